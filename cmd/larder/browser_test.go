@@ -16,17 +16,23 @@ import (
 // The folders of the scenarios and of their screenshots.
 const (
 	scenarioFolder   = "../../tools/browser"
-	screenshotFolder = "../../.cache/screenshots"
+	screenshotFolder = "../../.cache/screenshots" // of failures
+	statesFolder     = "../../.cache/browser"     // of every state, with LARDER_THOROUGH
 )
 
 // scenarioLimit is the time limit of one scenario, including the start of its browser.
-// The longest scenario needs a tenth of it on an idle machine.
-const scenarioLimit = 3 * time.Minute
+// The longest scenario needs a tenth of it on an idle machine. With LARDER_THOROUGH, a
+// scenario runs in up to 32 combinations.
+const (
+	scenarioLimit = 3 * time.Minute
+	matrixLimit   = time.Hour
+)
 
 // browser runs scenarios with Node and Chromium.
 type browser struct {
 	node, chromium, screenshots string
-	env                         []string // for scenarios, such as addresses
+	limit                       time.Duration // of a scenario
+	env                         []string      // for scenarios, such as addresses
 }
 
 // newBrowser finds the programs and packages that scenarios need, or skips the test.
@@ -35,12 +41,16 @@ func newBrowser(t *testing.T) *browser {
 	if testing.Short() {
 		t.Skip("-short: no browser is started")
 	}
-	b := &browser{node: installed(t, "node"), chromium: installed(t, "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")}
+	chromium := installed(t, "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+	b := &browser{node: installed(t, "node"), chromium: chromium, screenshots: screenshotFolder, limit: scenarioLimit}
+	if os.Getenv("LARDER_THOROUGH") != "" {
+		b.screenshots, b.limit = statesFolder, matrixLimit
+	}
 	if _, err := os.Stat(filepath.Join(scenarioFolder, "node_modules", "playwright-core")); err != nil {
 		t.Fatalf("playwright-core is not installed: make test-needs installs it (%v)", err)
 	}
 	var err error
-	if b.screenshots, err = filepath.Abs(screenshotFolder); err != nil {
+	if b.screenshots, err = filepath.Abs(b.screenshots); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -62,28 +72,54 @@ func installed(t *testing.T, names ...string) string {
 // they share one demo.
 func (b *browser) run(t *testing.T, folder string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(scenarioFolder, folder, "*.mjs"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scenario in %s, %v", folder, err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".mjs"), func(t *testing.T) { b.scenario(t, folder, filepath.Base(file)) })
+	for _, name := range scenarios(t, folder) {
+		t.Run(name, func(t *testing.T) { b.scenario(t, folder, name+".mjs", b.env) })
 	}
 }
 
-// scenario runs one file. When it is interrupted, it closes its browser.
-func (b *browser) scenario(t *testing.T, folder, file string) {
+// runOn runs the scenarios of a folder in parallel, each alone on one of these demos.
+func (b *browser) runOn(t *testing.T, folder string, demos ...[]string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), scenarioLimit)
+	free := make(chan []string, len(demos))
+	for _, demo := range demos {
+		free <- demo
+	}
+	for _, name := range scenarios(t, folder) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			demo := <-free
+			defer func() { free <- demo }()
+			b.scenario(t, folder, name+".mjs", demo)
+		})
+	}
+}
+
+// scenarios returns the names of the scenarios of a folder below tools/browser.
+func scenarios(t *testing.T, folder string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(scenarioFolder, folder, "*.mjs"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no scenario in %s, %v", folder, err)
+	}
+	for i, file := range names {
+		names[i] = strings.TrimSuffix(filepath.Base(file), ".mjs")
+	}
+	return names
+}
+
+// scenario runs one file. When it is interrupted, it closes its browser.
+func (b *browser) scenario(t *testing.T, folder, file string, env []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), b.limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, b.node, filepath.Join(folder, file))
 	cmd.Dir, cmd.WaitDelay = scenarioFolder, 10*time.Second
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.Env = append(append(os.Environ(), "LARDER_BROWSER="+b.chromium, "LARDER_SCREENSHOTS="+b.screenshots), b.env...)
+	cmd.Env = append(append(os.Environ(), "LARDER_BROWSER="+b.chromium, "LARDER_SCREENSHOTS="+b.screenshots), env...)
 	output, err := cmd.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
-		t.Errorf("not done within %v\n%s", scenarioLimit, output)
+		t.Errorf("not done within %v\n%s", b.limit, output)
 	case err != nil:
 		t.Errorf("%v; pictures are in %s\n%s", err, b.screenshots, output)
 	default:
@@ -121,13 +157,14 @@ func browsedDemoWith(t *testing.T, more []string, args ...string) []string {
 	}
 }
 
-// TestBrowser runs tools/browser/scenarios in a real browser against a demo with the
-// bistro. Screenshots are in .cache/screenshots.
-func TestBrowser(t *testing.T) { //nolint:tparallel // its scenarios share a demo
+// TestBrowser runs tools/browser/scenarios in a real browser against demos with the
+// bistro, two at a time. Screenshots of failures are in .cache/screenshots. With
+// LARDER_THOROUGH, guests' scenarios run in all combinations of tools/browser/matrix.mjs,
+// and screenshots of all states are in .cache/browser.
+func TestBrowser(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
-	b.env = browsedDemo(t)
-	b.run(t, "scenarios")
+	b.runOn(t, "scenarios", browsedDemo(t), browsedDemo(t))
 }
 
 // TestBrowserOps runs tools/browser/ops, the operator console, against its own demo,

@@ -1,10 +1,12 @@
 // Accessibility checks with all rules of axe-core, including shadow roots.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { thorough } from './matrix.mjs';
+import { shot } from './shot.mjs';
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Fails if axe-core finds a violation on the page. */
+/** Fails if axe-core finds a violation on the page. `make browser` keeps a screenshot of the state. */
 export async function axe(page, state = 'the page') {
   // Evaluated by the browser's protocol, so that the page's own policy stays unchanged.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
@@ -13,6 +15,7 @@ export async function axe(page, state = 'the page') {
     Promise.allSettled(document.getAnimations().filter((one) => one.effect?.getComputedTiming().endTime !== Infinity).map((one) => one.finished)),
     new Promise((resolve) => setTimeout(resolve, 2000)),
   ]));
+  if (thorough) await shot(page, state, { full: false });
   const { violations, passes } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
   if (passes.length === 0) throw new Error(`axe has checked nothing on ${state}`);
   if (violations.length === 0) return;

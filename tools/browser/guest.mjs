@@ -1,4 +1,5 @@
 // Steps of a guest on larder's page: find a dish, choose its options, fill in the form.
+import { pointer } from './input.mjs';
 import { fill, use, tabTo } from './keyboard.mjs';
 import { eventually, must } from './scenario.mjs';
 
@@ -28,7 +29,7 @@ export async function openShop(page, larder) {
   await parts(page).choose.waitFor();
 }
 
-/** Adds the dish to the basket with the keyboard. */
+/** Adds the dish to the basket with the keyboard, or with the input of the combination. */
 export async function addFries(page) {
   const { choose, dialog, add, line } = parts(page);
   await use(page, choose);
@@ -38,10 +39,11 @@ export async function addFries(page) {
   await line.first().waitFor();
 }
 
-/** Fills in the form for a pickup with the keyboard. */
+/** Fills in the form for a pickup with the keyboard, or with the input of the combination. */
 export async function fillPickup(page) {
   const { way, name, phone } = parts(page);
-  await tabTo(page, way);
+  if (pointer()) await page.locator('larder-order-form input[name=expeditionType][value=pickup]').check();
+  else await tabTo(page, way);
   for (let i = 0; i < 2 && (await way.inputValue()) !== 'pickup'; i++) await page.keyboard.press('ArrowDown');
   must((await way.inputValue()) === 'pickup', 'pickup cannot be chosen with the keyboard');
   await fill(page, name, 'Ada');

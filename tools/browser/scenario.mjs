@@ -4,10 +4,13 @@
 //
 // Environment variables: LARDER_BROWSER, the browser to start;
 // LARDER_SCREENSHOTS, the folder of screenshots; LARDER_URL and LARDER_SANDBOX,
-// the addresses of larder and of its sandbox.
+// the addresses of larder and of its sandbox; LARDER_THOROUGH and
+// LARDER_COMBINATIONS (matrix.mjs).
 import { env, exit, getuid } from 'node:process';
 import { chromium } from 'playwright-core';
 import { guard } from './guard.mjs';
+import { useInput } from './input.mjs';
+import { combination, combinations, enter } from './matrix.mjs';
 import { shot, sizes } from './shot.mjs';
 
 /** The longest wait for one condition, in milliseconds. */
@@ -49,13 +52,30 @@ export async function eventually(is, what, limit = timeout) {
  * Options: `size` ('desktop'), `dark`, `locale` ('en'), `motion` (false: reduced
  * motion), `scripts` (true), `images` (other origins that images may come from),
  * `origins` (other origins that all requests may go to),
- * `expected` (patterns of console errors that the scenario causes).
+ * `expected` (patterns of console errors that the scenario causes), `matrix` (matrix.mjs).
+ *
+ * `make browser` runs it once for each combination. Options of `open` have priority over the
+ * combination, which has priority over options of the scenario.
  */
 export async function scenario(options, run) {
   const browser = await chromium.launch({
     executablePath: env.LARDER_BROWSER,
     args: getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
+  const failed = [];
+  for (const one of combinations(options)) {
+    enter(one);
+    if (one) step(`=== ${one.name}`);
+    if (!await once(browser, { ...options, ...one }, run)) failed.push(one?.name ?? 'the scenario');
+  }
+  await browser.close();
+  if (failed.length === 0) return;
+  console.error(`failed: ${failed.join(', ')}`);
+  exit(1);
+}
+
+/** Runs a scenario in the present combination and reports whether it succeeds. */
+async function once(browser, options, run) {
   const opened = [];
   const open = async (more = {}) => {
     const one = await visit(browser, { ...options, ...more });
@@ -67,6 +87,7 @@ export async function scenario(options, run) {
     await run({ ...first, browser, open, larder: env.LARDER_URL, sandbox: env.LARDER_SANDBOX });
     for (const { problems } of opened) problems.check();
     step('done');
+    return true;
   } catch (error) {
     for (const { page, problems } of opened) {
       step(`open: ${page.url()}`);
@@ -74,10 +95,10 @@ export async function scenario(options, run) {
     }
     await picture(opened);
     console.error(error);
-    await browser.close();
-    exit(1);
+    return false;
+  } finally {
+    await Promise.allSettled(opened.map(({ context }) => context.close()));
   }
-  await browser.close();
 }
 
 async function visit(browser, options) {
@@ -87,19 +108,29 @@ async function visit(browser, options) {
     reducedMotion: options.motion ? 'no-preference' : 'reduce',
     locale: options.locale ?? 'en',
     javaScriptEnabled: options.scripts ?? true,
-    hasTouch: (options.size ?? 'desktop') !== 'desktop',
+    hasTouch: combination ? combination.input === 'touch' : (options.size ?? 'desktop') !== 'desktop',
     serviceWorkers: 'block',
   });
   context.setDefaultTimeout(timeout);
   const problems = await guard(context, options);
-  return { context, problems, page: await context.newPage() };
+  if (options.dir === 'rtl') await context.addInitScript(rightToLeft);
+  const page = await context.newPage();
+  useInput(page);
+  return { context, problems, page };
+}
+
+/** Runs in the page: sets its direction before it is shown. */
+function rightToLeft() {
+  new MutationObserver(() => {
+    if (document.documentElement && document.documentElement.dir !== 'rtl') document.documentElement.dir = 'rtl';
+  }).observe(document, { childList: true });
 }
 
 /** Stores screenshots of the pages after a failure. */
 async function picture(opened) {
   for (const [i, { page }] of opened.entries()) {
     try {
-      step(`screenshot ${await shot(page, `failed-${i + 1}`, { full: false })}`);
+      step(`screenshot ${await shot(page, `failed-${i + 1}`, { full: false, failure: true })}`);
     } catch (error) {
       step(`no screenshot: ${error.message.split('\n')[0]}`);
     }

@@ -1,7 +1,9 @@
-// Screenshots of pages for people: LARDER_SCREENSHOTS/<scenario>/<name>.png.
+// Screenshots of pages for people: LARDER_SCREENSHOTS/<scenario>/<name>.jpg, and with a
+// combination LARDER_SCREENSHOTS/<scenario>/<combination>/<number>-<name>.jpg.
 import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { argv, env } from 'node:process';
+import { combination, thorough } from './matrix.mjs';
 
 /** The window sizes of screenshots. */
 export const sizes = {
@@ -24,31 +26,52 @@ export const variants = [
   { name: 'narrow-dark', size: 'narrow', dark: true, dir: 'ltr' },
 ];
 
-/** Stores a screenshot of the page and returns its path. */
-export async function shot(page, name, { full = true } = {}) {
-  const folder = join(env.LARDER_SCREENSHOTS, title);
+/** The variants in which `make test` calls `each` of everyVariant. Scenarios check the first state themselves. */
+const short = ['desktop-dark', 'phone-rtl'];
+
+/** The number of screenshots in each folder. */
+const taken = new Map();
+
+/** Stores a screenshot of the page and returns its path. `make test` stores only pictures of failures. */
+export async function shot(page, name, { full = true, failure = false } = {}) {
+  if (!thorough && !failure) return '';
+  const folder = join(env.LARDER_SCREENSHOTS, title, combination?.name ?? '');
   await mkdir(folder, { recursive: true });
-  const path = join(folder, `${name}.png`);
-  await page.screenshot({ path, fullPage: full, animations: 'disabled' });
+  const number = (taken.get(folder) ?? 0) + 1;
+  taken.set(folder, number);
+  const path = join(folder, `${combination ? `${String(number).padStart(2, '0')}-` : ''}${name.replaceAll(/[^\w-]+/g, '-')}.jpg`);
+  await page.screenshot({ path, fullPage: full && !combination, animations: 'disabled', quality: 70 });
   return path;
+}
+
+/** Fails if the page has to be scrolled horizontally. */
+async function fits(page, name) {
+  const out = await page.evaluate(() => Math.max(...[document.documentElement, ...document.querySelectorAll('main > *')].map((e) => e.scrollWidth - e.clientWidth)));
+  if (out > 0) throw new Error(`${name}: overflows horizontally by ${out} px`);
 }
 
 /**
  * Stores a screenshot of the page in every variant and restores the page. Fails if
  * the page has to be scrolled horizontally, also at 320 px (WCAG 1.4.10). `each` is
- * called in every variant, for example to run axe.
+ * called in every variant, for example to run axe; in `make test`, only in two of them. In
+ * a combination, the page stays as it is.
  */
 export async function everyVariant(page, name, { each = async () => {}, full = true, only = variants.map((variant) => variant.name) } = {}) {
+  if (combination) {
+    await shot(page, name, { full });
+    await fits(page, `${name}, ${combination.name}`);
+    await each(combination);
+    return;
+  }
   const before = page.viewportSize();
   const dir = await page.evaluate(() => document.documentElement.dir);
   for (const variant of variants.filter(({ name: one }) => only.includes(one))) {
     await page.setViewportSize(sizes[variant.size]);
     await page.emulateMedia({ colorScheme: variant.dark ? 'dark' : 'light' });
     await page.evaluate((value) => { document.documentElement.dir = value; }, variant.dir);
-    const out = await page.evaluate(() => Math.max(...[document.documentElement, ...document.querySelectorAll('main > *')].map((e) => e.scrollWidth - e.clientWidth)));
     await shot(page, `${name}-${variant.name}`, { full });
-    if (out > 0) throw new Error(`${name}, ${variant.name}: overflows horizontally by ${out} px`);
-    await each(variant);
+    await fits(page, `${name}, ${variant.name}`);
+    if (thorough || short.includes(variant.name)) await each(variant);
   }
   await page.setViewportSize(before);
   await page.emulateMedia({ colorScheme: null });

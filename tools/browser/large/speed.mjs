@@ -13,7 +13,7 @@ const longest = Number(env.LARDER_OPEN_WITHIN ?? 6_000);
 /** The maximum number of dishes that are built before the first one can be opened. */
 const mostFirst = 40;
 
-/** The number of attempts. The best one counts, because other programs share the machine. */
+/** The maximum number of attempts. One must succeed, because other programs share the machine. */
 const tries = 5;
 
 /** Runs in the page: opens the first dish with options as soon as it exists, and reports when it was visible. */
@@ -33,9 +33,9 @@ function opener() {
   requestAnimationFrame(openFirst);
 }
 
-await scenario({ size: 'phone' }, async ({ open, larder }) => {
+await scenario({ size: 'phone', matrix: false }, async ({ open, larder }) => {
   const times = [];
-  for (let i = 0; i < tries; i++) {
+  for (let i = 0; i < tries && !(times.at(-1) < longest); i++) {
     const { page, context } = await open({ size: 'phone' });
     // Only the protocol is used, because Playwright's own scripts in the page take time too.
     const client = await context.newCDPSession(page);

@@ -18,7 +18,7 @@ function watch() {
 
 const frames = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-await scenario({}, async ({ open, larder }) => {
+await scenario({ matrix: false }, async ({ open, larder }) => {
   for (const size of ['phone', 'desktop']) {
     step(`${size}: the page is loaded, then its menu, without photos`);
     const { page } = await open({ size });

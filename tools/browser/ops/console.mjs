@@ -26,7 +26,7 @@ function dishes(view) {
   return view.result ?? view;
 }
 
-await scenario({}, async ({ page, larder }) => {
+await scenario({ matrix: false }, async ({ page, larder }) => {
   const said = page.getByTestId('said');
   const checkVariants = async (name) => {
     await everyVariant(page, name, { each: (variant) => axe(page, `${name}, ${variant.name}`) });

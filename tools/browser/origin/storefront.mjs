@@ -11,7 +11,7 @@ import { sandbox } from '../services.mjs';
 const { LARDER_SITE: site, LARDER_BACKEND_JS: node, LARDER_BACKEND_GO: go } = env;
 const origins = [env.LARDER_URL, node, go].map((url) => new URL(url).origin);
 
-await scenario({ origins }, async ({ open, larder }) => {
+await scenario({ matrix: false, origins }, async ({ open, larder }) => {
   for (const [path, to] of [['/', larder], ['/js', node], ['/go', go]]) {
     step(`${path}: the menu, with photos`);
     const { page } = await open();

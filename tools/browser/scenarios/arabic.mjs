@@ -2,6 +2,7 @@
 // Cyrillic and Arabic (G11). Then the same page with English texts only.
 import { axe } from '../axe.mjs';
 import { fries } from '../guest.mjs';
+import { repeated } from '../matrix.mjs';
 import { equal, eventually, must, scenario, step } from '../scenario.mjs';
 import { shot } from '../shot.mjs';
 
@@ -31,8 +32,8 @@ const startsRight = async (locator, box, what) => {
   must(Math.abs(text[1] - around[1]) < 2, `${what}: the text ends at ${text[1]}, the box at ${around[1]}`);
 };
 
-await scenario({ locale: 'ar' }, async ({ open, larder }) => {
-  for (const size of ['phone', 'desktop']) {
+await scenario({ locale: 'ar', matrix: { dirs: ['rtl'] } }, async ({ open, larder }) => {
+  for (const size of repeated(['phone', 'desktop'])) {
     step(`${size}: Arabic texts`);
     const { page } = await open({ size });
     await page.goto(`${larder}/?lang=en&dir=rtl`);

@@ -50,7 +50,7 @@ async function open(page, link, title, options) {
   await eventually(async () => (await focused(page)).name === `main ${title}`, `the focus in the view ${title}`);
 }
 
-await scenario({ images: [] }, async ({ page, problems }) => {
+await scenario({ images: [], matrix: false }, async ({ page, problems }) => {
   await sandbox.settings({ autoAccept: false });
   try {
     step('the board opens');

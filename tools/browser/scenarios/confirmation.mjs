@@ -3,6 +3,7 @@
 import { axe } from '../axe.mjs';
 import { addFries, bistro, expectedErrors, fillPickup, fries, openShop, parts, waitForState } from '../guest.mjs';
 import { fill, use } from '../keyboard.mjs';
+import { repeated } from '../matrix.mjs';
 import { equal, eventually, must, scenario, step } from '../scenario.mjs';
 import { larder as operator, sandbox } from '../services.mjs';
 import { everyVariant, shot } from '../shot.mjs';
@@ -18,7 +19,7 @@ async function change(larder, id, what, body) {
 }
 
 await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, larder }) => {
-  for (const size of ['phone', 'desktop']) {
+  for (const size of repeated(['phone', 'desktop'])) {
     const { page } = await open({ size });
     const { submit, outcome, line } = parts(page);
     const form = page.locator('larder-order-form');

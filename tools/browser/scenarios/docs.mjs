@@ -4,7 +4,7 @@ import { axe } from '../axe.mjs';
 import { must, equal, scenario, step } from '../scenario.mjs';
 import { shot } from '../shot.mjs';
 
-await scenario({}, async ({ page, problems, larder }) => {
+await scenario({ matrix: false }, async ({ page, problems, larder }) => {
   step('the page opens with every operation');
   await page.goto(`${larder}/docs`);
   const operation = page.locator('#operations-menus-listRestaurants');

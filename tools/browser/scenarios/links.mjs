@@ -56,7 +56,7 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   equal(new URL(page.url()).pathname, '/', 'the page');
 
   step('a link opens the dish, and Back closes it');
-  const guest = await open({ size: 'phone' });
+  const guest = await open();
   await guest.page.goto(`${larder}/#dish=${fries.id}`);
   const opened = guest.page.locator('larder-menu dialog[part=dish][open]');
   await opened.waitFor();
@@ -82,7 +82,7 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   equal(await opened.count(), 0, 'dialogs of an unknown dish');
 
   step('a category has an address');
-  const other = await open({ size: 'phone' });
+  const other = await open();
   await other.page.goto(`${larder}/#category=cat-drinks`);
   const heading = other.page.locator('larder-menu [id="c-cat-drinks"]');
   await eventually(async () => { const box = await heading.boundingBox(); return box && box.y > 100 && box.y < 260; }, 'the category is below the head');

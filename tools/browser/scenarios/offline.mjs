@@ -3,6 +3,7 @@
 import { axe } from '../axe.mjs';
 import { addFries, expectedErrors, fillPickup, fries, openShop, parts, waitForState } from '../guest.mjs';
 import { use } from '../keyboard.mjs';
+import { repeated } from '../matrix.mjs';
 import { equal, eventually, must, scenario, step } from '../scenario.mjs';
 import { sandbox } from '../services.mjs';
 import { everyVariant } from '../shot.mjs';
@@ -11,7 +12,7 @@ const count = async () => (await sandbox.orders()).length;
 const expected = [...expectedErrors, /ERR_INTERNET_DISCONNECTED/, /ERR_NETWORK_CHANGED/];
 
 await scenario({ size: 'phone', expected }, async ({ open, larder }) => {
-  for (const size of ['phone', 'desktop']) {
+  for (const size of repeated(['phone', 'desktop'])) {
     const { page, context } = await open({ size });
     const { submit, outcome, line } = parts(page);
     const sent = [];

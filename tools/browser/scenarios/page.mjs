@@ -2,6 +2,7 @@
 // an unknown restaurant, and no layout shift when the elements replace the menu (issue 19, parts 6 and 7).
 import { axe } from '../axe.mjs';
 import { tabTo, use } from '../keyboard.mjs';
+import { repeated } from '../matrix.mjs';
 import { equal, must, scenario, step } from '../scenario.mjs';
 import { everyVariant, shot } from '../shot.mjs';
 
@@ -20,8 +21,8 @@ function watch() {
 
 await scenario({ expected: [/status of 404/] }, async ({ page, open, larder }) => {
   step('SEO: without JavaScript, the page has the menu, the details and what search engines read');
-  for (const [size, dark] of [['phone', false], ['tablet', false], ['wide', true]]) {
-    const plain = await open({ scripts: false, size, dark });
+  for (const size of repeated(['phone', 'tablet', 'wide'])) {
+    const plain = await open({ scripts: false, size });
     await plain.page.goto(`${larder}/`);
     const dishes = plain.page.locator('larder-menu li');
     must((await dishes.count()) > 40, `${await dishes.count()} dishes without JavaScript`);
@@ -38,7 +39,7 @@ await scenario({ expected: [/status of 404/] }, async ({ page, open, larder }) =
   }
 
   step('the elements replace the menu, and nothing moves');
-  for (const size of ['phone', 'tablet', 'wide']) {
+  for (const size of repeated(['phone', 'tablet', 'wide'])) {
     const { page: slow } = await open({ size });
     await slow.addInitScript(watch);
     let release;

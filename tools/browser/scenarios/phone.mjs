@@ -6,7 +6,7 @@ import { everyVariant, shot } from '../shot.mjs';
 
 const soup = 'dish-tom-yum';
 
-await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
+await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async ({ page, open, larder }) => {
   const menu = page.locator('larder-menu');
   const bar = menu.locator('[part=basket-bar]');
   const card = menu.locator('[data-dish]:has([part=add]:text-is("Add"))').first();

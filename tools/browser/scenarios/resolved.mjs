@@ -15,7 +15,7 @@ await scenario({ size: 'phone', expected: expectedErrors }, async ({ open, larde
     ['it was not placed', () => ({ operation: 'create', outcome: 'not_done' }), 'refused', /Nothing was ordered/],
   ]) {
     step(`a lost response, resolved: ${how}`);
-    const { page } = await open({ size: 'phone' });
+    const { page } = await open();
     const { submit, outcome } = parts(page);
     const others = new Set((await unknown()).map((o) => o.ref));
     try {

@@ -3,12 +3,13 @@
 import { axe } from '../axe.mjs';
 import { addFries, expectedErrors, fillPickup, openShop, parts, waitForState } from '../guest.mjs';
 import { fill, tabTo, use } from '../keyboard.mjs';
+import { repeated } from '../matrix.mjs';
 import { equal, must, scenario, step } from '../scenario.mjs';
 import { sandbox } from '../services.mjs';
 import { everyVariant } from '../shot.mjs';
 
 await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, larder }) => {
-  for (const size of ['phone', 'desktop']) {
+  for (const size of repeated(['desktop', 'phone'])) {
     const { page, context } = await open({ size });
     const { submit, outcome, phone } = parts(page);
     const form = page.locator('larder-order-form');

@@ -15,7 +15,7 @@ const setSoldOut = async (out) => {
   await operator.resync(bistro);
 };
 
-await scenario({}, async ({ page: one, context, larder }) => {
+await scenario({ matrix: false }, async ({ page: one, context, larder }) => {
   const button = (page) => page.locator(`larder-menu [data-dish=${fries.id}] [part=add]`);
   const waitForLabel = (page, label) => eventually(async () => (await button(page).innerText()) === label, `the dish is shown as: ${label}`);
   try {

@@ -12,7 +12,7 @@ const pageSize = 50;
 const heaviest = 100_000; // bytes of one response
 const mostElements = 2_000; // of the page
 
-await scenario({}, async ({ page, larder, sandbox }) => {
+await scenario({ matrix: false }, async ({ page, larder, sandbox }) => {
   let lists = 0;
   const heavy = [];
   const weighing = [];

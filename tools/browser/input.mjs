@@ -1,0 +1,51 @@
+// The input of a combination. Scenarios call tap, click and check of locators, or the functions
+// of keyboard.mjs. All of them use the input of the combination, if there is one.
+import { combination } from './matrix.mjs';
+
+let original;
+
+/** Makes tap, click and check of all locators use the input of the combination. */
+export function useInput(page) {
+  if (original) return;
+  const locators = Object.getPrototypeOf(page.locator('body'));
+  original = { tap: locators.tap, click: locators.click, check: locators.check };
+  for (const name of ['tap', 'click']) {
+    locators[name] = function press(options) {
+      return activate(this, name, options);
+    };
+  }
+  locators.check = async function check(options) {
+    if (!combination) return original.check.call(this, options);
+    if (!(await this.isChecked())) await activate(this, 'click', options, 'Space');
+  };
+}
+
+/** Activates an element with the input of the combination, or with `otherwise`. */
+async function activate(locator, otherwise, options, key) {
+  const input = combination?.input;
+  if (input === 'touch') return original.tap.call(locator, options);
+  if (input === 'mouse') return original.click.call(locator, options);
+  // A target without a Tab stop, such as the photo of a card, is only for pointers.
+  if (input !== 'keyboard' || !(await canFocus(locator))) return original[input ? 'click' : otherwise].call(locator, options);
+  const { tabTo } = await import('./keyboard.mjs');
+  await tabTo(locator.page(), locator);
+  await locator.page().keyboard.press(key ?? 'Enter');
+}
+
+/** Reports whether an element can be reached with Tab. It waits for the element. */
+async function canFocus(locator) {
+  await locator.waitFor();
+  return locator.evaluate((element) => element.tabIndex >= 0 && !element.disabled);
+}
+
+/** Activates an element with touch or mouse and returns true. Returns false without a combination or with the keyboard. */
+export async function pressed(locator) {
+  if (!pointer()) return false;
+  await activate(locator.first());
+  return true;
+}
+
+/** Reports whether the combination has a pointer: touch or mouse. */
+export function pointer() {
+  return combination !== undefined && combination.input !== 'keyboard';
+}
