@@ -18,6 +18,7 @@ SWAPS_FOR    ?= 60s
 OVERLOAD_FOR ?= 60s
 CHAOS_FOR    ?= 60s
 CHAOS_SEED   ?= 0
+BROWSER_ONLY ?=
 SCALE_SIZES  ?= 100,1000,10000
 SCALE_FLAGS  ?=
 COVER_LEAST  ?= 85
@@ -149,7 +150,7 @@ release-check: ## Build the release twice, the second time in another folder wit
 	diff -r .cache/release/first .cache/release/second
 
 .PHONY: verify
-verify: ## Run the longer checks: lint, lint-api, lint-ts, race, test-bench with all its tests, cover, bench, fuzz, swaps, concurrent, cost, prometheus, soak (60 s), chaos, overload, bench-smoke, release-check
+verify: ## Run the longer checks: lint, lint-api, lint-ts, race, test-bench with all its tests, cover, bench, fuzz, swaps, concurrent, cost, prometheus, soak (60 s), chaos, overload, browser, bench-smoke, release-check
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory lint-api
 	$(MAKE) --no-print-directory lint-ts
@@ -165,6 +166,7 @@ verify: ## Run the longer checks: lint, lint-api, lint-ts, race, test-bench with
 	$(MAKE) --no-print-directory soak SOAK_FOR=60s
 	$(MAKE) --no-print-directory chaos
 	$(MAKE) --no-print-directory overload
+	$(MAKE) --no-print-directory browser
 	$(MAKE) --no-print-directory bench-smoke
 	$(MAKE) --no-print-directory release-check
 
@@ -224,6 +226,11 @@ chaos: test-needs ## Stop larder, Redis and the ordering service while orders ar
 .PHONY: overload
 overload: test-needs ## Send one and three instances 1.5 to 20 times the orders that the ordering service can execute, for OVERLOAD_FOR (60s) each, and print the outcomes
 	go test -tags $(TAGS) -count 1 -timeout 30m -v -run '^TestOverloadMatrix$$' ./cmd/larder -args -overload $(OVERLOAD_FOR)
+
+.PHONY: browser
+browser: test-needs ## Run guests' browser scenarios in 32 combinations of width, colours, direction and input (BROWSER_ONLY=390,rtl selects some); keeps screenshots in .cache/browser/ (an hour)
+	rm -rf .cache/browser
+	LARDER_THOROUGH=1 LARDER_COMBINATIONS=$(BROWSER_ONLY) go test -tags $(TAGS) -count 1 -timeout 3h -run '^TestBrowser' ./cmd/larder
 
 ##@ Tools
 

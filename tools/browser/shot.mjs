@@ -1,5 +1,5 @@
-// Screenshots of pages for people: LARDER_SCREENSHOTS/<scenario>/<name>.jpg, and with a
-// combination LARDER_SCREENSHOTS/<scenario>/<combination>/<number>-<name>.jpg.
+// Screenshots of pages for people: LARDER_SCREENSHOTS/<scenario>/<name>.png, and with a
+// combination LARDER_SCREENSHOTS/<scenario>/<combination>/<number>-<name>.png.
 import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { argv, env } from 'node:process';
@@ -39,8 +39,8 @@ export async function shot(page, name, { full = true, failure = false } = {}) {
   await mkdir(folder, { recursive: true });
   const number = (taken.get(folder) ?? 0) + 1;
   taken.set(folder, number);
-  const path = join(folder, `${combination ? `${String(number).padStart(2, '0')}-` : ''}${name.replaceAll(/[^\w-]+/g, '-')}.jpg`);
-  await page.screenshot({ path, fullPage: full && !combination, animations: 'disabled', quality: 70 });
+  const path = join(folder, `${combination ? `${String(number).padStart(2, '0')}-` : ''}${name.replaceAll(/[^\w-]+/g, '-')}.png`);
+  await page.screenshot({ path, fullPage: full && !combination, animations: 'disabled' });
   return path;
 }
 
