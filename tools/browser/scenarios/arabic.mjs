@@ -81,6 +81,7 @@ await scenario({ locale: 'ar', matrix: { dirs: ['rtl'] } }, async ({ open, larde
     const dialog = page.getByRole('dialog');
     await dialog.waitFor();
     await dialog.locator('input[type=radio], input[type=checkbox]').first().click();
+    await startsRight(dialog.locator('[part=nutrition] caption'), '[part=nutrition]', `${size}, the heading of the nutrition`);
     await axe(page, `an Arabic dish, ${size}`);
     await shot(page, `dish-${size}`, { full: false });
     await dialog.locator('[part=dish-add]').click();
