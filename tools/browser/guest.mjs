@@ -42,10 +42,14 @@ export async function addFries(page) {
 /** Fills in the form for a pickup with the keyboard, or with the input of the combination. */
 export async function fillPickup(page) {
   const { way, name, phone } = parts(page);
-  if (pointer()) await page.locator('larder-order-form input[name=expeditionType][value=pickup]').check();
-  else await tabTo(page, way);
-  for (let i = 0; i < 2 && (await way.inputValue()) !== 'pickup'; i++) await page.keyboard.press('ArrowDown');
-  must((await way.inputValue()) === 'pickup', 'pickup cannot be chosen with the keyboard');
+  if (pointer()) {
+    await page.locator('larder-order-form input[name=expeditionType][value=pickup]').check();
+    await eventually(async () => (await way.inputValue()) === 'pickup', 'pickup is chosen'); // a tap becomes a click later
+  } else {
+    await tabTo(page, way);
+    for (let i = 0; i < 2 && (await way.inputValue()) !== 'pickup'; i++) await page.keyboard.press('ArrowDown');
+    must((await way.inputValue()) === 'pickup', 'pickup cannot be chosen with the keyboard');
+  }
   await fill(page, name, 'Ada');
   await fill(page, phone, '+10005550100');
 }

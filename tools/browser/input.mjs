@@ -16,26 +16,30 @@ export function useInput(page) {
   }
   locators.check = async function check(options) {
     if (!combination) return original.check.call(this, options);
-    if (!(await this.isChecked())) await activate(this, 'click', options, 'Space');
+    if (!(await this.isChecked())) await activate(this, 'click', options);
   };
 }
 
 /** Activates an element with the input of the combination, or with `otherwise`. */
-async function activate(locator, otherwise, options, key) {
+async function activate(locator, otherwise, options) {
   const input = combination?.input;
   if (input === 'touch') return original.tap.call(locator, options);
   if (input === 'mouse') return original.click.call(locator, options);
   // A target without a Tab stop, such as the photo of a card, is only for pointers.
-  if (input !== 'keyboard' || !(await canFocus(locator))) return original[input ? 'click' : otherwise].call(locator, options);
+  const key = input === 'keyboard' && await keyOf(locator);
+  if (!key) return original[input ? 'click' : otherwise].call(locator, options);
   const { tabTo } = await import('./keyboard.mjs');
   await tabTo(locator.page(), locator);
-  await locator.page().keyboard.press(key ?? 'Enter');
+  await locator.page().keyboard.press(key);
 }
 
-/** Reports whether an element can be reached with Tab. It waits for the element. */
-async function canFocus(locator) {
+/** Returns the key that activates an element, or '' if Tab does not reach it. It waits for the element. */
+async function keyOf(locator) {
   await locator.waitFor();
-  return locator.evaluate((element) => element.tabIndex >= 0 && !element.disabled);
+  return locator.evaluate((element) => {
+    if (element.tabIndex < 0 || element.disabled) return '';
+    return /^(radio|checkbox)$/.test(element.type) ? 'Space' : 'Enter';
+  });
 }
 
 /** Activates an element with touch or mouse and returns true. Returns false without a combination or with the keyboard. */

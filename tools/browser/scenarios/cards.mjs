@@ -80,7 +80,8 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await zoom.waitFor();
   await axe(page, 'an enlarged photo');
   await zoom.locator('img').tap();
-  must(await zoom.locator('.pan').evaluate((pan) => pan.scrollWidth > pan.clientWidth * 1.9), 'the photo is twice as large');
+  await eventually(() => zoom.locator('.pan').evaluate((pan) => pan.scrollWidth > pan.clientWidth * 1.9), 'the photo is twice as large');
+  await axe(page, 'a photo that is twice as large');
   await shot(page, 'zoom', { full: false });
   await page.keyboard.press('Escape');
   await eventually(async () => (await zoom.count()) === 0, 'the photo is closed');

@@ -44,8 +44,8 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
   await bar.waitFor();
   const last = menu.locator('[part=card]').last();
   await last.scrollIntoViewIfNeeded();
-  await page.evaluate(() => document.querySelector('larder-menu').scrollIntoView({ block: 'end', behavior: 'instant' }));
-  await eventually(async () => {
+  await eventually(async () => { // cards that are rendered while scrolling have another height than estimated
+    await page.evaluate(() => document.querySelector('larder-menu').scrollIntoView({ block: 'end', behavior: 'instant' }));
     const [a, b] = [await last.boundingBox(), await bar.boundingBox()];
     return a && b && a.y + a.height <= b.y + 1;
   }, 'the bar is below the last card');

@@ -68,7 +68,7 @@ await scenario({ size: 'narrow', locale: 'ru-RU', expected: expectedErrors }, as
 
   step('the fields are filled in, and the order is placed');
   const before = (await sandbox.orders()).length;
-  for (const [field, text] of [['guest.firstName', 'Ада'], ['guest.phone', '+79005550100'], ['address.street', 'Лесная'], ['address.houseNumber', '7'], ['address.cityName', 'Москва']]) {
+  for (const [field, text] of [['guest.firstName', 'Ада'], ['guest.phone', '+79005550100'], ['address.cityName', 'Москва'], ['address.street', 'Лесная'], ['address.houseNumber', '7']]) {
     await tabTo(page, form.locator(`[id="f-${field}"]`), { back: field === 'guest.firstName' });
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type(text);

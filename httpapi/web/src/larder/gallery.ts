@@ -18,7 +18,7 @@ function zoom(beside: HTMLElement, src: string, message: Formatter["message"]): 
   const view = h("dialog", { class: "zoom", part: "zoom", "aria-label": message("photo"), onclose: () => view.remove(), onclick: (event: Event) => {
     if (event.target instanceof HTMLImageElement) view.classList.toggle("twice");
     else view.close();
-  } }, h("div", { class: "pan" }, h("img", { alt: "", src })), h("button", { type: "button", class: "round close", "aria-label": message("close") }, "×"));
+  } }, h("div", { class: "pan", tabindex: "0" }, h("img", { alt: "", src })), h("button", { type: "button", class: "round close", autofocus: "", "aria-label": message("close") }, "×"));
   beside.closest("dialog")!.append(view);
   view.showModal();
 }
