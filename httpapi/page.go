@@ -2,9 +2,11 @@ package httpapi
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/httpapi/storefront"
 	"larder/httpapi/web"
@@ -48,7 +50,7 @@ func (s *Server) routePage(engine *gin.Engine) error {
 		Config:    s.cfg.Page,
 		Hosts:     s.cfg.Hosts,
 		OpenMenu:  s.authCfg.MenuIsOpen(),
-		Orders:    s.authCfg.PublicOrders.Enabled,
+		Orders:    s.authCfg.PublicOrders.Enabled && slices.Contains(s.authCfg.PublicOrders.Origins, auth.OriginSelf),
 		Payments:  s.authCfg.PublicOrders.PaymentTypes,
 		Replica:   s.deps.Replica,
 		Directory: s.deps.Directory,

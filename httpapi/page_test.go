@@ -86,6 +86,18 @@ func TestPage(t *testing.T) {
 	k.get("/photos/sandbox/images/soup.svg").refused(t, http.StatusNotFound, "not_found")
 }
 
+// Without "self" in the origins, larder would reject the orders of its own page (policy H3).
+func TestPageWithoutOrdersOfItsOwn(t *testing.T) {
+	t.Parallel()
+	k := newOrderFixture(t, func(p *plan) {
+		p.cfg.Page.Enabled = true
+		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{"https://shop.example"}
+	})
+	if text := string(k.get("/").is(t, http.StatusOK).body); !strings.Contains(text, "<larder-menu") || strings.Contains(text, "<larder-order-form") {
+		t.Errorf("the page is\n%s", text)
+	}
+}
+
 func TestPageIsOffByDefault(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)

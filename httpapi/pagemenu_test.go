@@ -176,6 +176,36 @@ func TestPageSize(t *testing.T) {
 	}
 }
 
+// The HTML shows a dish under each of its categories, with the lowest price of what must be chosen, like the cards.
+func TestPageShowsDishesLikeTheCards(t *testing.T) {
+	t.Parallel()
+	k := newFixture(t, func(p *plan) {
+		p.unsynced = true
+		p.cfg.Page = storefront.Config{Enabled: true, Currency: "EUR"}
+	})
+	k.service.menus[bistro] = `{"result":{"name":"Menu","categories":[{"ID":"c1","name":"Lunch"},{"ID":"c2","name":"Dinner"}],
+		"ingredientsGroups":[{"ID":"g","name":"Sauce","ingredients":["i1","i2"]},{"ID":"extra","name":"Extra","ingredients":["i2"]}],
+		"ingredientsSchemes":[{"ID":"s","ingredientsGroups":[{"ID":"g","minCount":2,"maxCount":2},{"ID":"extra","minCount":0,"maxCount":1}]}],
+		"ingredients":[{"ID":"i1","externalId":"i1","name":"Ketchup","price":0.25},{"ID":"i2","externalId":"i2","name":"Mayo","price":1}],
+		"products":[{"ID":"d1","externalId":"1","categoryId":"c1","name":"Fries","price":4,"schemeId":"s"},
+		{"ID":"d1","externalId":"1","categoryId":"c2","name":"Fries","price":4,"schemeId":"s"},
+		{"ID":"d2","externalId":"2","categoryId":"c2","name":"Beef","price":12,"measure":{"value":1,"unit":"kg"}}]}}`
+	k.syncOnce(bistro)
+	page := k.get("/?dir=rtl&restaurant="+bistro, "Accept-Encoding", "identity").is(t, http.StatusOK)
+	shown := strings.Join(strings.Fields(html.UnescapeString(anyTag.ReplaceAllString(menuElement.FindString(string(page.body)), " "))), " ")
+	if want := "Lunch Fries from €4.50 Dinner Fries from €4.50 Beef €12.00 per kg"; shown != want {
+		t.Errorf("the menu is %q, want %q", shown, want)
+	}
+	if sections := dataOf(t, page.body).HasMenu.HasMenuSection; len(sections) != 2 || len(sections[1].HasMenuItem) != 2 || sections[0].HasMenuItem[0].Offers.Price != "4.5" {
+		t.Errorf("the JSON-LD has %+v", sections)
+	}
+	for _, link := range []string{`lang=ru&amp;restaurant=bistro&amp;dir=rtl" lang="ru"`, `<link rel="canonical" href="/?lang=en&amp;restaurant=bistro">`} {
+		if !strings.Contains(string(page.body), link) {
+			t.Errorf("the page has no %s", link)
+		}
+	}
+}
+
 // Menus that need a token are not in the page.
 func TestPageOfClosedMenus(t *testing.T) {
 	t.Parallel()

@@ -21,32 +21,46 @@ type section struct {
 	Dishes []dish
 }
 
-// dish is one dish, under its first category.
+// dish is one dish of a section.
 type dish struct {
 	Name, Description, Picture string
 	Measure                    string
-	Price                      string // exact digits; empty without a valid price
+	Price                      string // exact digits with what must be chosen; empty without a valid price
+	From                       bool   // some choices cost more
+	Weighed                    string // the unit of the price, if the quantity is a weight or volume
 	Sold                       bool   // sold out, or not orderable for another reason
 }
 
-// sectionsOf returns the dishes of a page, from 1, in the order of the menu, and whether more pages follow.
-func sectionsOf(catalogue *menu.Catalogue, page int, lang string) (sections []section, more bool) {
+// pagesOf returns the number of pages of a menu, at least 1.
+func pagesOf(catalogue *menu.Catalogue) int {
+	entries := 0
+	if catalogue != nil {
+		for p := range menu.Index(catalogue.Products().Len()) {
+			entries += max(1, len(catalogue.CategoriesOf(p)))
+		}
+	}
+	return max(1, (entries+maxDishes-1)/maxDishes)
+}
+
+// sectionsOf returns the dishes of a page, from 1, in the order of the menu: each under all its categories.
+func sectionsOf(catalogue *menu.Catalogue, page int, lang string) (sections []section) {
 	categories := catalogue.Categories()
 	byCategory := make([][]menu.Index, len(categories)+1) // the last: without category
 	for p := range menu.Index(catalogue.Products().Len()) {
-		at := int(catalogue.ProductCategory(p))
-		if at == int(menu.None) {
-			at = len(categories)
+		within := catalogue.CategoriesOf(p)
+		for _, at := range within {
+			byCategory[at] = append(byCategory[at], p)
 		}
-		byCategory[at] = append(byCategory[at], p)
+		if len(within) == 0 {
+			byCategory[len(categories)] = append(byCategory[len(categories)], p)
+		}
 	}
-	skip, left := (page-1)*maxDishes, maxDishes
+	skip, left, prices := (page-1)*maxDishes, maxDishes, leastPrices{}
 	for at, dishes := range byCategory {
 		skipped := min(skip, len(dishes))
-		skip -= skipped
 		taken := min(left, len(dishes)-skipped)
-		left -= taken
-		if more = more || skipped+taken < len(dishes); taken == 0 {
+		skip, left = skip-skipped, left-taken
+		if taken == 0 {
 			continue
 		}
 		var one section
@@ -54,22 +68,50 @@ func sectionsOf(catalogue *menu.Catalogue, page int, lang string) (sections []se
 			one.Name, one.Inner = categories[at].Name, categories[at].ParentID != ""
 		}
 		for _, p := range dishes[skipped : skipped+taken] {
-			one.Dishes = append(one.Dishes, dishOf(catalogue, p, lang))
+			one.Dishes = append(one.Dishes, prices.dish(catalogue, p, lang))
 		}
 		sections = append(sections, one)
 	}
-	return sections, more
+	return sections
 }
 
-func dishOf(catalogue *menu.Catalogue, p menu.Index, lang string) dish {
-	entry := catalogue.Products().At(p)
-	one := dish{Name: entry.Name(), Sold: !catalogue.Orderable(p), Measure: measureText(entry.Measure(), lang)}
+// leastPrices are the lowest prices of what must be chosen, by scheme.
+type leastPrices map[menu.Index]decimal.Decimal
+
+// of returns the lowest price of what must be chosen in scheme s, as the cards of <larder-menu> do.
+func (l leastPrices) of(c *menu.Catalogue, s menu.Index) decimal.Decimal {
+	sum, known := l[s]
+	if known || s == menu.None {
+		return sum
+	}
+	l[s] = sum // a scheme within itself adds nothing
+	for _, limit := range c.Limits(s) {
+		var prices []decimal.Decimal
+		for _, i := range c.Members(limit.Group) {
+			if limit.Min > 0 && c.IngredientOrderable(i) {
+				prices = append(prices, c.Ingredients().At(i).Price().Add(l.of(c, c.IngredientScheme(i))))
+			}
+		}
+		if len(prices) > 0 {
+			sum = sum.Add(decimal.Min(prices[0], prices[1:]...).Mul(decimal.NewFromInt(int64(limit.Min))))
+		}
+	}
+	l[s] = sum
+	return sum
+}
+
+func (l leastPrices) dish(catalogue *menu.Catalogue, p menu.Index, lang string) dish {
+	entry, extra := catalogue.Products().At(p), l.of(catalogue, catalogue.ProductScheme(p))
+	one := dish{Name: entry.Name(), Sold: !catalogue.Orderable(p), From: extra.IsPositive(), Measure: measureText(entry.Measure(), lang)}
+	if size := entry.Measure(); size != nil && (size.Unit == "kg" || size.Unit == "liter") && size.Value.Equal(decimal.NewFromInt(1)) {
+		one.Weighed, one.Measure = strings.ToLower(strings.TrimPrefix(one.Measure, "1\u00a0")), ""
+	}
 	one.Description, one.Picture = entry.Details()
 	if address, err := url.Parse(one.Picture); err != nil || address.Scheme != "" && address.Scheme != "https" && address.Scheme != "http" {
 		one.Picture = ""
 	}
 	if !entry.PriceInvalid() {
-		one.Price = entry.Price().String()
+		one.Price = entry.Price().Add(extra).String()
 	}
 	return one
 }

@@ -3,6 +3,7 @@ package storefront
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -55,6 +56,7 @@ type Page struct {
 	pages    *encoded.Bodies
 	encoder  *encoded.Encoder
 	slots    chan struct{}
+	edition  string // identifies the template and its shared values
 }
 
 // shared are the values that all pages have.
@@ -95,6 +97,7 @@ func New(deps Deps) (*Page, error) {
 	if len(deps.Hosts) > 0 {
 		p.shared.Site = "https://" + deps.Hosts[0]
 	}
+	p.edition = fmt.Sprintf("%s %#v", source.Version(), p.shared)
 	return p, nil
 }
 
@@ -132,7 +135,7 @@ func (v view) Path(lang string, page int) string {
 	if page > 1 {
 		query.Set("page", strconv.Itoa(page))
 	}
-	return "/?" + query.Encode()
+	return strings.TrimSuffix("/?"+query.Encode(), "?")
 }
 
 // Tel returns the digits of the guests' phone number for a tel: link, without an extension.
@@ -180,9 +183,17 @@ func (p *Page) Serve(c *gin.Context) error {
 	if web.Takes(c.Request, "gzip") {
 		encoding = encoded.Gzip
 	}
-	body, err := p.body(c.Request.Context(), v, encoding)
-	if err != nil {
-		return err
+	snapshot := p.snapshot(c.Request.Context(), v.Restaurant.ID)
+	v.Page = min(v.Page, pagesOf(snapshot.Catalogue))
+	etag := p.etag(v, snapshot)
+	current := !v.Unknown && web.MatchesETag(c.Request.Header["If-None-Match"], etag)
+	var body []byte
+	if !current { // only then the page is rendered (policy H7)
+		ready, err := p.body(c.Request.Context(), v, snapshot, etag, encoding)
+		if err != nil {
+			return err
+		}
+		body = ready.Body
 	}
 	p.policy.Set(header)
 	respond.VaryByLanguage(c)
@@ -193,16 +204,16 @@ func (p *Page) Serve(c *gin.Context) error {
 		header.Set("Cache-Control", "no-store")
 	} else {
 		header.Set("Cache-Control", "no-cache")
-		header.Set("ETag", body.ETag)
-		if web.MatchesETag(c.Request.Header["If-None-Match"], body.ETag) {
-			respond.Status(c, http.StatusNotModified)
-			return nil
-		}
+		header.Set("ETag", etag)
+	}
+	if current {
+		respond.Status(c, http.StatusNotModified)
+		return nil
 	}
 	if encoding != encoded.Identity {
 		header.Set("Content-Encoding", encoding.String())
 	}
-	respond.Write(c, status, respond.ContentHTML, body.Body)
+	respond.Write(c, status, respond.ContentHTML, body)
 	return nil
 }
 
@@ -242,39 +253,44 @@ func (p *Page) view(c *gin.Context) view {
 	return v
 }
 
-// body returns a page from memory, or renders it once for all concurrent requests.
-func (p *Page) body(ctx context.Context, v view, encoding encoded.Encoding) (*encoded.Representation, error) {
-	snapshot := &cache.Snapshot{}
-	if v.Restaurant.ID != "" && p.deps.OpenMenu {
+// snapshot returns the menu in the page, or a snapshot without a catalogue.
+func (p *Page) snapshot(ctx context.Context, id menu.RestaurantID) *cache.Snapshot {
+	if id != "" && p.deps.OpenMenu {
 		wait, cancel := context.WithTimeout(ctx, menuWait)
 		defer cancel()
-		if served, err := p.deps.Replica.Catalogue(wait, v.Restaurant.ID); err == nil {
-			snapshot = served
+		if served, err := p.deps.Replica.Catalogue(wait, id); err == nil {
+			return served
 		}
 	}
-	pages := 1
-	if snapshot.Catalogue != nil {
-		pages = max(1, (snapshot.Catalogue.Products().Len()+maxDishes-1)/maxDishes)
-	}
-	v.Page = min(v.Page, pages) // so that a version has few pages
-	key := encoded.Key{
-		Restaurant: v.Restaurant.ID,
-		Content:    fmt.Sprintf("%s %#v", snapshot.Content, v), // with %+v, Restaurant.String would leave fields out
-		Version:    snapshot.Version.Version,
-		Synced:     snapshot.SyncedAt.UnixMilli(),
-		Encoding:   encoding,
-	}
+	return &cache.Snapshot{}
+}
+
+// etag identifies everything that a page depends on: the template, the view and the version of the menu. It is
+// weak, because all encodings have the same one.
+func (p *Page) etag(v view, s *cache.Snapshot) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %#v %s %d %d", // %+v would use Restaurant.String
+		p.edition, v, s.Content, s.Version.Version, s.SyncedAt.UnixMilli()))
+	return fmt.Sprintf(`W/"%x"`, sum[:12])
+}
+
+// body returns a page from memory, or renders it once for all concurrent requests.
+func (p *Page) body(ctx context.Context, v view, s *cache.Snapshot, etag string, encoding encoded.Encoding) (*encoded.Representation, error) {
+	key := encoded.Key{Restaurant: v.Restaurant.ID, Content: etag, Encoding: encoding}
 	if ready, ok := p.pages.Get(key); ok {
 		return ready, nil
 	}
-	return p.pages.Build(key, &encoded.VersionBodies{}, func() (*encoded.Representation, error) {
-		p.slots <- struct{}{}
+	select { // here, so that no request waits with the context of another one
+	case p.slots <- struct{}{}:
 		defer func() { <-p.slots }()
-		html, err := p.render(v, snapshot)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return p.pages.Build(key, &encoded.VersionBodies{}, func() (*encoded.Representation, error) {
+		html, err := p.render(v, s)
 		if err != nil {
 			return nil, err
 		}
-		return p.encoder.Represent(snapshot.Version.Version, html, encoding)
+		return p.encoder.Represent(s.Version.Version, html, encoding)
 	})
 }
 
@@ -283,8 +299,8 @@ func (p *Page) render(v view, snapshot *cache.Snapshot) ([]byte, error) {
 	values := rendered{shared: p.shared, view: v}
 	values.Orders = values.Orders && v.Restaurant.ID != ""
 	if snapshot.Catalogue != nil {
-		var more bool
-		if values.Sections, more = sectionsOf(snapshot.Catalogue, v.Page, v.Lang); more {
+		values.Sections = sectionsOf(snapshot.Catalogue, v.Page, v.Lang)
+		if v.Page < pagesOf(snapshot.Catalogue) {
 			values.Next = v.Page + 1
 		}
 		values.Cents = hasCents(snapshot.Catalogue)

@@ -100,14 +100,14 @@ func (c *Content) Products() *ItemTable { return &c.products }
 // Ingredients returns the ingredients in the order of the view.
 func (c *Content) Ingredients() *ItemTable { return &c.ingredients }
 
-// categoriesOf returns the existing categories of dish p, in definition order (policy W9).
-func (c *Content) categoriesOf(p Index) []Index {
+// CategoriesOf returns the existing categories of dish p, in definition order (policy W9).
+func (c *Content) CategoriesOf(p Index) []Index {
 	return row(c.productCategories, c.categoryStarts, p)
 }
 
-// ProductCategory returns the first of categoriesOf, or None.
+// ProductCategory returns the first of CategoriesOf, or None.
 func (c *Content) ProductCategory(p Index) Index {
-	if all := c.categoriesOf(p); len(all) > 0 {
+	if all := c.CategoriesOf(p); len(all) > 0 {
 		return all[0]
 	}
 	return None

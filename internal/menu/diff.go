@@ -106,7 +106,7 @@ func categoryID(c *Catalogue, p Index) string {
 // sameCategories reports whether dish old of from and dish p of to are in the same categories in
 // the same order.
 func sameCategories(from, to *Catalogue, old, p Index) bool {
-	return slices.EqualFunc(from.categoriesOf(old), to.categoriesOf(p), func(a, b Index) bool {
+	return slices.EqualFunc(from.CategoriesOf(old), to.CategoriesOf(p), func(a, b Index) bool {
 		return from.categories[a].ID == to.categories[b].ID
 	})
 }

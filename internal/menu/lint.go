@@ -187,7 +187,7 @@ func (l *linter) parents() {
 		if s != None {
 			l.dishes[s] = append(l.dishes[s], Index(p))
 		}
-		for _, in := range c.categoriesOf(Index(p)) {
+		for _, in := range c.CategoriesOf(Index(p)) {
 			l.inside[in] = append(l.inside[in], Index(p))
 		}
 	}

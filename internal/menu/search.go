@@ -34,7 +34,7 @@ func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 		found = append(found, c.dishesWith(word))
 	}
 	for p := max(q.After+1, 0); int(p) < c.products.Len(); p++ {
-		if q.Category != "" && !slices.ContainsFunc(c.categoriesOf(p), within.has) {
+		if q.Category != "" && !slices.ContainsFunc(c.CategoriesOf(p), within.has) {
 			continue
 		}
 		if q.AvailableOnly && c.stopped.has(p) {
@@ -119,7 +119,7 @@ func (c *Content) dishesAt(places flags) (dishes flags, found bool) {
 	for i := range c.products.Len() {
 		p := Index(i)
 		s := c.productScheme[p]
-		if places.has(p) || s != None && schemes.has(s) || slices.ContainsFunc(c.categoriesOf(p), categories.has) {
+		if places.has(p) || s != None && schemes.has(s) || slices.ContainsFunc(c.CategoriesOf(p), categories.has) {
 			dishes.set(p)
 			found = true
 		}

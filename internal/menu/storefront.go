@@ -117,7 +117,7 @@ func appendOrderable(dst []byte, orderable bool, reasons []Reason) []byte {
 // AppendCategoryIDs appends the ids of the dish's categories as a JSON array (policy W9).
 func (c *Content) AppendCategoryIDs(dst []byte, p Index) []byte {
 	dst = append(dst, '[')
-	for k, in := range c.categoriesOf(p) {
+	for k, in := range c.CategoriesOf(p) {
 		dst = jsontext.AppendString(jsontext.AppendComma(dst, k), c.categories[in].ID)
 	}
 	return append(dst, ']')
