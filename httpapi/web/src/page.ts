@@ -19,11 +19,12 @@ if (button && dialog) {
   let running = new AbortController();
   let timer = 0;
   let next: string | null = null;
+  let listed: string | null = null; // the search whose result is shown
 
   /** item is a link to the page of a restaurant. */
   const item = ({ id, name, address }: List["result"][number]): HTMLElement => {
     const link = document.createElement("a");
-    link.href = "/?" + new URLSearchParams({ restaurant: id, lang: list.dataset.lang! });
+    link.href = "/?" + new URLSearchParams({ restaurant: id, lang: list.dataset.lang!, ...(document.dir === "rtl" && { dir: "rtl" }) });
     if (id === list.dataset.restaurant) link.setAttribute("aria-current", "page");
     for (const [tag, text] of [["b", name], ["span", address]] as const) {
       if (!text) continue;
@@ -41,7 +42,8 @@ if (button && dialog) {
   const load = async (cursor: string | null): Promise<void> => {
     running.abort();
     const { signal } = (running = new AbortController());
-    const query = new URLSearchParams({ limit: String(pageSize), q: search.value, ...(cursor && { cursor }) });
+    const asked = search.value;
+    const query = new URLSearchParams({ limit: String(pageSize), q: asked, ...(cursor && { cursor }) });
     try {
       const answer = await fetch("/v1/restaurants?" + query, { signal });
       if (!answer.ok) throw new Error(`GET /v1/restaurants: ${answer.status}`);
@@ -50,6 +52,7 @@ if (button && dialog) {
       const shown = list.childElementCount;
       list.append(...found.result.map(item));
       next = found.next;
+      listed = asked;
       status.textContent = list.childElementCount ? "" : status.dataset.none!;
       if (cursor) list.children[shown]?.querySelector("a")?.focus();
     } catch (error) {
@@ -72,7 +75,16 @@ if (button && dialog) {
   search.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== "ArrowDown") return;
     event.preventDefault(); // Enter would close the dialog
-    list.querySelector("a")?.focus();
+    const first = (): void => list.querySelector("a")?.focus();
+    if (search.value === listed) {
+      first();
+      return;
+    }
+    clearTimeout(timer);
+    const asked = search.value; // its result is not there yet
+    void load(null).then(() => {
+      if (listed === asked && search.value === asked && document.activeElement === search) first();
+    });
   });
   list.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -33,6 +33,19 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await eventually(async () => (await page.locator('h1').innerText()) === 'Restaurant 123', 'the restaurant is open');
   await page.locator('larder-menu [part=card]').first().waitFor();
 
+  step('Enter before the result: the restaurant that was searched, not the first one of the list');
+  await page.route('**/v1/restaurants?*', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    await route.continue();
+  });
+  await use(page, button);
+  await eventually(async () => (await links.count()) === 50, 'the first restaurants');
+  await page.keyboard.type('Restaurant 124');
+  await page.keyboard.press('Enter');
+  await eventually(() => page.evaluate(() => document.activeElement?.textContent?.startsWith('Restaurant 124')), 'the focus is on the result');
+  await page.keyboard.press('Escape');
+  await page.unroute('**/v1/restaurants?*');
+
   step('more restaurants, none, and back');
   await use(page, button);
   await eventually(async () => (await links.count()) === 50, 'the first restaurants');

@@ -3,7 +3,7 @@
 import { eventually, must, equal, scenario, step } from '../scenario.mjs';
 
 /** The maximum layout shift, as Chromium counts it (cumulative layout shift). */
-const most = 0.01;
+const most = 0.0005;
 
 /** Runs in the page: sums the layout shifts and records their elements. */
 function watch() {

@@ -86,6 +86,11 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await page.keyboard.press('Escape');
   await eventually(async () => (await zoom.count()) === 0, 'the photo is closed');
   must(await dialog.isVisible(), 'the dish is open');
+  await dialog.locator('[part=photo-button]').first().tap();
+  await zoom.waitFor();
+  await page.goBack();
+  await eventually(async () => (await zoom.count()) === 0, 'Back closes the photo');
+  must(await dialog.isVisible(), 'the dish stays open after Back');
   await close();
 
   step('G5: a dish without a photo has no empty space');
@@ -103,6 +108,50 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await eventually(async () => (await page.locator('larder-menu > span').boundingBox())?.height > 0, 'the badge is shown');
   const badge = await page.locator('larder-menu > span').boundingBox();
   must(badge.y > a.y && badge.y < a.y + a.height + badge.height, 'the badge is in the card');
+  await page.locator('larder-menu > span').tap();
+  await dialog.waitFor();
+  await close();
+  await page.evaluate(() => { document.querySelector('larder-menu > span').replaceChildren(Object.assign(document.createElement('button'), { type: 'button', textContent: 'More' })); });
+  await page.locator('larder-menu > span > button').tap();
+  equal(await dialog.isVisible(), false, 'the button of a badge is the site\'s');
+
+  step('another restaurant closes the dish');
+  await page.unroute('**/menu');
+  await page.route(/restaurants?[/=]other/, (route) => route.continue({ url: route.request().url().replace('other', bistro) }));
+  await page.goto(`${larder}/`);
+  await card(beef).locator('[part=name]').tap();
+  await dialog.waitFor();
+  await menu.evaluate((element) => { element.restaurant = 'other'; });
+  await dialog.waitFor({ state: 'hidden' });
+  await menu.evaluate((element, id) => { element.restaurant = id; }, bistro);
+  await card(beef).waitFor();
+
+  step('a line with a removed group and too many options says what to do, and can be saved');
+  await page.evaluate(async ([restaurant, id]) => {
+    const { result } = await (await fetch(`/v1/restaurants/${restaurant}/menu`)).json();
+    const dish = result.products.find((one) => one.id === id);
+    const { id: group, options } = result.schemes.find((one) => one.id === dish.schemeId).groups[0];
+    const pick = (of, option) => ({ id: option, group: of, quantity: 1, picks: [] });
+    const line = { id, name: `${dish.name} (One, Two, Truffle)`, price: '1', quantity: '1', picks: [pick(group, options[0]), pick(group, options[1]), pick('removed', 'gone')] };
+    const key = `${id}:broken`;
+    localStorage.setItem(`larder:basket:${location.origin}|${restaurant}`, JSON.stringify({ format: 1, lines: [{ key, ...line }] }));
+  }, [bistro, fries.id]);
+  await page.goto(`${larder}/`);
+  const line = page.locator(`larder-order-form [data-line=${fries.id}]`);
+  await line.getByRole('button', { name: /^Change/ }).tap();
+  const changed = page.locator('larder-order-form dialog[part=dish]');
+  await changed.locator('[part=dish-add]').waitFor();
+  equal(await changed.locator('[part=dish-alert]').innerText(), 'No longer available: Truffle', 'what is gone');
+  equal(await changed.locator('[part=group-state]').first().innerText(), 'Too many chosen: keep at most 1.', 'what to do');
+  await axe(page, 'too many options');
+  await shot(page, 'too-many', { full: false });
+  await changed.locator('[part=dish-add]').tap();
+  equal(await changed.evaluate((one) => one.getRootNode().activeElement?.closest('[part=group]') === one.querySelector('.over')), true, 'the focus is at the group');
+  await changed.locator('[part=option-input]').nth(1).check();
+  await changed.locator('[part=dish-add]').tap();
+  await changed.waitFor({ state: 'hidden' });
+  equal(await line.locator('.wrong').count(), 0, 'complaints about the line');
+  await line.getByRole('button', { name: /^Remove/ }).tap();
 
   step('a dish that is sold out can be read');
   try {
@@ -128,6 +177,10 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   };
   for (const text of ['combo', 'dessert', 'kids', 'capuccino', 'fries']) must((await found(text)) > 0, `nothing is found for ${text}`);
   equal(await found('xyzzyx'), 0, 'dishes for nonsense');
+  const everything = await found('');
+  equal(await found(' ?! '), everything, 'dishes for marks without a word');
+  equal(await menu.locator('[part=status]').innerText(), '', 'the status without a search');
+  await search.fill('xyzzyx');
   await axe(page, 'a search without a result');
 
   step('the categories: one Tab stop, arrow keys, the mouse wheel, and the current one');
@@ -135,7 +188,7 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await desk.page.goto(`${larder}/`);
   const strip = desk.page.locator('larder-menu nav');
   await strip.locator('button').nth(5).waitFor();
-  equal(await strip.locator('button[tabindex="0"]').count(), 1, 'Tab stops');
+  await eventually(async () => (await strip.locator('button[tabindex="0"]').count()) === 1, 'one Tab stop');
   await desk.page.locator('larder-menu [part=search]').focus();
   await desk.page.keyboard.press('Tab');
   await desk.page.keyboard.press(combination?.dir === 'rtl' ? 'ArrowLeft' : 'ArrowRight');
@@ -143,6 +196,8 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await desk.page.keyboard.press('Enter');
   await eventually(async () => (await strip.locator('[aria-current=true]').innerText()) === (await strip.locator('button').nth(1).innerText()), 'the second category is the current one');
   await strip.hover();
+  const zooms = await strip.evaluate((nav) => !nav.dispatchEvent(new WheelEvent('wheel', { deltaY: 300, ctrlKey: true, cancelable: true })));
+  equal([zooms, await strip.evaluate((nav) => nav.scrollLeft < 100)], [false, true], 'Ctrl and the wheel zoom');
   await desk.page.mouse.wheel(0, 300);
   await eventually(() => strip.evaluate((nav) => Math.abs(nav.scrollLeft) > 100), 'the wheel moves the categories');
   const before = await strip.evaluate((nav) => Math.abs(nav.scrollLeft));

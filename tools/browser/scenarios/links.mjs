@@ -92,6 +92,26 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await last.click();
   await eventually(() => other.page.evaluate(() => location.hash.startsWith('#category=') && location.hash !== '#category=cat-drinks'), 'the address is the last category');
 
+  step('a page with <base>: links stay on the page');
+  const based = await open({ size: 'phone' });
+  await based.page.route(`${larder}/`, async (route) => {
+    const response = await route.fetch();
+    const headers = response.headers();
+    delete headers['content-security-policy'];
+    await route.fulfill({ response, headers, body: (await response.text()).replace('<head>', '<head><base href="/elsewhere/">') });
+  });
+  await based.page.goto(`${larder}/`);
+  const link = based.page.locator(`larder-menu [data-dish=${fries.id}] [part=dish-link]`).first();
+  equal(await link.evaluate((a) => a.href), `${larder}/#dish=${fries.id}`, 'the address of a dish');
+  await link.tap();
+  const shown = based.page.locator('larder-menu dialog[part=dish][open]');
+  await shown.waitFor();
+  equal(based.page.url(), `${larder}/#dish=${fries.id}`, 'the address of the open dish');
+  await based.page.keyboard.press('Escape');
+  await eventually(() => based.page.url() === `${larder}/`, 'the address without a dish');
+  await based.page.locator('larder-menu nav button').nth(2).click();
+  await eventually(() => based.page.url().startsWith(`${larder}/#category=`), 'the address of a category');
+
   step('two menus on a page, and a menu without links');
   await other.page.goto(`${larder}/`);
   await other.page.evaluate(() => document.querySelector('larder-menu').after(document.querySelector('larder-menu').cloneNode()));

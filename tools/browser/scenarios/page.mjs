@@ -27,7 +27,7 @@ await scenario({ expected: [/status of 404/] }, async ({ page, open, larder }) =
     const dishes = plain.page.locator('larder-menu li');
     must((await dishes.count()) > 40, `${await dishes.count()} dishes without JavaScript`);
     equal(await dishes.first().isVisible(), true, 'a dish is visible');
-    must(/French fries[^]*179\.90/.test(await plain.page.locator('larder-menu').innerText()), 'name and price of a dish');
+    must(/French fries[^]*from ₺219\.90/.test(await plain.page.locator('larder-menu').innerText()), 'name and price of a dish');
     must((await plain.page.locator('noscript').innerText()).includes('turn on JavaScript'), 'how to order');
     for (const selector of ['meta[name=description]', 'meta[property="og:title"]', 'link[rel=canonical]', 'link[rel=icon]', 'script[type="application/ld+json"]']) {
       equal(await plain.page.locator(`head ${selector}`).count(), 1, selector);
@@ -52,7 +52,7 @@ await scenario({ expected: [/status of 404/] }, async ({ page, open, larder }) =
     await slow.locator('larder-menu [part=card]').first().waitFor();
     await slow.waitForTimeout(300);
     const { by, what } = await slow.evaluate(() => globalThis.moved);
-    must(by < 0.01, `${size}: layout shift ${by}:\n  ${what.join('\n  ')}`);
+    must(by < 0.0005, `${size}: layout shift ${by}:\n  ${what.join('\n  ')}`);
     equal(await slow.locator('larder-menu > .plain').isVisible(), false, `${size}: the HTML menu is visible beside the element`);
     await axe(slow, `the page, ${size}`);
     await slow.close();
@@ -69,6 +69,24 @@ await scenario({ expected: [/status of 404/] }, async ({ page, open, larder }) =
   await everyVariant(page, 'page', { full: false, each: (variant) => axe(page, `the page, ${variant.name}`) });
   const small = await page.evaluate(() => [...document.querySelectorAll('body > header a, body > footer a')].filter((a) => a.getBoundingClientRect().height < 44).map((a) => a.textContent));
   equal(small, [], 'links below 44 px');
+
+  step('a printed page has the menu, without the search, the basket bar and the form');
+  await page.locator('larder-menu [part=add]').first().click();
+  await page.locator('larder-menu').evaluate((menu) => menu.shadowRoot.querySelector('dialog[open]')?.close());
+  await page.emulateMedia({ media: 'print' });
+  equal(await page.locator('larder-menu [part=card]').first().isVisible(), true, 'the menu is printed');
+  for (const part of ['larder-order-form', 'larder-menu [part=search]', 'larder-menu [part=basket-bar]', 'larder-menu [part=add] >> nth=0']) {
+    equal(await page.locator(part).isVisible(), false, `${part} is printed`);
+  }
+  await shot(page, 'print', { full: false });
+  await page.emulateMedia({ media: null });
+
+  step('the text direction stays in links');
+  await page.goto(`${larder}/?dir=rtl`);
+  await page.locator('#language a[lang=ru]').click();
+  await page.locator('html[lang=ru][dir=rtl]').waitFor();
+  await page.goto(`${larder}/`);
+  await page.locator('larder-menu [part=card]').first().waitFor();
 
   step('the language is changed with the keyboard');
   await use(page, page.locator('#language a[lang=ru]'));

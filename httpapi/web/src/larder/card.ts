@@ -4,6 +4,7 @@ import { least, weighed } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import { h } from "./dom";
 import type { Formatter } from "./groups";
+import { address } from "./links";
 import type { Menu, Product } from "./menu";
 import { addressOf, measureOf, photo, priceOf } from "./photo";
 
@@ -41,7 +42,7 @@ export class Card {
     const element = (this.element = template(heading, host.linked));
     element.dataset.dish = id;
     this.part = (name) => element.querySelector<HTMLElement>(`[part=${name}]`)!;
-    if (host.linked) (this.part("dish-link") as HTMLAnchorElement).href = "#dish=" + encodeURIComponent(id);
+    if (host.linked) (this.part("dish-link") as HTMLAnchorElement).href = address("#dish=" + encodeURIComponent(id));
   }
 
   /** update shows the dish, and how much of it is in the basket. */

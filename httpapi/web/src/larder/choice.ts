@@ -12,13 +12,14 @@ export interface GroupStatus {
   count: number;
   missing: number; // the number still needed
   full: boolean; // the maximum is reached
+  over: boolean; // the maximum is exceeded
 }
 
 export const picksOf = (picks: readonly Pick[], group: string): Pick[] => picks.filter((p) => p.group === group);
 
 export function groupStatus(group: Group, picks: readonly Pick[]): GroupStatus {
   const count = picksOf(picks, group.id).reduce((sum, p) => sum + p.quantity, 0);
-  return { count, missing: Math.max(0, group.min - count), full: group.max !== null && count >= group.max };
+  return { count, missing: Math.max(0, group.min - count), full: group.max !== null && count >= group.max, over: group.max !== null && count > group.max };
 }
 
 /**
@@ -46,8 +47,7 @@ export function groupProblems(menu: Menu, schemeId: string | null | undefined, p
   for (const group of menu.groups(schemeId)) {
     const own = picksOf(picks, group.id);
     const gone = own.filter((p) => !group.options.includes(p.id) || !menu.usable(p.id)).map((p) => p.id);
-    const { missing, count } = groupStatus(group, picks);
-    const over = group.max !== null && count > group.max;
+    const { missing, over } = groupStatus(group, picks);
     if (missing > 0 || gone.length > 0 || over) found.push({ group, missing, gone });
     if (depth > 1) for (const p of own) found.push(...groupProblems(menu, menu.ingredient(p.id)?.schemeId, p.picks, depth - 1));
   }
@@ -58,6 +58,16 @@ export function groupProblems(menu: Menu, schemeId: string | null | undefined, p
 export function hasUnknownGroups(menu: Menu, schemeId: string | null | undefined, picks: readonly Pick[]): boolean {
   const groups = new Set(menu.groups(schemeId).map((g) => g.id));
   return picks.some((p) => !groups.has(p.group) || hasUnknownGroups(menu, menu.ingredient(p.id)?.schemeId, p.picks));
+}
+
+/** knownPicks returns the picks that the menu still offers, sold out or not, and adds the others to lost. */
+export function knownPicks(menu: Menu, schemeId: string | null | undefined, picks: readonly Pick[], lost: Pick[]): Pick[] {
+  return picks.flatMap((p) => {
+    const option = menu.ingredient(p.id);
+    if (option && menu.groups(schemeId).some((g) => g.id === p.group && g.options.includes(p.id))) return { ...p, picks: knownPicks(menu, option.schemeId, p.picks, lost) };
+    lost.push(p);
+    return [];
+  });
 }
 
 function extras(menu: Menu, picks: readonly Pick[]): Decimal {

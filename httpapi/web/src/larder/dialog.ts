@@ -16,6 +16,7 @@ export class DishDialog {
   fragment = "";
   private view: DishView | null = null;
   private asked = 0; // counts the dishes that were opened
+  private owner: Shop | null = null; // of the open dish
 
   /** addressed: the address shows the open dish. */
   constructor(private readonly shop: () => Shop | null, private readonly formatter: Formatter, private readonly done: Done, private readonly addressed = false) {
@@ -26,10 +27,19 @@ export class DishDialog {
 
   close(): void { this.element.close(); }
 
+  /** closeInner closes an enlarged photo. It reports whether one was open. */
+  closeInner(): boolean {
+    const inner = this.element.querySelector("dialog");
+    inner?.close();
+    return inner !== null;
+  }
+
   /** open shows a dish, either new or with the choices of a line. */
   open(id: string, line: Line | null = null): void {
-    const product = this.shop()?.menu?.product(id);
+    const shop = this.shop();
+    const product = shop?.menu?.product(id);
     if (!product) return;
+    this.owner = shop;
     this.show(id, product.name, line);
     if (!this.element.open) this.element.showModal();
     if ((this.element.getRootNode() as ShadowRoot).host?.getAttribute("links") === "off") return;
@@ -37,8 +47,11 @@ export class DishDialog {
     entered(this);
   }
 
-  /** refresh updates the open dialog after a change of the menu. */
-  refresh(): void { this.view?.refresh(); }
+  /** refresh updates the open dialog after a change of the menu, or closes it if it is of another restaurant. */
+  refresh(): void {
+    if (this.owner === this.shop()) this.view?.refresh();
+    else this.close();
+  }
 
   private show(id: string, name: string, line: Line | null): void {
     const asked = ++this.asked;

@@ -1,7 +1,7 @@
 // What the dialog of a dish shows: the dish, and the options that the guest chooses.
 
 import { lineOf, type Line } from "./basket";
-import { fractional, groupProblems, least, linePrice, priced, unitPrice, weighed, type Pick } from "./choice";
+import { fractional, groupProblems, knownPicks, least, linePrice, priced, unitPrice, weighed, type Pick } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import css from "./dialog.css";
 import { h, sheet } from "./dom";
@@ -24,6 +24,7 @@ export class DishView {
   private editing: Line | null = null;
   private submitted = false;
   private wasGone = false; // the dish was sold out when it was opened
+  private lost: string[] = []; // names of the options of the line that the menu no longer has
   private readonly alert = h("p", { part: "dish-alert", class: "wrong", role: "alert" });
   private readonly amount = h("input", { class: "amount", inputmode: "decimal", autocomplete: "off", part: "quantity", onchange: () => this.setQuantity(this.amount.value) });
   private readonly submit = h("button", { type: "submit", class: "main grow", part: "dish-add" });
@@ -43,6 +44,7 @@ export class DishView {
     this.product = product;
     this.editing = line;
     this.picks = line?.picks ?? [];
+    this.lost = [];
     this.quantity = decimal(line?.quantity ?? 1);
     this.showQuantity();
     this.submitted = false;
@@ -68,6 +70,7 @@ export class DishView {
   private build(menu: Menu, product: Product): void {
     const message = (key: Key, params?: Record<string, string | number>): string => this.formatter.message(key, params);
     this.shape = shapeOf(menu, product);
+    this.dropLost(menu, product);
     this.groups = new GroupsView(menu, product.schemeId, this.formatter, () => this.picks, (picks) => {
       this.picks = picks;
       this.update();
@@ -94,6 +97,15 @@ export class DishView {
         h("p", { class: "row" }, h("strong", { part: "dish-price" }, product.price === null ? "" : priceOf(product, this.formatter)), h("span", { class: "muted" }, size)),
         nutritionOf(product, this.formatter), this.alert, this.groups.element),
       h("div", { class: "foot row" }, this.stepper, this.submit)));
+  }
+
+  /** dropLost removes the picks that the menu no longer offers, and remembers their names: the guest cannot see or remove them. */
+  private dropLost(menu: Menu, product: Product): void {
+    const lost: Pick[] = [];
+    const all = this.picks;
+    const words = this.editing?.name.slice(product.name.length + 2, -1).split(", ") ?? []; // as in lineOf
+    this.picks = knownPicks(menu, product.schemeId, all, lost);
+    this.lost.push(...lost.map((p) => menu.ingredient(p.id)?.name ?? (words.length === all.length && words[all.indexOf(p)] || p.id)));
   }
 
   /** setQuantity reports whether the text is a quantity of this dish. If not, the text stays and is marked as wrong. */
@@ -132,7 +144,7 @@ export class DishView {
     const away = found.flatMap((l) => l.gone).map((id) => this.formatter.message("goneOption", { name: menu.ingredient(id)?.name ?? id }));
     const needed = this.submitted ? found.filter((l) => l.missing > 0).map((l) => l.group.name) : [];
     const words = gone ? (this.wasGone ? this.formatter.message("soldOut") : this.formatter.message("goneDish", { name: product.name }))
-      : [...away, needed.length ? this.formatter.message("stillNeeded", { names: needed.join(", ") }) : ""].filter(Boolean).join(" ");
+      : [this.lost.length ? this.formatter.message("notAgain", { names: this.lost.join(", ") }) : "", ...away, needed.length ? this.formatter.message("stillNeeded", { names: needed.join(", ") }) : ""].filter(Boolean).join(" ");
     if (this.alert.textContent !== words) this.alert.textContent = words;
   }
 
@@ -148,7 +160,7 @@ export class DishView {
     if (groupProblems(menu, product.schemeId, this.picks).length > 0) {
       this.submitted = true;
       this.update();
-      const lacking = this.element.querySelector<HTMLElement>(".lacking, .gone:has(:checked)");
+      const lacking = this.element.querySelector<HTMLElement>(".over, .lacking, .gone:has(:checked)");
       lacking?.scrollIntoView({ block: "center" });
       (lacking?.querySelector<HTMLElement>("input:not(:disabled)") ?? lacking)?.focus();
       return;

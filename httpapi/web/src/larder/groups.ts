@@ -50,15 +50,16 @@ class GroupView {
   private readonly message: Formatter["message"];
 
   update(menu: Menu, submitted: boolean): void {
-    const { count, missing, full } = groupStatus(this.group, this.get());
-    const wrong = submitted && missing > 0;
+    const { count, missing, full, over } = groupStatus(this.group, this.get());
+    const wrong = over || submitted && missing > 0;
     // The legend has the limits, so an untouched group says nothing more.
     const text = missing > 0 ? (wrong || count > 0 ? this.message("needs", { n: missing }) : "")
-      : full && this.group.max! > 1 ? this.message("full") : count > 0 && this.group.max !== 1 ? this.message("chosen", { n: count }) : "";
+      : over ? this.message("tooMany", { max: this.group.max! }) : full && this.group.max! > 1 ? this.message("full") : count > 0 && this.group.max !== 1 ? this.message("chosen", { n: count }) : "";
     if (this.state.textContent !== text) this.state.textContent = text;
     this.state.classList.toggle("wrong", wrong);
     this.element.classList.toggle("lacking", missing > 0);
-    for (const option of this.options) option.update(menu, full);
+    this.element.classList.toggle("over", over);
+    for (const option of this.options) option.update(menu, full, over);
   }
 
   private limits(): string {
@@ -103,10 +104,10 @@ class OptionView {
     if (focused && this.stepper.contains(focused) && (this.stepper.hidden || (focused as HTMLButtonElement).disabled)) this.input.focus();
   }
 
-  update(menu: Menu, full: boolean): void {
+  update(menu: Menu, full: boolean, over: boolean): void {
     const pick = this.pick;
     const usable = menu.usable(this.id, this.depth);
-    this.input.checked = pick !== undefined;
+    this.input.checked = pick !== undefined && !(over && this.input.type === "radio"); // so that each of them can be chosen
     this.input.disabled = !pick && (!usable || (full && this.group.max !== 1));
     const note = usable ? "" : this.formatter.message("soldOut");
     if (this.note.textContent !== note) this.note.textContent = note;

@@ -9,12 +9,10 @@ export class IdleJobs {
   private next = 0;
   private round = 0;
 
-  /** begin runs the first jobs immediately and the others in slices. */
-  begin(jobs: (() => void)[], first: number): void {
+  begin(jobs: (() => void)[]): void {
     this.jobs = jobs;
     this.next = 0;
     this.round++;
-    while (this.next < Math.min(first, jobs.length)) jobs[this.next++]!();
     this.soon();
   }
 

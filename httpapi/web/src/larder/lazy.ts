@@ -47,11 +47,11 @@ export class LazyFile<T> {
 export const dishFile = new LazyFile<typeof import("../dish")>(new URL("./dish.js", import.meta.url).href);
 export const checkoutFile = new LazyFile<typeof import("../checkout")>(new URL("./checkout.js", import.meta.url).href);
 
-/** preload loads all files when the browser is idle, so that they are there at once, and offline. */
-export function preload(): void {
+/** preload loads all files when the browser is idle, so that they are there at once, and offline. Then it calls ready. */
+export function preload(ready?: () => void): void {
   const work = (): void => {
     if (!navigator.onLine) return;
-    void dishFile.load();
+    void dishFile.load().then(ready);
     void checkoutFile.load();
   };
   if (typeof requestIdleCallback === "function") requestIdleCallback(work, { timeout: patience });

@@ -1,7 +1,7 @@
 // The address of an open dish (#dish=ID), and the Back button, which closes it. The
 // dialog has its own history entry, so that Back never leaves the site.
 
-interface Overlay { readonly fragment: string; close(): void }
+interface Overlay { readonly fragment: string; close(): void; closeInner(): boolean }
 
 const longest = 1000; // milliseconds until history.back() has had its effect
 
@@ -11,6 +11,9 @@ const followers = new Set<() => boolean>();
 
 /** marked reports whether the current history entry is the one of a dialog. */
 const marked = (): boolean => (history.state as { larder?: boolean } | null)?.larder === true;
+
+/** address returns the address of a fragment on this page, whatever the page's <base> is. */
+export const address = (fragment: string): string => location.href.split("#")[0] + fragment;
 
 /** entered adds the history entry of a dialog that was opened. Without a fragment the address stays. */
 export function entered(dialog: Overlay): void {
@@ -50,14 +53,14 @@ export function follow(work: () => boolean, signal: AbortSignal): void {
 
 function enter(fragment: string): void {
   const state: unknown = { ...history.state, larder: true };
-  const address = fragment || location.href;
+  const url = fragment ? address(fragment) : location.href;
   if (marked()) {
-    history.replaceState(state, "", address);
+    history.replaceState(state, "", url);
     return;
   }
   // The first page of a visit: its entry becomes the menu, so that Back stays there.
-  if (fragment && linked()?.kind === "dish") history.replaceState(history.state, "", location.pathname + location.search);
-  history.pushState(state, "", address);
+  if (fragment && linked()?.kind === "dish") history.replaceState(history.state, "", address(""));
+  history.pushState(state, "", url);
 }
 
 let listening = false;
@@ -75,6 +78,10 @@ function listen(): void {
     const link = linked();
     const before = shown;
     if (before && marked() && (!before.fragment || location.hash === before.fragment)) return;
+    if (before?.closeInner()) {
+      enter(before.fragment); // Back has closed the photo: the dialog stays
+      return;
+    }
     shown = null;
     before?.close();
     if (link?.kind === "dish" && !marked()) history.replaceState({ ...history.state, larder: true }, ""); // a link of this page: the entry below is its menu

@@ -6,7 +6,7 @@ import { DishDialog } from "./dialog";
 import { h } from "./dom";
 import { LarderElement } from "./element";
 import { IdleJobs } from "./idlejobs";
-import { follow, linked, occupied } from "./links";
+import { address, follow, linked, occupied } from "./links";
 import { dishFile, preload } from "./lazy";
 import css from "./menu.css";
 import { sameList, type Category, type Menu } from "./menu";
@@ -15,7 +15,8 @@ import type { Search } from "./search";
 import type { Shop } from "./shop";
 import { Strip } from "./strip";
 
-const firstCards = 10; // built immediately: more than most windows show
+const firstCards = 10; // built immediately, or more in a large window
+const perCard = 80_000; // pixels of the window for one card
 const skeletons = 8;
 
 /** Shelf is the section of one category. Its cards are built when it comes near the window, or when the browser is idle. */
@@ -55,7 +56,8 @@ export class LarderMenu extends LarderElement {
   protected joined(shop: Shop, signal: AbortSignal): void {
     this.listed = null;
     this.followed = false;
-    this.idleJobs.begin([], 0);
+    this.dialog.refresh();
+    this.idleJobs.begin([]);
     this.cards.clear();
     this.shelves.clear();
     this.near.disconnect();
@@ -72,6 +74,7 @@ export class LarderMenu extends LarderElement {
     }, { signal });
     for (const target of [shop.basket, shop.placing]) target.addEventListener("change", () => this.drawBasket(), { signal });
     follow(() => this.follow(), signal);
+    addEventListener("beforeprint", () => this.shelves.forEach((shelf) => this.fill(shelf)), { signal });
     const slotted = new MutationObserver(() => this.fillSlots());
     slotted.observe(this, { childList: true, subtree: true, attributes: true, attributeFilter: ["slot"] });
     signal.addEventListener("abort", () => slotted.disconnect());
@@ -119,6 +122,7 @@ export class LarderMenu extends LarderElement {
     this.strip.clear();
     this.cardHost = { ...this.formatter, base: this.shop?.base ?? "", linked: this.getAttribute("links") !== "off", slots: this.slotNames() };
     const jobs: (() => void)[] = [];
+    let first = Math.max(firstCards, innerWidth * innerHeight / perCard);
     const add = (category: Category): void => {
       const id = "c-" + category.id;
       const name = category.name || this.message("menu");
@@ -131,15 +135,22 @@ export class LarderMenu extends LarderElement {
       this.list.append(section);
       this.near.observe(section);
       this.strip.add(section, name, category.depth > 0, () => {
-        if (this.cardHost.linked && category.id) history.replaceState(history.state, "", "#category=" + encodeURIComponent(category.id));
+        if (this.cardHost.linked && category.id) history.replaceState(history.state, "", address("#category=" + encodeURIComponent(category.id)));
         this.jump(category.id);
       });
-      for (let n = 1; n <= category.products.length; n++) jobs.push(() => this.fill(shelf, n));
+      const all = category.products.length;
+      if (first > 0) { // what the window shows has its real height from the first frame
+        section.classList.add("first");
+        this.fill(shelf, all > 2 * first ? first : all);
+        first -= all;
+      }
+      for (let n = shelf.made + 1; n <= all; n++) jobs.push(() => this.fill(shelf, n));
       category.children.forEach(add);
     };
     menu.roots.forEach(add);
-    this.idleJobs.begin(jobs, firstCards);
-    preload();
+    this.idleJobs.begin(jobs);
+    this.strip.changed();
+    preload(() => dishFile.module?.controlStrip(this.strip));
   }
 
   /** fill builds the first cards of a category, or all. */
@@ -204,18 +215,21 @@ export class LarderMenu extends LarderElement {
 
   /** clicked handles the clicks of all cards: on a button, or anywhere else on a card. */
   private clicked(event: MouseEvent): void {
-    const target = event.target as HTMLElement;
-    const id = target.closest<HTMLElement>("[data-dish]")?.dataset.dish;
+    const path = event.composedPath() as HTMLElement[]; // a badge of the site is not inside the card's tree
+    const card = path.find((one) => one.matches?.("[part=card][data-dish]") && this.list.contains(one));
+    const id = card?.dataset.dish;
     if (id === undefined || event.defaultPrevented) return;
-    const part = target.closest("button, a")?.getAttribute("part") ?? "dish-link"; // or anywhere else on the card
+    const control = path.slice(0, path.indexOf(card!)).find((one) => one.matches?.("button, a, input, label, summary"));
+    if (control && !card!.contains(control)) return; // a control of the site
+    const part = control?.getAttribute("part") ?? "dish-link"; // or anywhere else on the card
     if (part === "add") {
       this.choose(id);
     } else if (part === "fewer") {
-      this.fewer(id, target.closest<HTMLElement>("[data-dish]")!);
+      this.fewer(id, card!);
     } else if (part === "dish-link") {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a new tab
       event.preventDefault();
-      target.closest("[data-dish]")!.querySelector<HTMLElement>("[part=dish-link]")!.focus({ preventScroll: true }); // gets the focus back
+      card!.querySelector<HTMLElement>("[part=dish-link]")!.focus({ preventScroll: true }); // gets the focus back
       this.dialog.open(id);
     }
   }
@@ -274,7 +288,7 @@ export class LarderMenu extends LarderElement {
   private filter(): void {
     const menu = this.shop?.menu;
     if (!menu) return;
-    const query = this.search.value.trim();
+    const query = /[\p{L}\p{N}]/u.test(this.search.value) ? this.search.value.trim() : ""; // marks alone are no search
     if (query === "" && !this.searched) return;
     const finder = this.finder();
     if (query !== "" && !finder) {

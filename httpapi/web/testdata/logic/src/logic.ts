@@ -1,7 +1,7 @@
 // Tests without a browser: exact prices, limits of groups, the basket, intents.
 
 import { Basket, lineOf } from "../../../src/larder/basket";
-import { groupProblems, least, linePrice, picked, groupStatus, unitPrice, weighed, type Pick } from "../../../src/larder/choice";
+import { groupProblems, knownPicks, least, linePrice, picked, groupStatus, unitPrice, weighed, type Pick } from "../../../src/larder/choice";
 import { Decimal, decimal } from "../../../src/larder/decimal";
 import { Menu, sameList, type MenuBody } from "../../../src/larder/menu";
 import { History } from "../../../src/larder/history";
@@ -60,7 +60,7 @@ test("the status of a group follows the picks", () => {
   const menu = new Menu(body());
   const [main, sauce] = menu.groups("s") as any;
   let picks: Pick[] = [];
-  assert.deepEqual(groupStatus(main, picks), { count: 0, missing: 1, full: false });
+  assert.deepEqual(groupStatus(main, picks), { count: 0, missing: 1, full: false, over: false });
   picks = picked(picks, main, "soup", 1);
   assert.deepEqual(groupProblems(menu, "s", picks), []);
   picks = picked(picks, main, "burger", 1); // takes the place of the soup
@@ -79,6 +79,17 @@ test("the status of a group follows the picks", () => {
   assert.deepEqual(groupProblems(menu, "s", picks).map((l) => l.gone), [["rye"]]);
   menu.stop([{ id: "wheat", available: false }]);
   assert.equal(menu.usable("burger"), false, "what it demands has run out");
+});
+
+test("options and groups that the menu no longer has leave a choice, with their own options", () => {
+  const menu = new Menu(body());
+  const pick = (group: string, id: string, picks: Pick[] = []): Pick => ({ id, group, quantity: 1, picks });
+  const lost: Pick[] = [];
+  const picks = [pick("g", "burger", [pick("n", "rye"), pick("n", "removed"), pick("n", "rye")]), pick("removed", "red"), pick("x", "soup"), pick("x", "red")];
+  menu.stop([{ id: "red", available: false }]); // sold out is not gone
+  assert.deepEqual(knownPicks(menu, "s", picks, lost), [pick("g", "burger", [pick("n", "rye"), pick("n", "rye")]), pick("x", "red")]);
+  assert.deepEqual(lost.map((p) => p.id), ["removed", "red", "soup"]);
+  assert.equal(groupStatus(menu.groups("s")[0]!, [pick("g", "burger"), pick("g", "soup")]).over, true);
 });
 
 test("categories without dishes are omitted, and the search ignores accents", () => {
