@@ -43,6 +43,7 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await page.keyboard.type('Restaurant 123');
   await page.keyboard.press('Enter');
   await eventually(() => page.evaluate(() => document.activeElement?.textContent?.startsWith('Restaurant 123')), 'the focus is on the result');
+  await dialog.getByRole('searchbox').fill('');
   await page.keyboard.press('Escape');
   await page.unroute('**/v1/restaurants?*');
 
