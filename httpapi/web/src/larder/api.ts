@@ -44,6 +44,9 @@ export class Api {
     return answer.status === 200 ? answer.body.result : null;
   }
 
+  /** look asks for the order with the key. */
+  look(key: string): Promise<Answer> { return ask(`${this.base}/v1/orders`, { headers: { "Idempotency-Key": key }, cache: "no-store" }, readLimit); }
+
   /** transport returns the functions that place orders: at larder, or at the site's own backend. */
   transport(orderURL: () => string): OrderTransport {
     const headers = (key: string): Record<string, string> => ({ ...this.headers(), "Idempotency-Key": key });
@@ -53,7 +56,7 @@ export class Api {
     };
     const look = (key: string): Promise<Answer> | null => (orderURL()
       ? null // a backend has no such route: sending the order again returns its state
-      : ask(`${this.base}/v1/orders`, { headers: { "Idempotency-Key": key }, cache: "no-store" }, readLimit));
+      : this.look(key));
     return { place, look };
   }
 

@@ -4,14 +4,13 @@ import { weighed } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import { h } from "./dom";
 import type { Formatter } from "./groups";
-import { ended } from "./place";
+import { ended, notSent } from "./place";
 import type { Shop } from "./shop";
 
 const peek = 96; // pixels of the form that are in view before the bar goes
 
 /** BasketBar is shown while the basket has dishes and the form is not in view. */
 export class BasketBar {
-  readonly element = h("div", { part: "basket-bar", class: "bar", hidden: true, onclick: () => this.tapped() });
   /** news announces changes to screen readers. */
   readonly news = h("p", { class: "unseen", role: "status" });
   private form: HTMLElement | null = null;
@@ -21,8 +20,8 @@ export class BasketBar {
   private readonly count = h("span", { class: "count", part: "basket-count" });
   private readonly words = h("span", { class: "grow" });
   private readonly total = h("strong", { part: "basket-total" });
-  private readonly row = h("button", { type: "button", class: "main row", part: "basket-button" });
-  private readonly plain = h("p", { class: "main row" });
+  readonly element = h("div", { part: "basket-bar", class: "bar", hidden: true },
+    h("button", { type: "button", class: "main row", part: "basket-button", onclick: () => this.tapped() }, this.count, this.words, this.total));
 
   /** opened dispatches "larder:basket-open", and returns false if a listener has prevented the default. */
   constructor(private readonly formatter: Formatter, private readonly opened: () => boolean) {}
@@ -35,7 +34,7 @@ export class BasketBar {
       this.form = form;
     }
     const { menu, basket, placing } = shop;
-    const ordering = form && placing.intent && !ended(placing.intent.state) && placing.intent.state !== "unsent"; // the form shows it
+    const ordering = form && placing.intent && !ended(placing.intent.state) && !notSent(placing.intent.state); // the form shows it
     this.element.hidden = !menu || basket.lines.length === 0 || !!ordering;
     if (this.element.hidden || !menu) return;
     // A weighed dish counts once.
@@ -43,11 +42,7 @@ export class BasketBar {
     this.count.textContent = this.formatter.number(n);
     this.words.textContent = form ? this.formatter.message("viewBasket") : this.formatter.message("items", { n });
     this.total.textContent = this.formatter.money(basket.total(menu));
-    const box = form ? this.row : this.plain;
-    if (box.parentElement !== this.element) {
-      box.replaceChildren(...form ? [this.count] : [], this.words, this.total);
-      this.element.replaceChildren(box);
-    }
+    this.count.hidden = !form;
     this.summary = `${this.formatter.message("items", { n })}, ${this.total.textContent}`;
   }
 

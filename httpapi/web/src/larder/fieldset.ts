@@ -3,17 +3,14 @@
 import { h } from "./dom";
 import { fieldsOf, required, type Form } from "./order";
 import type { Key } from "./texts";
-import { asLocal, dayName } from "./times";
+import { asLocal, bookable, clock, dayName, slots, zoneName, type Times } from "./times";
 
 /** FormHost is the element that contains the fields. */
 export interface FormHost {
   form: Form;
   readonly payments: string[];
   readonly language: string;
-  /** slots returns the times that can be chosen, today is the restaurant's date, and zone names its time zone. */
-  slots(): string[];
-  readonly today: string;
-  readonly zone: string;
+  readonly times: Times;
   readonly openNow: boolean; // as soon as possible is possible
   keepDetails(): void;
   text(key: Key, params?: Record<string, string | number>): string;
@@ -36,9 +33,16 @@ export class Fieldset {
 
   constructor(private readonly host: FormHost) {}
 
+  /** expire drops a chosen time for which the guest can no longer order. The guest has to choose again. */
+  expire(): void {
+    const { form, times } = this.host;
+    if (!form.soonest && form.at && !bookable(form.at, Date.now(), times)) [form.at, form.gone] = ["", true];
+  }
+
   draw(format: string, busy: boolean): void {
+    this.expire();
     const { form, payments } = this.host;
-    const shape = [format, form.expedition, form.soonest, form.at.slice(0, 10), form.payment === "cash", payments.join(), this.host.zone, this.host.openNow].join(" ");
+    const shape = [format, form.expedition, form.soonest, form.at.slice(0, 10), form.payment === "cash", payments.join(), JSON.stringify(this.host.times), this.host.openNow, form.gone].join(" ");
     if (shape !== this.shape) {
       this.shape = shape;
       const focused = (this.element.getRootNode() as ShadowRoot).activeElement?.id;
@@ -150,30 +154,35 @@ export class Fieldset {
 
   /** time offers the days and the quarters of an hour for which the guest can order. */
   private time(): HTMLElement {
-    const { form, language } = this.host;
-    const slots = this.host.slots();
-    if (!slots.includes(form.at)) form.at = slots.find((s) => s.slice(11, 16) === form.at.slice(11, 16) && s >= form.at) ?? slots[0] ?? "";
-    const date = form.at.slice(0, 10);
-    const days = [...new Set(slots.map((s) => s.slice(0, 10)))];
-    const times = slots.filter((s) => s.startsWith(date));
+    const { form, language, times: limits } = this.host;
+    const all = slots(Date.now(), limits);
+    const chosen = form.at && all.find((s) => Date.parse(s) === Date.parse(form.at)); // the zone may have changed
+    form.gone = !chosen && (form.gone || form.at !== "");
+    form.at = chosen || (form.gone ? "" : all[0] ?? "");
+    const days = [...new Set(all.map((s) => s.slice(0, 10)))];
+    const date = form.at.slice(0, 10) || days[0]!;
+    const times = all.filter((s) => s.startsWith(date));
     const format = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit", timeZone: "UTC" });
     const select = (id: string, values: [string, string][], chosen: string, set: (value: string) => void): HTMLSelectElement => {
       const input: HTMLSelectElement = h("select", { id, "aria-required": true, "aria-describedby": "n-expectedAt-time", onchange: () => {
         set(input.value);
+        form.gone = false;
         this.host.entered();
       } }, ...values.map(([value, name]) => h("option", { value, ".selected": value === chosen }, name)));
       return input;
     };
     const note = h("p", { class: "wrong note", id: "n-expectedAt-time" });
-    if (!slots.length) return h("p", { class: "muted" }, this.host.text("noTimes"));
+    if (!all.length) return h("p", { class: "muted" }, this.host.text("noTimes"));
     // At the end of daylight saving time, an hour occurs twice: the offset tells them apart.
     const twice = (time: string): boolean => times.filter((t) => t.slice(0, 16) === time.slice(0, 16)).length > 1;
-    const at = select("f-expectedAt", times.map((t) => [t, format.format(asLocal(t)) + (twice(t) ? ` (${t.slice(19)})` : "")]), form.at, (value) => { form.at = value; });
-    const on = select("f-expectedAt-day", days.map((d) => [d, dayName(language, d, this.host.today)]), date, (value) => {
-      form.at = slots.find((s) => s.startsWith(value) && s.slice(11, 16) === form.at.slice(11, 16)) ?? slots.find((s) => s.startsWith(value))!;
+    const at = select("f-expectedAt", [...form.gone ? [["", this.host.text("choose")] as [string, string]] : [],
+      ...times.map((t): [string, string] => [t, format.format(asLocal(t)) + (twice(t) ? ` (${t.slice(19)})` : "")])], form.at, (value) => { form.at = value; });
+    const today = clock(limits.zone)(Date.now()).slice(0, 10);
+    const on = select("f-expectedAt-day", days.map((d) => [d, dayName(language, d, today)]), date, (value) => {
+      form.at = all.find((s) => s.startsWith(value) && s.slice(11, 16) === form.at.slice(11, 16)) ?? all.find((s) => s.startsWith(value))!;
     });
-    const label = this.host.text("expectedAt", { zone: this.host.zone });
-    this.fields.set("expectedAt", { input: at, note, label, touched: false });
+    const label = this.host.text("expectedAt", { zone: zoneName(language, form.at, limits.zone) });
+    this.fields.set("expectedAt", { input: at, note, label, touched: form.gone });
     return h("div", { class: "times" }, h("div", { part: "field" }, h("label", { for: on.id }, this.host.text("day")), on),
       h("div", { part: "field", "data-field": "expectedAt" }, h("label", { for: at.id }, label), at, note));
   }

@@ -10,7 +10,7 @@ import { address, follow, linked, occupied } from "./links";
 import { dishFile, preload } from "./lazy";
 import css from "./menu.css";
 import { sameList, type Category, type Menu } from "./menu";
-import { ended } from "./place";
+import { ended, notSent } from "./place";
 import type { Search } from "./search";
 import type { Shop } from "./shop";
 import { Strip } from "./strip";
@@ -268,7 +268,7 @@ export class LarderMenu extends LarderElement {
     if (!shop || !this.listed) return;
     const [before, frozen] = [this.basket, this.frozen];
     const state = shop.placing.intent?.state;
-    this.frozen = state !== undefined && !ended(state) && state !== "unsent";
+    this.frozen = state !== undefined && !ended(state) && !notSent(state);
     this.basket = amounts(shop);
     for (const id of new Set([...before.keys(), ...this.basket.keys()])) {
       if (frozen !== this.frozen || before.get(id)?.toString() !== this.basket.get(id)?.toString()) this.update(id);

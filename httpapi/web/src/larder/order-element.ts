@@ -6,14 +6,14 @@ import { DishDialog } from "./dialog";
 import { h, sheet } from "./dom";
 import { LarderElement } from "./element";
 import type { Fieldset, FormHost } from "./fieldset";
-import { bodyOf, placeOf, problemsOf, withoutDuplicates, type Form } from "./order";
+import type { Form } from "./order";
 import { checkoutFile, preload } from "./lazy";
 import css from "./order.css";
 import { ended, isOnline, notSent, type Intent, type Violation } from "./place";
 import { Outcome, type Origin } from "./outcome";
 import type { Shop } from "./shop";
 import { orUndefined } from "./store";
-import { clock, open, slots, zoneOf, type Opening } from "./times";
+import { open, zoneOf, type Opening, type Times } from "./times";
 
 const pause = 400; // milliseconds between the last change and the validation
 
@@ -42,7 +42,8 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private checking = false;
   private leading = false; // move the focus to the outcome when it is shown
   private details: Details = {};
-  private live = { key: "", stop: new AbortController() }; // the stream of the order's state
+  private live = { key: "", stop: new AbortController(), over: false }; // the stream of the order's state
+  private withdrawn = false; // an order that waited for the network was changed
   private given: readonly Opening[] | null = null;
 
   constructor() {
@@ -77,16 +78,9 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private get timeZone(): string { return zoneOf(this.getAttribute("time-zone") || this.details.timeZone); }
   private number(name: string, standard: number): number { return Number(this.getAttribute(name)) || standard; }
 
-  slots(): string[] { return slots(Date.now(), this.number("lead-time", 60), this.number("max-lead", 30), this.openings, this.timeZone); }
+  get times(): Times { return { lead: this.number("lead-time", 60), days: this.number("max-lead", 30), openings: this.openings, zone: this.timeZone }; }
 
-  get today(): string { return clock(this.timeZone)(Date.now()).slice(0, 10); }
-
-  get zone(): string {
-    const parts = new Intl.DateTimeFormat(this.language, { timeZone: this.timeZone, timeZoneName: "short" }).formatToParts();
-    return parts.find((part) => part.type === "timeZoneName")!.value;
-  }
-
-  get openNow(): boolean { return open(Date.now() + this.number("lead-time", 60) * 60_000, this.openings); }
+  get openNow(): boolean { return open(Date.now() + this.times.lead * 60_000, this.openings); }
 
   private origin(): Origin {
     return {
@@ -122,11 +116,15 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     listen(shop.placing, "wrong", (event) => this.refuse((event as CustomEvent<{ violations: Violation[]; status: number }>).detail));
     // Only the form continues an order: a page with only a menu does not know the order URL.
     const wake = (): void => {
+      if (document.visibilityState !== "visible") return;
       this.changed();
+      if (this.live.over) this.live.key = "";
+      this.follow(signal);
       void shop.placing.wake();
     };
-    listen(document, "visibilitychange", () => { if (document.visibilityState === "visible") void shop.placing.wake(); });
+    listen(document, "visibilitychange", wake);
     listen(window, "online", wake);
+    listen(signal, "abort", () => this.live.stop.abort());
     listen(window, "offline", () => this.draw());
     void shop.api.restaurant().then((details) => {
       if (signal.aborted) return;
@@ -146,13 +144,12 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const key = changes && !signal.aborted ? intent.key : "";
     if (key === this.live.key) return;
     this.live.stop.abort();
-    this.live = { key, stop: new AbortController() };
+    const live: typeof this.live = this.live = { key, stop: new AbortController(), over: false };
     if (!key) return;
-    signal.addEventListener("abort", () => this.live.stop.abort(), { once: true });
-    const { live } = this;
-    void checkoutFile.load().then((ok) => {
-      if (ok) void checkoutFile.module!.followOrder(api.orderEvents, key, live.stop.signal, (seen) => placing.observe(key, seen));
-      else live.key = ""; // the next change tries again
+    void checkoutFile.load().then(async (ok) => {
+      if (!ok) live.key = ""; // the next change tries again
+      else await checkoutFile.module!.followOrder(api.orderEvents, key, live.stop.signal, () => api.look(key), (seen) => placing.observe(key, seen));
+      live.over = true; // larder has rejected it: waking tries again
     });
   }
 
@@ -173,13 +170,15 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   /** edited drops an order that was certainly not sent: the guest changes it and orders again. */
   private edited(): void {
     const { placing } = this.shop!;
-    if (placing.intent && notSent(placing.intent.state)) void placing.forget();
+    if (!placing.intent || !notSent(placing.intent.state)) return;
+    this.withdrawn = placing.intent.state === "offline";
+    void placing.forget();
   }
 
   /** keepDetails stores the guest's details for the next visit, or deletes them, as the guest has chosen. */
   keepDetails(): void {
     const { comment, changeFrom, ...fields } = this.form.fields;
-    orUndefined(() => (this.form.remember ? localStorage.setItem("larder:guest", JSON.stringify({ ...this.form, soonest: true, at: "", fields })) : localStorage.removeItem("larder:guest")));
+    orUndefined(() => (this.form.remember ? localStorage.setItem("larder:guest", JSON.stringify({ ...this.form, soonest: true, at: "", gone: false, fields })) : localStorage.removeItem("larder:guest")));
   }
 
   private async startOver(): Promise<void> {
@@ -230,7 +229,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     if (this.box.hidden) return;
     if (!this.fields && !this.pending.firstChild) this.pending.append(checkoutFile.pending(this.formatter, () => this.draw()));
     if (!this.openNow) this.form.soonest = false;
-    this.offline.textContent = online || intent ? "" : this.message("offlineForm");
+    this.offline.textContent = intent ? "" : this.withdrawn ? this.message("withdrawn") : online ? "" : this.message("offlineForm");
     this.fields?.draw(this.format, this.busy);
     const sum = this.money(shop?.menu ? shop.basket.total(shop.menu) : Decimal.zero);
     this.total.replaceChildren(h("span", { class: "grow" }, this.message("total")), h("strong", {}, sum));
@@ -249,6 +248,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     this.pending.replaceWith(this.fields.element);
     const [first, ...others] = this.root.adoptedStyleSheets;
     this.root.adoptedStyleSheets = [first!, sheet(module.css), ...others];
+    this.later();
   }
 
   /** busy reports whether an order may be in progress, or its outcome is not known. */
@@ -315,15 +315,19 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     if (menu && (!product || !menu.buyable(product))) words.push([this.message("lineGone"), true]);
     else if (news?.kind === "options") words.push([this.message("lineOptions"), true]);
     else if (news?.kind === "price") words.push([this.message("linePrice", { was: this.money(decimal(news.was)), now: this.money(decimal(news.now)) }), false]);
-    if (!words.some(([, wrong]) => wrong)) for (const v of this.violations) if (this.asked[placeOf(v).line ?? -1] === line.key) words.push([v.msg, true]);
+    const { module } = checkoutFile;
+    if (module && !words.some(([, wrong]) => wrong)) for (const v of this.violations) if (this.asked[module.placeOf(v).line ?? -1] === line.key) words.push([v.msg, true]);
     return words;
   }
 
   private drawViolations(): void {
     const links = new Map<Violation | string, [string, () => void]>(); // a field counts once, even with several errors
+    const { module } = checkoutFile;
+    if (!module) return;
     this.fields?.clear();
-    for (const violation of withoutDuplicates(this.violations)) {
-      const { line, field } = placeOf(violation);
+    const gone = !this.form.soonest && this.form.gone ? [{ path: "/expectedAt", code: "", msg: this.message("timeGone") }] : [];
+    for (const violation of [...module.withoutDuplicates(this.violations), ...gone]) {
+      const { line, field } = module.placeOf(violation);
       const msg = violation.code === "field_required" ? this.message("fillIn") : violation.code === "phone_invalid" ? this.message("phoneInvalid") : violation.msg;
       const row = line === undefined ? undefined : this.shop?.basket.lines.find((l) => l.key === this.asked[line]);
       if (row) links.set(violation, [`${row.name}: ${msg}`, () => this.focusLine(row.key)]);
@@ -343,16 +347,16 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     [...this.basket.querySelectorAll<HTMLElement>("[data-focus]")].find((b) => b.dataset.focus === "x" + key)?.focus();
   }
 
-  private body(): string { return bodyOf(this.shop!.menu!, this.shop!.basket.lines, this.form); }
+  private body(): string { return checkoutFile.module!.bodyOf(this.shop!.menu!, this.shop!.basket.lines, this.form); }
 
   /** ask validates the order. If a newer request was sent, it ignores the response. */
   private async ask(): Promise<boolean | null> {
-    if (!this.shop?.menu || this.shop.basket.lines.length === 0) return null;
+    if (!this.shop?.menu || this.shop.basket.lines.length === 0 || !this.fields) return null;
     const question = (this.question = new AbortController());
     const asked = this.shop.basket.lines.map((l) => l.key);
     const verdict = await this.shop.api.validate(this.body(), question.signal);
     if (question.signal.aborted || question !== this.question) return null;
-    this.violations = verdict?.violations ?? problemsOf(this.form);
+    this.violations = verdict?.violations ?? checkoutFile.module!.problemsOf(this.form);
     this.asked = asked;
     this.draw();
     return verdict?.valid ?? null;
@@ -361,15 +365,18 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   /** place validates the order and, unless it is invalid, places it. Larder validates it again. */
   private async place(): Promise<void> {
     const shop = this.shop;
-    if (!shop?.menu || this.busy || this.checking || shop.basket.lines.length === 0) return;
+    if (!shop?.menu || !this.fields || this.busy || this.checking || shop.basket.lines.length === 0) return;
     clearTimeout(this.timer);
-    this.submitted = this.checking = true;
+    this.submitted = true;
     this.notice.textContent = "";
+    this.fields?.expire();
+    if (!this.form.soonest && this.form.gone) return this.point();
+    this.checking = true;
     const body = this.body(); // what the guest has agreed to
     try {
       this.draw();
       const valid = isOnline() ? await this.ask() : null;
-      if (!isOnline()) this.violations = problemsOf(this.form);
+      if (!isOnline()) this.violations = checkoutFile.module!.problemsOf(this.form);
       if (valid === false || valid === null && this.violations.length) {
         this.point();
         return;
@@ -380,6 +387,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     }
     if (body !== this.body()) return; // changed meanwhile, and drawn again: the guest decides
     this.leading = true;
+    this.withdrawn = false;
     this.asked = shop.basket.lines.map((l) => l.key);
     void shop.placing.begin(body, shop.basket.lines.map((line) => ({ ...line })));
   }

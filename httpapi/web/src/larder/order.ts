@@ -12,8 +12,8 @@ export type Expedition = "delivery" | "pickup";
 /** Fields are the values of the form by their path in the body, such as "guest.phone". */
 export type Fields = Record<string, string>;
 
-/** Form is what the guest has entered, without the basket. at is a time in RFC 3339. */
-export interface Form { expedition: Expedition; payment: string; soonest: boolean; at: string; fields: Fields; remember?: boolean }
+/** Form is what the guest has entered, without the basket. at is a time in RFC 3339. It is gone if the guest has to choose another one. */
+export interface Form { expedition: Expedition; payment: string; soonest: boolean; at: string; fields: Fields; remember?: boolean; gone?: boolean }
 
 const address = ["address.cityName", "address.street", "address.houseNumber", "address.apartmentNumber", "address.entrance", "address.floor"];
 

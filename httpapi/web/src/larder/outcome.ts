@@ -4,18 +4,21 @@
 import { h } from "./dom";
 import type { Formatter } from "./groups";
 import { checkoutFile } from "./lazy";
-import type { Intent } from "./place";
+import { overdue, repeatable, type Intent } from "./place";
 import type { Line } from "./basket";
 import type { Key } from "./texts";
 
 /** Origin is the restaurant of an order, and the language and format of the texts. */
 export interface Origin { name: string; phone: string; address: string; zone: string; language: string; format: string }
 
+const quiet: Key[] = ["sending", "offline", "checking"]; // neither good nor wrong
+
 export interface OutcomeActions { again(): void; change(): void; startOver(): void; reorder(lines: Line[]): void; loaded(): void }
 
 /** callTo returns a link to a phone number, such as "+351 22 000 00 00, ext. 4". */
 export function callTo(phone: string): HTMLElement {
-  const number = /^[+\d\s().\-/]*/.exec(phone)![0].replace(/[^+\d]/g, "");
+  const [found = ""] = /\+?[\s(]*\d[\d\s().\-/–]*(?![\-.\d]*\p{L})/u.exec(phone) ?? [];
+  const number = found.replace(/[^+\d]/g, "");
   return number ? h("a", { href: "tel:" + number, part: "call", dir: "ltr" }, phone) : h("bdi", { part: "call" }, phone);
 }
 
@@ -40,7 +43,8 @@ export class Outcome {
       return;
     }
     const [words, buttons] = this.words(intent, asking, online);
-    const said = words.map(([key, good]) => h("p", { class: key === "sending" || key === "offline" ? "" : good ? "good" : "wrong", ...(key.startsWith("placed") && { part: "order-id" }) }, this.f.message(key, { id: intent.orderID ?? "" })));
+    for (const id of intent.also ?? []) words.push(["placedAlso", false, id]);
+    const said = words.map(([key, good, id]) => h("p", { class: quiet.includes(key) ? "" : good ? "good" : "wrong", ...(key.startsWith("placed") && { part: "order-id" }) }, this.f.message(key, { id: id ?? intent.orderID ?? "" })));
     const text = said.map((p) => p.textContent).join("");
     if (this.status.textContent !== text) this.status.replaceChildren(...said);
     const button = (key: Key, work: () => void): HTMLElement => h("button", { type: "button", part: "outcome-button", "data-does": key, onclick: work }, this.f.message(key));
@@ -60,12 +64,15 @@ export class Outcome {
   }
 
   /** words returns the messages, each with whether it is good, and the buttons. */
-  private words(intent: Intent, asking: boolean, online: boolean): [[Key, boolean][], Key[]] {
+  private words(intent: Intent, asking: boolean, online: boolean): [[Key, boolean, string?][], Key[]] {
     switch (intent.state) {
       case "sending": return [[["sending", true]], []];
-      case "offline": return online ? [[["offlineLong", false]], ["sendAgain", "changeOrder"]] : [[["offline", false]], ["changeOrder"]];
+      case "checking": return [[["checking", false]], asking || !online ? [] : ["askAgain"]];
+      case "offline": return online && overdue(intent) ? [[["offlineLong", false]], ["sendAgain", "changeOrder"]] : [[["offline", false]], ["changeOrder"]];
       case "lost": return online ? [[["lost", false]], ["askAgain"]] : [[["lostOffline", false]], []];
-      case "unknown": return [[["unknown", false], ...(online ? [] : [["checkLater", false] as [Key, boolean]])], asking || !online ? [] : ["askAgain"]];
+      case "unknown":
+        if (intent.idle && !asking) return [[["unchecked", false]], online && repeatable(intent) ? ["sendAgain"] : []];
+        return [[["unknown", false], ...(online ? [] : [["checkLater", false] as [Key, boolean]])], asking || !online ? [] : ["askAgain"]];
       case "unsent": return [[["unsent", false]], ["sendAgain", "changeOrder"]];
       case "refused": return [[["refused", false]], ["changeOrder"]];
       case "placed": {

@@ -8,6 +8,7 @@ import { orUndefined, type Store } from "./store";
 /** State is what is known about the intent; see docs/http.md, "Placing". */
 export type State =
   | "sending" // a request is in progress, or its response was lost
+  | "checking" // rejected, but an earlier request of the same order can still reach larder
   | "lost" // larder is unreachable and may have received the order
   | "unknown" // larder has the order; it is not known whether the restaurant has it
   | "unsent" // certainly not placed; the same key can be sent again
@@ -19,6 +20,10 @@ export interface Intent {
   format: 1; key: string; body: string; state: State; at: number;
   lines: Line[]; // as they were in the basket
   maybe?: boolean; // an attempt had no response and may have had an effect
+  sent?: number[]; // when the requests were sent whose responses are not known
+  idle?: boolean; // nobody asks for the outcome any more
+  again?: number; // when the guest has sent an idle order again
+  also?: string[]; // earlier orders that were placed after this one was sent
   orderID?: string | undefined; total?: string | undefined; message?: string;
   rejected?: boolean; closed?: boolean; paid?: boolean; // what became of a placed order
 }
@@ -58,7 +63,7 @@ export const expectedAt = (body: string): number => orUndefined(() => Date.parse
 
 /** pauses are the waiting times between attempts, in milliseconds. */
 const pauses = [1000, 2000, 3000, 5000, 8000, 13000, 15000];
-const mostTries = { sending: 6, unknown: 40 }; // then the guest has to press a button
+const mostTries: Partial<Record<State, number>> = { sending: 6, checking: 14, unknown: 40 }; // then the guest has to press a button
 
 /**
  * Time limits of an intent, in milliseconds. After forSending it is only looked
@@ -69,6 +74,20 @@ const mostTries = { sending: 6, unknown: 40 }; // then the guest has to press a 
  * after the time for which the order was placed.
  */
 const forSending = 10 * 60_000, forKeeping = 12 * 3_600_000, forWaiting = 48 * 3_600_000, forShowing = 24 * 3_600_000;
+
+/** overdue reports whether an order is no longer sent by itself. */
+export const overdue = ({ at, again = at }: Intent): boolean => Date.now() - again > forSending;
+
+/** repeatable reports whether the guest may send an idle order again: larder still knows its key. */
+export const repeatable = ({ at, idle }: Intent): boolean => !!idle && Date.now() - at < forKeeping;
+
+/**
+ * forArriving is how long larder may see an order after it was sent, if its response is not known, in
+ * milliseconds. The browser ends a request after 60 s (placeLimit), and proxies rarely wait longer. Larder
+ * reads the request for at most 10 s. Then the order waits unseen for at most a third of timeouts.write
+ * (policy O8a), 5 s by default.
+ */
+const forArriving = 75_000;
 
 /**
  * Placing places the orders of one restaurant, one at a time. It dispatches
@@ -133,14 +152,17 @@ export class Placing extends EventTarget {
       if (!intent || ended(intent.state)) return false;
       const { state, maybe, at } = intent;
       const first = notSent(state);
-      if (first && auto && (state === "unsent" || Date.now() - at > forSending)) return false;
+      if (first && auto && (state === "unsent" || overdue(intent))) return false;
       if (!this.online()) {
         if (state !== "unknown") this.set({ ...intent, state: first ? "offline" : "lost", at: first && !auto ? Date.now() : at });
         return false;
       }
       if (!this.start()) return false;
       look = !first;
-      this.set({ ...intent, state: state === "unknown" ? "unknown" : "sending", maybe: maybe || !first, at: first && !auto ? Date.now() : at });
+      this.set({
+        ...intent, state: state === "unknown" || state === "checking" ? state : "sending", maybe: maybe || !first, at: first && !auto ? Date.now() : at,
+        ...(!auto && repeatable(intent) && { idle: false, again: Date.now() }),
+      });
       return true;
     });
     if (go) await this.follow(look);
@@ -190,24 +212,34 @@ export class Placing extends EventTarget {
           if (intent.state === "sending") this.set({ ...intent, state: "lost" });
           return;
         }
-        const old = Date.now() - intent.at > forSending;
+        const old = overdue(intent);
         const looked = look || old ? this.transport.look(intent.key) : null;
-        if (old && !looked) return this.set({ ...intent, state: "unknown" });
-        const answer = await (looked ?? this.transport.place(intent.key, intent.body));
-        this.read();
-        if (this.intent?.key !== intent.key) { // another tab changed the intent and may have begun another order
-          look = true;
-          continue;
-        }
-        if (ended(this.intent.state)) return;
-        look = looked ? this.handleRecord(answer, old) : this.handleResponse(answer);
-        const state = this.intent?.state;
-        if (state !== "sending" && state !== "unknown") return;
-        if (tries + 1 >= mostTries[state]) {
-          if (state === "sending") this.set({ ...this.intent!, state: "lost" });
+        if (old && !looked) return this.set({ ...intent, state: "unknown", idle: true });
+        const at = looked ? 1 : await this.mark(intent.key);
+        const answer = at ? await (looked ?? this.transport.place(intent.key, intent.body)) : null;
+        look = await withLock(this.name, () => {
+          this.read();
+          if (this.intent?.key !== intent.key) { // another tab changed the intent and may have begun another order
+            const placed = answer && placedIn(answer, !!looked);
+            if (placed) this.late({ ...intent, ...placed });
+            return true;
+          }
+          if (!answer || ended(this.intent.state)) return true;
+          return looked ? this.handleRecord(answer, old) : this.handleResponse(answer, at);
+        });
+        const { state, key } = this.intent ?? {};
+        if (key !== intent.key) {
+          if (key) continue;
           return;
         }
-        const pause = Math.max(pauses[Math.min(tries, pauses.length - 1)]!, Math.min(answer.retryAfter, 60) * 1000);
+        const most = mostTries[state!];
+        if (!most) return;
+        if (tries + 1 >= most) {
+          if (state !== "unknown") this.set({ ...this.intent!, state: "lost" });
+          else if (!looked) this.set({ ...this.intent!, idle: true });
+          return;
+        }
+        const pause = Math.max(pauses[Math.min(tries, pauses.length - 1)]!, Math.min(answer?.retryAfter ?? 0, 60) * 1000);
         await Promise.race([this.wait(pause), new Promise<void>((done) => { this.hurry = done; })]);
       }
     } finally {
@@ -217,14 +249,40 @@ export class Placing extends EventTarget {
     }
   }
 
-  /** handleResponse handles the response to an order. It reports whether to look for the order next, instead of sending it. */
-  private handleResponse({ status, body }: Answer): boolean {
-    const intent = this.intent!;
+  /** mark stores that the order is being sent, for all tabs. It returns the time, or 0 if the order must not be sent any more. */
+  private mark(key: string): Promise<number> {
+    return withLock(this.name, () => {
+      this.read();
+      const { intent } = this;
+      if (intent?.key !== key || ended(intent.state) || notSent(intent.state)) return 0;
+      const at = Date.now() + Math.random(); // tabs need different times
+      this.set({ ...intent, sent: [...this.arriving(), at] });
+      return at;
+    });
+  }
+
+  /** arriving returns when the requests were sent that can still reach larder. */
+  private arriving(): number[] { return (this.intent?.sent ?? []).filter((at) => Date.now() - at < forArriving); }
+
+  /** late takes an order that was placed after the guest could begin another one. That one is not sent any more, if it was not sent yet. */
+  private late(order: Intent): void {
+    const { intent } = this;
+    if (!intent || notSent(intent.state) || intent.state === "refused") return this.set(order);
+    this.set({ ...intent, also: [...intent.also ?? [], order.orderID!] });
+    this.dispatchEvent(new CustomEvent("ended", { detail: order }));
+  }
+
+  /** handleResponse handles the response to an order that was sent at a time. It reports whether to look for the order next, instead of sending it. */
+  private handleResponse(answer: Answer, at: number): boolean {
+    const { status, body } = answer;
     const code = typeof body?.code === "string" ? body.code : "";
+    const rejected = status >= 400 && status < 500 && status !== 408 || status === 503 && code !== "";
+    const intent = this.intent = { ...this.intent!, sent: this.arriving().filter((other) => !rejected || other !== at) };
     // If an earlier attempt may have had an effect, only these codes are certain: larder sends them after it has looked for the key.
     const certain = !intent.maybe || code === "validation_failed" || code === "upstream_unavailable" || code === "no_catalogue";
-    if (status >= 200 && status < 300 && body?.result?.orderID !== undefined) {
-      this.set({ ...intent, state: "placed", orderID: String(body.result.orderID), total: text(body.result.total) });
+    const placed = placedIn(answer, false);
+    if (placed) {
+      this.set({ ...intent, ...placed });
     } else if (status === 502 && code === "upstream_refused") {
       this.set({ ...intent, state: "refused", message: body.upstream?.msg });
     } else if (status === 504 && code === "order_outcome_unknown") {
@@ -234,9 +292,12 @@ export class Placing extends EventTarget {
       return true;
     } else if (status === 422 && code === "idempotency_key_reused") {
       return true; // the key belongs to an order: look for its state
-    } else if (certain && (status === 503 && code !== "" || status === 429)) {
+    } else if (certain && rejected && intent.sent.length) { // an earlier request may still be placed
+      this.set({ ...intent, state: "checking" });
+      return true;
+    } else if (certain && rejected && (status === 503 || status === 429)) {
       this.set({ ...intent, state: "unsent" });
-    } else if (certain && status >= 400 && status < 500 && status !== 408) {
+    } else if (certain && rejected) {
       this.set(null); // nothing was sent, and the key can be used again
       const violations: Violation[] = Array.isArray(body?.errors) && status === 422 ? body.errors : [];
       this.dispatchEvent(new CustomEvent("wrong", { detail: { violations, status, code } }));
@@ -247,22 +308,26 @@ export class Placing extends EventTarget {
   }
 
   /** handleRecord handles the record of the order. It reports whether to look again. */
-  private handleRecord({ status, body }: Answer, old: boolean): boolean {
+  private handleRecord(answer: Answer, old: boolean): boolean {
     const intent = this.intent!;
-    const { state, orderID, total, paid } = body?.result ?? {};
-    if (status === 404 && intent.state !== "unknown") { // larder never received it
-      if (old) this.set({ ...intent, state: "unsent" });
-      return false;
+    const { status, body } = answer;
+    const state = body?.result?.state;
+    const open = this.arriving().length > 0;
+    if (status === 404 && intent.state !== "unknown") { // larder has not received it yet
+      if (old && !open) this.set({ ...intent, state: "unsent" });
+      return open && intent.state === "checking";
     }
     if (status === 404) return true; // larder had the order once, so it is never sent again
     if (status !== 200) return status === 0 || status === 429 || status >= 500;
+    const placed = placedIn(answer, true);
+    if (placed) {
+      this.set({ ...intent, ...placed });
+      return false;
+    }
     switch (state) {
-      case "placed": case "closed": case "rejected":
-        this.set({ ...intent, state: "placed", orderID: text(orderID), total: text(total), paid: paid === true, closed: state === "closed", rejected: state === "rejected" });
-        return false;
       case "refused": // sending it again returns the reason, but an old order is not sent
       case "not_sent":
-        if (old) this.set({ ...intent, state: state === "refused" ? state : "unsent" });
+        if (old && (state === "refused" || !open)) this.set({ ...intent, state: state === "refused" ? state : "unsent" });
         else if (intent.state === "unknown") this.set({ ...intent, state: "sending" });
         return false;
       case "unknown":
@@ -274,13 +339,20 @@ export class Placing extends EventTarget {
   }
 
   private set(intent: Intent | null): void {
-    const news = intent !== null && ended(intent.state) && !(this.intent && ended(this.intent.state));
+    const news = intent !== null && ended(intent.state) && !(this.intent?.key === intent.key && ended(this.intent.state));
     this.intent = intent;
     if (intent) this.store.setItem(this.name, JSON.stringify(intent));
     else this.store.removeItem(this.name);
     if (news) this.dispatchEvent(new CustomEvent("ended", { detail: intent }));
     this.dispatchEvent(new Event("change"));
   }
+}
+
+/** placedIn returns what a response says about a placed order, or null if the order is not known to be placed. */
+function placedIn({ status, body }: Answer, record: boolean): (Partial<Intent> & Pick<Intent, "state">) | null {
+  const { state, orderID, total, paid } = body?.result ?? {};
+  if (status < 200 || status > 299 || (record ? !["placed", "closed", "rejected"].includes(state) : orderID === undefined)) return null;
+  return { state: "placed", orderID: text(orderID), total: text(total), paid: paid === true, closed: state === "closed", rejected: state === "rejected" };
 }
 
 const text = (value: unknown): string | undefined => (value === null || value === undefined ? undefined : String(value));

@@ -2,7 +2,7 @@
 // stream and forwards the events. Without Web Locks, each tab has its own stream.
 
 import type { components } from "../api/openapi";
-import type { Seen } from "./place";
+import type { Answer, Seen } from "./place";
 
 export type MenuEvent = Omit<components["schemas"]["MenuEvent"], "restaurant"> & { type: "menu.updated" | "menu.availability" };
 
@@ -59,28 +59,51 @@ function read(url: string, signal: AbortSignal, onEvent: (event: MenuEvent) => v
 }
 
 const silence = 45_000; // three heartbeats
+const mostRefusals = 3; // in a row
+const longestHint = 300_000; // milliseconds that Retry-After may ask for
+
+/** sleep waits for some milliseconds, or until the signal ends. */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      done();
+    };
+    const timer = setTimeout(end, signal.aborted ? 0 : ms);
+    signal.addEventListener("abort", end);
+  });
+}
 
 /**
  * followOrder calls onState for each state of the order with the key, until it returns
  * false or the signal ends. Only one tab reads the stream. The key is sent in a header,
- * so that it is in no URL. It never throws.
+ * so that it is in no URL. If the stream brings nothing, for example because the address
+ * has too many streams, look asks for the state instead, less and less often. It ends
+ * too if larder rejects both several times, and never throws.
  */
-export async function followOrder(url: string, key: string, signal: AbortSignal, onState: (seen: Seen) => Promise<boolean>): Promise<void> {
-  const work = (): Promise<void> => readOrder(url, key, signal, onState);
+export async function followOrder(url: string, key: string, signal: AbortSignal, look: () => Promise<Answer>, onState: (seen: Seen) => Promise<boolean>): Promise<void> {
+  const work = (): Promise<void> => readOrder(url, key, signal, look, onState);
   try {
     await ("locks" in navigator ? navigator.locks.request("larder:live:" + key, { signal }, work) : work());
   } catch { /* the signal has ended */ }
 }
 
-async function readOrder(url: string, key: string, signal: AbortSignal, onState: (seen: Seen) => Promise<boolean>): Promise<void> {
+/** refuses reports whether a repeated request would get the same response. */
+const refuses = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
+
+async function readOrder(url: string, key: string, signal: AbortSignal, look: () => Promise<Answer>, onState: (seen: Seen) => Promise<boolean>): Promise<void> {
+  let refusals = 0;
   for (let pause = shortest; !signal.aborted; pause = Math.min(pause * 2, longest)) {
     const stop = new AbortController();
     const end = (): void => stop.abort();
     signal.addEventListener("abort", end);
     let timer = setTimeout(end, silence);
+    let status = 0, hint = 0, seen = false;
     try {
       const response = await fetch(url, { headers: { "Idempotency-Key": key }, credentials: "omit", cache: "no-store", signal: stop.signal });
-      if (response.status >= 400 && response.status < 500 && response.status !== 429) return; // larder does not know the key, or this page may not read it
+      status = response.status;
+      hint = Number(response.headers.get("Retry-After")) * 1000 || 0;
       const reader = response.ok ? response.body!.pipeThrough(new TextDecoderStream()).getReader() : null;
       for (let text = ""; reader;) {
         const { value, done } = await reader.read();
@@ -90,9 +113,11 @@ async function readOrder(url: string, key: string, signal: AbortSignal, onState:
         const frames = (text + value).split("\n\n");
         text = frames.pop()!;
         for (const frame of frames) {
+          hint = Number(/^retry: (\d+)$/m.exec(frame)?.[1] ?? hint);
           const data = /^data: (.*)$/m.exec(frame);
           if (!data) continue;
           pause = shortest;
+          seen = true;
           if (!await onState(JSON.parse(data[1]!))) return;
         }
       }
@@ -101,9 +126,21 @@ async function readOrder(url: string, key: string, signal: AbortSignal, onState:
       end();
       signal.removeEventListener("abort", end);
     }
-    await new Promise<void>((done) => {
-      const wait = setTimeout(done, pause * (0.5 + Math.random()));
-      signal.addEventListener("abort", () => { clearTimeout(wait); done(); }, { once: true });
-    });
+    if (!seen && !signal.aborted) {
+      const { status: second, body, retryAfter } = await look();
+      if (signal.aborted) return;
+      hint = Math.max(hint, retryAfter * 1000);
+      if (second === 200 && body.result) {
+        refusals = 0;
+        if (!await onState(body.result)) return;
+      } else if (!refuses(status) || !refuses(second)) {
+        refusals = 0;
+      } else if (++refusals >= mostRefusals) {
+        return;
+      }
+    } else {
+      refusals = 0;
+    }
+    await sleep(Math.max(pause * (0.5 + Math.random()), Math.min(hint, longestHint)), signal);
   }
 }

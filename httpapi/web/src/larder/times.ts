@@ -30,11 +30,26 @@ export function open(ms: number, openings: readonly Opening[] | null): boolean {
   return !openings || openings.some(({ from, to }) => Date.parse(from) <= ms && ms <= Date.parse(to));
 }
 
+/** Times limits the times for which a guest can order: lead is in minutes, days is the longest lead. */
+export interface Times { lead: number; days: number; openings: readonly Opening[] | null; zone: string }
+
+/** bookable reports whether a guest can still order for a time. */
+export function bookable(time: string, now: number, { lead, days, openings }: Times): boolean {
+  const at = Date.parse(time);
+  return at >= now + lead * minute && at <= now + days * day && open(at, openings);
+}
+
+/** zoneName names a time zone at a time, such as "GMT+1". */
+export function zoneName(language: string, time: string, zone: string): string {
+  const parts = new Intl.DateTimeFormat(language, { timeZone: zone, timeZoneName: "short" }).formatToParts(Date.parse(time) || Date.now());
+  return parts.find((part) => part.type === "timeZoneName")!.value;
+}
+
 /**
  * slots returns the quarters of an hour for which a guest can order, earliest first:
  * between the lead time and the longest lead, within the openings.
  */
-export function slots(now: number, lead: number, days: number, openings: readonly Opening[] | null, zone: string): string[] {
+export function slots(now: number, { lead, days, openings, zone }: Times): string[] {
   const write = clock(zone);
   const found: string[] = [];
   for (let at = Math.ceil((now + lead * minute) / step) * step; at <= now + days * day; at += step) {

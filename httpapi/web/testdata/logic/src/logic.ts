@@ -6,7 +6,7 @@ import { Decimal, decimal } from "../../../src/larder/decimal";
 import { Menu, sameList, type MenuBody } from "../../../src/larder/menu";
 import { History } from "../../../src/larder/history";
 import { bodyOf, placeOf, problemsOf, withoutDuplicates } from "../../../src/larder/order";
-import { newKey, Placing, type Answer, type OrderTransport } from "../../../src/larder/place";
+import { newKey, Placing, repeatable, type Answer, type Intent, type OrderTransport } from "../../../src/larder/place";
 import { Search } from "../../../src/larder/search";
 import { Shop } from "../../../src/larder/shop";
 import { FallbackStore, type Store } from "../../../src/larder/store";
@@ -14,7 +14,8 @@ import { measureText, moneyText, numberText } from "../../../src/larder/format";
 import english from "../../../src/texts.json";
 import russian from "../../../src/texts.ru.json";
 import { canonical, checked, inEnglish, message, wordingsOf, type Key, type Texts, type Wording } from "../../../src/larder/texts";
-import { clock, dayName, slots, zoneOf } from "../../../src/larder/times";
+import { followOrder } from "../../../src/larder/stream";
+import { bookable, clock, dayName, slots, zoneName, zoneOf } from "../../../src/larder/times";
 
 declare const process: { getBuiltinModule(name: string): any };
 const { test } = process.getBuiltinModule("node:test");
@@ -183,7 +184,11 @@ class Larder implements OrderTransport {
   };
 }
 
-const placing = (store: Store, larder: OrderTransport, online = () => true): Placing => new Placing(store, "o", larder, async () => {}, online);
+const placing = (store: Store, larder: OrderTransport, online = () => true): Placing => new Placing(store, "o", larder, async (ms) => { waited += ms; }, online);
+
+let waited = 0; // the pauses of placing, which take no time
+const now = Date.now;
+Date.now = () => now() + waited;
 
 test("a key has at least 128 random bits, in base64url", () => {
   const keys = new Set(Array.from({ length: 1000 }, newKey));
@@ -411,9 +416,141 @@ test("an order that may have been placed is not shown as not placed", async () =
     await p.begin("b", []);
     assert.equal(new Set(larder.keys).size, 1, "no other order meanwhile");
   }
-  const p = placing(new Drawer(), new Larder([answer(0), answer(503, { code: "upstream_unavailable" })]));
+  const unavailable = answer(503, { code: "upstream_unavailable" });
+  const p = placing(new Drawer(), new Larder([answer(0), unavailable, unavailable]));
   await p.begin("a", []);
   assert.equal(p.intent!.state, "unsent", "larder has looked for the key, and sent nothing");
+});
+
+const invalid = answer(422, { code: "validation_failed", errors: [{ path: "", code: "sold_out", msg: "x" }] });
+
+test("a refusal is certain only if no earlier request can still arrive", async () => {
+  for (const placedAfter of [0, 3]) { // looks until the lost request has been placed; 0: it never is
+    const store = new Drawer();
+    const began = Date.now();
+    const refusals: number[] = [], states = new Set<string>();
+    const looks = placedAfter ? [answer(404), answer(404), answer(200, { result: { state: "placed", orderID: "7", total: 1 } })] : [];
+    const larder = new Larder([answer(0), invalid, invalid], looks);
+    const p = placing(store, larder);
+    p.addEventListener("wrong", () => refusals.push(Date.now() - began));
+    p.addEventListener("change", () => {
+      states.add(p.intent?.state ?? "none");
+      if (p.intent?.state === "checking" && refusals.length === 0) void placing(store, larder).forget();
+    });
+    await p.begin("a", []);
+    assert.ok(states.has("checking"));
+    assert.equal(new Set(larder.keys).size, 1, "one key");
+    if (placedAfter) {
+      assert.deepEqual([p.intent!.orderID, refusals, larder.keys.length, larder.looks], ["7", [], 2, 3], "the lost request was placed");
+    } else {
+      assert.deepEqual([p.intent, refusals.length, larder.keys.length], [null, 1, 3], "asked again before it is called certain");
+      assert.ok(refusals[0]! >= 75_000 && refusals[0]! < 120_000, `after ${refusals[0]} ms`);
+    }
+  }
+});
+
+test("an order without a route to look for it is asked for by sending it again, until a refusal is certain", async () => {
+  const began = Date.now();
+  const larder = new Larder([answer(0), ...Array.from({ length: 20 }, () => invalid)]);
+  const p = placing(new Drawer(), { place: larder.place, look: () => null });
+  await p.begin("a", []);
+  assert.deepEqual([p.intent, new Set(larder.keys).size, new Set(larder.bodies)], [null, 1, new Set(["a"])]);
+  assert.ok(Date.now() - began >= 75_000 && larder.keys.length < 12);
+});
+
+test("a reload counts the request whose response was lost with the page", async () => {
+  const store = new Drawer();
+  void placing(store, { place: () => new Promise(() => {}), look: async () => answer(404) }).begin("a", []);
+  await new Promise((done) => setTimeout(done));
+  const began = Date.now();
+  const larder = new Larder([invalid, invalid]);
+  const p = placing(store, larder);
+  await p.wake();
+  assert.deepEqual([p.intent, larder.keys.length], [null, 2]);
+  assert.ok(Date.now() - began >= 75_000);
+});
+
+test("an order that is placed after all is shown, whatever the guest has begun meanwhile", async () => {
+  const begin = async (online: boolean): Promise<{ late: () => Promise<Intent[]>; second: Placing; sent: Larder }> => {
+    const store = new Drawer();
+    let arrive!: (answer: Answer) => void;
+    const first = placing(store, { place: () => new Promise((done) => { arrive = done; }), look: async () => answer(404) });
+    const ends: Intent[] = [];
+    first.addEventListener("ended", (event) => ends.push((event as CustomEvent<Intent>).detail));
+    const sending = first.begin("a", []);
+    await new Promise((done) => setTimeout(done));
+    waited += 80_000; // a proxy holds the request for very long
+    const sent = new Larder([invalid, answer(201, { result: { orderID: "9", total: 1 } })]);
+    const second = placing(store, sent, () => online || sent.keys.length === 0);
+    await second.wake();
+    assert.equal(second.intent, null);
+    await second.begin("b", []);
+    return { second, sent, late: async () => {
+      arrive(placedAnswer);
+      await sending;
+      second.read();
+      return ends;
+    } };
+  };
+  const waiting = await begin(false);
+  assert.equal(waiting.second.intent!.state, "offline");
+  assert.deepEqual((await waiting.late()).map((i) => i.orderID), ["765"]);
+  assert.deepEqual([waiting.second.intent!.state, waiting.second.intent!.orderID, waiting.sent.bodies], ["placed", "765", new Set(["a"])], "the other order is not sent");
+
+  const both = await begin(true);
+  assert.deepEqual([both.second.intent!.orderID, both.second.intent!.also], ["9", undefined]);
+  assert.deepEqual((await both.late()).map((i) => i.orderID), ["765"], "it is in the history too");
+  assert.deepEqual([both.second.intent!.orderID, both.second.intent!.also], ["9", ["765"]], "the guest learns that there are two");
+});
+
+test("without a route to look for an order, it is not said to be checked for ever, and can be sent again with its key", async () => {
+  for (const [hours, sends] of [[0.5, 1], [11.5, 1], [13, 0]] as const) {
+    const store = new Drawer();
+    store.setItem("o", JSON.stringify({ format: 1, key: "k", body: "a", lines: [], state: "unknown", at: Date.now() - hours * 3_600_000 }));
+    const larder = new Larder([placedAnswer]);
+    const p = placing(store, { place: larder.place, look: () => null });
+    await p.wake();
+    await p.wake();
+    assert.deepEqual([p.intent!.state, p.intent!.idle, repeatable(p.intent!), larder.keys], ["unknown", true, sends === 1, []]);
+    await p.resume();
+    assert.deepEqual([p.intent!.state, larder.keys], sends ? ["placed", ["k"]] : ["unknown", []], `after ${hours} h`);
+  }
+});
+
+test("if the stream of an order cannot be opened, its state is asked for, less and less often", async () => {
+  const real = { fetch: globalThis.fetch, timeout: globalThis.setTimeout };
+  const run = async (stream: () => Response, looks: Answer[], states: string[]): Promise<{ seen: string[]; pauses: number[]; most: number }> => {
+    const seen: string[] = [], pauses: number[] = [];
+    const stop = new AbortController();
+    let listeners = 0, most = 0;
+    const { addEventListener: add, removeEventListener: remove } = stop.signal;
+    stop.signal.addEventListener = (...args: any[]) => { most = Math.max(most, ++listeners); (add as any).apply(stop.signal, args); };
+    stop.signal.removeEventListener = (...args: any[]) => { listeners--; (remove as any).apply(stop.signal, args); };
+    Object.assign(globalThis, { fetch: async () => stream(), setTimeout: (work: () => void, ms: number) => {
+      if (ms === 45_000) return real.timeout(() => {}, 0); // the silence of a stream
+      pauses.push(ms);
+      return real.timeout(work, 0);
+    } });
+    try {
+      await followOrder("/v1/orders/events", "k", stop.signal, async () => looks.shift() ?? answer(404), async ({ state }) => {
+        seen.push(state);
+        return state !== states.at(-1);
+      });
+    } finally {
+      Object.assign(globalThis, { fetch: real.fetch, setTimeout: real.timeout });
+    }
+    assert.deepEqual(seen, states);
+    return { seen, pauses, most };
+  };
+  const state = (name: string): Answer => answer(200, { result: { state: name } });
+  const full = await run(() => new Response("{}", { status: 429, headers: { "Retry-After": "5" } }), [...Array.from({ length: 8 }, () => state("placed")), state("closed")], [...Array.from({ length: 8 }, () => "placed"), "closed"]);
+  assert.equal(full.pauses.length, 8);
+  assert.ok(full.pauses.every((ms) => ms >= 5000 && ms <= 90_000) && full.pauses.at(-1)! >= 30_000, `pauses ${full.pauses}`);
+  assert.ok(full.most <= 2, `${full.most} listeners at the same time`);
+  const unknown = await run(() => new Response("{}", { status: 404 }), [], []);
+  assert.equal(unknown.pauses.length, 2, "larder does not know the order: three attempts");
+  await run(() => new Response("{}", { status: 403 }), [answer(403), answer(0), answer(403), state("rejected")], ["rejected"]);
+  await run(() => new Response('retry: 3000\n\nevent: order.updated\ndata: {"state":"closed"}\n\n'), [], ["closed"]);
 });
 
 test("an order of another tab is shown, and not placed again", async () => {
@@ -675,14 +812,19 @@ test("times are quarters of an hour in the restaurant's time zone", () => {
   assert.equal(clock("Asia/Kolkata")(now), "2026-10-25T03:20:00+05:30");
   assert.equal(clock("America/St_Johns")(now), "2026-10-24T19:20:00-02:30");
   assert.equal(clock("UTC")(now), "2026-10-24T21:50:00+00:00");
-  const all = slots(now, 60, 30, null, "Europe/Lisbon");
+  const all = slots(now, { lead: 60, days: 30, openings: null, zone: "Europe/Lisbon" });
   assert.equal(all[0], "2026-10-25T00:00:00+01:00");
   assert.equal(all.at(-1), "2026-11-23T21:45:00+00:00");
   assert.deepEqual(all.filter((s) => s.includes("T01:30")).slice(0, 2), ["2026-10-25T01:30:00+01:00", "2026-10-25T01:30:00+00:00"], "the hour that occurs twice");
-  assert.equal(slots(Date.parse("2026-03-28T12:00:00Z"), 60, 1, null, "Europe/Lisbon").some((s) => s.includes("03-29T01:")), false, "the hour that is skipped");
+  assert.equal(slots(Date.parse("2026-03-28T12:00:00Z"), { lead: 60, days: 1, openings: null, zone: "Europe/Lisbon" }).some((s) => s.includes("03-29T01:")), false, "the hour that is skipped");
   const openings = [{ from: "2026-10-25T10:00:00Z", to: "2026-10-25T10:30:00Z" }, { from: "2026-01-01T00:00:00Z", to: "2026-10-24T23:10:00Z" }];
-  assert.deepEqual(slots(now, 60, 30, openings, "UTC").map((s) => s.slice(5, 16)), ["10-24T23:00", "10-25T10:00", "10-25T10:15", "10-25T10:30"]);
-  assert.deepEqual(slots(now, 60, 30, [], "UTC"), []);
+  assert.deepEqual(slots(now, { lead: 60, days: 30, openings, zone: "UTC" }).map((s) => s.slice(5, 16)), ["10-24T23:00", "10-25T10:00", "10-25T10:15", "10-25T10:30"]);
+  assert.deepEqual(slots(now, { lead: 60, days: 30, openings: [], zone: "UTC" }), []);
+  const times = { lead: 60, days: 1, openings: null, zone: "UTC" };
+  assert.deepEqual(["22:49", "22:50", "23:00"].map((t) => bookable(`2026-10-24T${t}:00Z`, now, times)), [false, true, true]);
+  assert.deepEqual([bookable("2026-10-25T22:00:00Z", now, times), bookable("2026-10-24T23:30:00Z", now, { ...times, openings })], [false, false]);
+  const zones = ["2026-10-24", "2026-10-26"].map((d) => zoneName("en", d + "T12:00:00Z", "Europe/Lisbon"));
+  assert.ok(zones[0] === "GMT+1" && /^GMT(\+0)?$/.test(zones[1]!), `the zone at the time: ${zones}`);
   assert.equal(zoneOf("Nowhere/Land"), zoneOf(null));
   assert.deepEqual(["2026-10-24", "2026-10-25", "2026-10-26"].map((d) => dayName("en", d, "2026-10-24")), ["Today, Sat, Oct 24", "Tomorrow, Sun, Oct 25", "Mon, Oct 26"]);
 });
