@@ -74,7 +74,9 @@ await scenario({ size: 'phone', expected }, async ({ page, open, larder }) => {
   equal(await there.submit.isDisabled(), true, 'the order button without fields');
   await axe(third.page, 'a form whose fields could not be loaded');
   broken = false;
-  await form.getByRole('button', { name: 'Try again' }).tap();
+  await use(third.page, form.getByRole('button', { name: 'Try again' }));
+  await there.phone.waitFor();
+  equal(await form.evaluate((element) => element.shadowRoot.activeElement?.name), 'expeditionType', 'the focus after Try again');
   await fillPickup(third.page);
   await use(third.page, there.submit);
   await waitForState(third.page, 'placed');

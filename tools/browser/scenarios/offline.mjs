@@ -34,17 +34,25 @@ await scenario({ size: 'phone', expected }, async ({ open, larder }) => {
     await everyVariant(page, `waiting-${size}`, { full: false, only: ['phone-light', 'phone-rtl', 'desktop-dark'] });
     await page.clock.fastForward(35_000);
     equal([sent.length, await count()], [0, before], 'requests and orders while offline');
+    equal(await page.locator('larder-menu [part=basket-bar]').evaluate((bar) => bar.hidden), false, 'the basket bar is hidden while nothing was sent');
 
     step(`${size}: the basket can be changed before anything was sent`);
     await use(page, line.getByRole('button', { name: `More: ${fries.name}` }));
     await submit.waitFor();
     equal(await outcome.isVisible(), false, 'the order no longer waits');
+    await page.locator('larder-order-form').getByText('it no longer waits to be sent').waitFor();
+    await axe(page, 'a changed order that no longer waits');
     await use(page, submit);
     await waitForState(page, 'offline');
 
     step(`${size}: G3: the network is back, and the order is sent by itself, once`);
+    await outcome.evaluate((element) => {
+      globalThis.said = [];
+      new MutationObserver(() => globalThis.said.push(element.innerText)).observe(element, { childList: true, subtree: true, characterData: true });
+    });
     await context.setOffline(false);
     await waitForState(page, 'placed');
+    must(!(await page.evaluate(() => globalThis.said)).some((text) => text.includes('was not sent')), 'no wrong text at the reconnect');
     const orders = await sandbox.orders();
     equal([orders.length, orders.at(-1).body.dishList[0].quantity], [before + 1, 2], 'orders, and the changed quantity');
     await axe(page, 'an order that was sent after the network returned');
@@ -85,6 +93,7 @@ await scenario({ size: 'phone', expected }, async ({ open, larder }) => {
     await axe(page, 'an order that was not sent');
     await use(page, page.getByRole('button', { name: 'Send the order again' }));
     await waitForState(page, 'placed');
+    equal(await outcome.evaluate((element) => element.getRootNode().activeElement === element), true, 'the outcome has the focus');
     equal(await count(), before + 3, 'orders after the guest has sent it');
     await page.close();
   }

@@ -10,7 +10,7 @@ import { sandbox, larder as operator } from '../services.mjs';
 const order = { method: 'POST', path: '/orders/api/v1/orders' };
 const count = async () => (await sandbox.orders()).length;
 
-await scenario({ size: 'phone', expected: [...expectedErrors, /net::ERR_ABORTED/] }, async ({ page, larder }) => {
+await scenario({ size: 'phone', expected: [...expectedErrors, /net::ERR_(ABORTED|FAILED)/, /status of 404/] }, async ({ page, open, larder }) => {
   const { choose, dialog, line, submit, outcome } = parts(page);
   const newOrder = page.getByRole('button', { name: 'New order' });
   try {
@@ -66,6 +66,41 @@ await scenario({ size: 'phone', expected: [...expectedErrors, /net::ERR_ABORTED/
     await waitForState(page, 'unknown');
     await outcome.getByText(/hasn't confirmed your order yet/).waitFor();
     equal(await count(), before + 1, 'orders after the lost response and a reload');
+
+    step('a request that a proxy holds is placed after a later one was refused: one order, and no button for another meanwhile');
+    await sandbox.faults([]);
+    const { page: held } = await open({ size: 'phone' });
+    const there = parts(held);
+    await held.clock.install();
+    await openShop(held, larder);
+    await addFries(held);
+    await fillPickup(held);
+    before = await count();
+    let deliver, attempts = 0;
+    await held.route('**/orders', async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      attempts++;
+      if (attempts > 1) return route.fulfill({ status: 422, json: { code: 'validation_failed', errors: [{ path: '', code: 'sold_out', msg: 'It is sold out.' }] } });
+      deliver = () => fetch(route.request().url(), { method: 'POST', body: route.request().postData(), headers: { ...route.request().headers(), origin: larder } });
+      return route.abort();
+    });
+    await there.submit.click();
+    await eventually(async () => {
+      await held.clock.fastForward(1_000);
+      return (await there.outcome.getAttribute('data-state')) === 'checking';
+    }, 'the order is checked');
+    await there.outcome.getByText("We're checking whether your order was placed.").waitFor();
+    equal([await there.submit.isVisible(), attempts], [false, 2], 'a button for another order, and attempts');
+    await axe(held, 'an order that is checked');
+    await everyVariant(held, 'checking', { full: false, only: ['phone-light', 'phone-rtl', 'desktop-dark'] });
+    const late = await deliver();
+    equal(late.status, 201, 'the response to the request that was held');
+    await eventually(async () => {
+      await held.clock.fastForward(1_000);
+      return (await there.outcome.getAttribute('data-state')) === 'placed';
+    }, 'the order is found');
+    equal([await count(), attempts], [before + 1, 2], 'orders and attempts');
+    await held.close();
   } finally {
     await sandbox.faults([]);
     await sandbox.stop(bistro, { [fries.id]: false });

@@ -26,7 +26,7 @@ interface Shelf { category: Category; section: HTMLElement; dishes: HTMLElement;
 export class LarderMenu extends LarderElement {
   private readonly search = h("input", { type: "search", part: "search", autocomplete: "off", enterkeyhint: "search", oninput: () => this.filter(), onfocus: () => setTimeout(() => this.finder()?.index(), 50) });
   private readonly strip = new Strip();
-  private readonly status = h("p", { class: "muted", part: "status", role: "status" });
+  private readonly status = h("p", { class: "muted", part: "status", role: "status", tabindex: "-1" });
   private readonly list = h("div", { part: "list", onclick: (event: Event) => this.clicked(event as MouseEvent) });
   private readonly bar = new BasketBar(this.formatter, () => this.emit("basket-open", null, true));
   private readonly dialog: DishDialog;
@@ -89,7 +89,10 @@ export class LarderMenu extends LarderElement {
     if (!menu) {
       this.money(Decimal.zero); // the first number format is slow to create; use the waiting time
       this.status.replaceChildren(this.message(this.shop?.fault ?? "loading"),
-        this.shop?.fault ? h("button", { type: "button", onclick: () => void this.shop?.load() }, this.message("again")) : "");
+        this.shop?.fault ? h("button", { type: "button", onclick: () => {
+          this.status.focus(); // the button goes
+          void this.shop?.load();
+        } }, this.message("again")) : "");
       this.list.hidden = !!this.shop?.fault;
       return;
     }

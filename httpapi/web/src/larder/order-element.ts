@@ -116,13 +116,12 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     listen(shop.placing, "wrong", (event) => this.refuse((event as CustomEvent<{ violations: Violation[]; status: number }>).detail));
     // Only the form continues an order: a page with only a menu does not know the order URL.
     const wake = (): void => {
-      if (document.visibilityState !== "visible") return;
       this.changed();
       if (this.live.over) this.live.key = "";
       this.follow(signal);
       void shop.placing.wake();
     };
-    listen(document, "visibilitychange", wake);
+    listen(document, "visibilitychange", () => { if (document.visibilityState === "visible") wake(); });
     listen(window, "online", wake);
     listen(signal, "abort", () => this.live.stop.abort());
     listen(window, "offline", () => this.draw());

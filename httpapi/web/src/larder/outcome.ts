@@ -59,8 +59,10 @@ export class Outcome {
       this.shape = "";
       this.actions.loaded();
     });
+    const focused = this.more.matches(":focus-within");
     this.more.replaceChildren(intent.message && intent.state === "refused" ? h("p", {}, intent.message) : "", call,
       receipt, h("div", { class: "row buttons" }, ...buttons.map((key) => button(key, work[key]!))));
+    if (focused) this.element.focus(); // the button is gone
   }
 
   /** words returns the messages, each with whether it is good, and the buttons. */

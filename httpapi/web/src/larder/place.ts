@@ -234,6 +234,7 @@ export class Placing extends EventTarget {
         }
         const most = mostTries[state!];
         if (!most) return;
+        if (state !== intent.state) tries = 0; // each state has its own
         if (tries + 1 >= most) {
           if (state !== "unknown") this.set({ ...this.intent!, state: "lost" });
           else if (!looked) this.set({ ...this.intent!, idle: true });

@@ -503,6 +503,14 @@ test("an order that is placed after all is shown, whatever the guest has begun m
   assert.deepEqual([both.second.intent!.orderID, both.second.intent!.also], ["9", ["765"]], "the guest learns that there are two");
 });
 
+test("an outcome that is known after many looks is stored, not counted as a failed try", async () => {
+  const unknown = Array.from({ length: 20 }, () => answer(200, { result: { state: "unknown" } }));
+  const larder = new Larder([answer(504, { code: "order_outcome_unknown" }), answer(502, { code: "upstream_refused" })], [...unknown, answer(200, { result: { state: "refused" } })]);
+  const p = placing(new Drawer(), larder);
+  await p.begin("a", []);
+  assert.deepEqual([p.intent!.state, larder.keys.length], ["refused", 2]);
+});
+
 test("without a route to look for an order, it is not said to be checked for ever, and can be sent again with its key", async () => {
   for (const [hours, sends] of [[0.5, 1], [11.5, 1], [13, 0]] as const) {
     const store = new Drawer();
