@@ -2,7 +2,7 @@
 // form loads this module when the browser is idle, or when the basket is not empty.
 
 export { Fieldset } from "./larder/fieldset";
-export { bodyOf, placeOf, problemsOf, withoutDuplicates } from "./larder/order";
+export { bodyOf, placeOf, problemsOf } from "./larder/order";
 export { followOrder } from "./larder/stream";
 export { pastOrders, receipt } from "./larder/receipt";
 export { default as css } from "./larder/checkout.css";

@@ -1,7 +1,8 @@
 // The fields of the order form. Each has a place for an error message below it.
 
 import { h } from "./dom";
-import { fieldsOf, required, type Form } from "./order";
+import { fieldsOf, placeOf, required, withoutDuplicates, type Form } from "./order";
+import type { Violation } from "./place";
 import type { Key } from "./texts";
 import { asLocal, bookable, clock, dayName, slots, zoneName, type Times } from "./times";
 
@@ -17,6 +18,9 @@ export interface FormHost {
   entered(): void;
   later(): void;
 }
+
+/** Places are where violations are shown, besides the fields: line returns the name of a line of the basket, and moves the focus to it. */
+export interface Places { submitted: boolean; line(index: number): [string, () => void] | undefined; top(): void }
 
 interface Field { input: HTMLElement; note: HTMLElement; label: string; touched: boolean }
 
@@ -55,8 +59,32 @@ export class Fieldset {
     for (const set of this.element.querySelectorAll("fieldset")) set.disabled = busy;
   }
 
+  /** show shows violations at their fields and, after the guest has tried to order, in the summary, with links to their places. */
+  show(violations: readonly Violation[], summary: HTMLElement, { submitted, line: lineOf, top }: Places): void {
+    const { form } = this.host;
+    const text = this.host.text.bind(this.host);
+    const links = new Map<Violation | string, [string, () => void]>(); // a field counts once, even with several errors
+    this.clear();
+    const gone = !form.soonest && form.gone ? [{ path: "/expectedAt", code: "", msg: text("timeGone") }] : [];
+    for (const violation of [...withoutDuplicates(violations), ...gone]) {
+      const { line, field } = placeOf(violation);
+      const msg = violation.code === "field_required" ? text("fillIn") : violation.code === "phone_invalid" ? text("phoneInvalid") : violation.msg;
+      const [name, focus] = (line === undefined ? undefined : lineOf(line)) ?? [];
+      if (focus) links.set(violation, [`${name}: ${msg}`, focus]);
+      else if (field !== undefined && this.mark(field, msg, submitted)) links.set(field, [`${this.label(field)}: ${msg}`, () => this.focus(field)]);
+      else links.set(violation, [msg, top]);
+    }
+    const all = submitted ? [...links.values()] : [];
+    const title = all.length ? text("wrong", { n: all.length }) : "";
+    if (summary.textContent === title + all.map(([said]) => said).join("")) return;
+    summary.replaceChildren(...all.length ? [h("p", { class: "wrong" }, title), h("ul", {}, ...all.map(([said, focus]) => h("li", {}, h("a", { href: "#problem", class: "wrong", onclick: (event: Event) => {
+      event.preventDefault();
+      focus();
+    } }, said))))] : []);
+  }
+
   /** clear removes all error messages. */
-  clear(): void {
+  private clear(): void {
     for (const { input, note } of this.fields.values()) {
       input.removeAttribute("aria-invalid");
       if (note.textContent) note.textContent = "";
@@ -64,7 +92,7 @@ export class Fieldset {
   }
 
   /** mark shows an error at a field that the guest has left, or at any field if submitted. It reports whether the field exists. */
-  mark(name: string, text: string, submitted: boolean): boolean {
+  private mark(name: string, text: string, submitted: boolean): boolean {
     const field = this.fields.get(name);
     if (!field) return false;
     if (submitted || field.touched) {
@@ -75,7 +103,7 @@ export class Fieldset {
   }
 
   /** label returns the name of a field. */
-  label(name: string): string { return this.fields.get(name)?.label ?? ""; }
+  private label(name: string): string { return this.fields.get(name)?.label ?? ""; }
 
   /** focus moves the focus to a field, or to the first input of a group. */
   focus(name: string): void {

@@ -320,26 +320,14 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   }
 
   private drawViolations(): void {
-    const links = new Map<Violation | string, [string, () => void]>(); // a field counts once, even with several errors
-    const { module } = checkoutFile;
-    if (!module) return;
-    this.fields?.clear();
-    const gone = !this.form.soonest && this.form.gone ? [{ path: "/expectedAt", code: "", msg: this.message("timeGone") }] : [];
-    for (const violation of [...module.withoutDuplicates(this.violations), ...gone]) {
-      const { line, field } = module.placeOf(violation);
-      const msg = violation.code === "field_required" ? this.message("fillIn") : violation.code === "phone_invalid" ? this.message("phoneInvalid") : violation.msg;
-      const row = line === undefined ? undefined : this.shop?.basket.lines.find((l) => l.key === this.asked[line]);
-      if (row) links.set(violation, [`${row.name}: ${msg}`, () => this.focusLine(row.key)]);
-      else if (field !== undefined && this.fields?.mark(field, msg, this.submitted)) links.set(field, [`${this.fields.label(field)}: ${msg}`, () => this.fields?.focus(field)]);
-      else links.set(violation, [msg, () => this.heading.focus()]);
-    }
-    const all = this.submitted ? [...links.values()] : [];
-    const title = all.length ? this.message("wrong", { n: all.length }) : "";
-    if (this.summary.textContent === title + all.map(([text]) => text).join("")) return;
-    this.summary.replaceChildren(...all.length ? [h("p", { class: "wrong" }, title), h("ul", {}, ...all.map(([text, show]) => h("li", {}, h("a", { href: "#problem", class: "wrong", onclick: (event: Event) => {
-      event.preventDefault();
-      show();
-    } }, text))))] : []);
+    this.fields?.show(this.violations, this.summary, {
+      submitted: this.submitted,
+      line: (index) => {
+        const row = this.shop?.basket.lines.find((l) => l.key === this.asked[index]);
+        return row && [row.name, () => this.focusLine(row.key)];
+      },
+      top: () => this.heading.focus(),
+    });
   }
 
   private focusLine(key: string): void {
