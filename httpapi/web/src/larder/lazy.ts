@@ -30,15 +30,12 @@ export class LazyFile<T> {
     }));
   }
 
-  /**
-   * pending returns a note that the file is being loaded. If it cannot be loaded, it offers to try again.
-   * It calls ready after that, and reports whether the note had the focus, which then has to move.
-   */
-  pending(f: Formatter, ready: (focused: boolean) => void): HTMLElement {
+  /** pending returns a note that the file is being loaded. It calls ready after that. If it cannot be loaded, it offers to try again. */
+  pending(f: Formatter, ready: () => void): HTMLElement {
     const box = h("span", { class: "muted row", role: "status", tabindex: "-1" });
     const attempt = async (): Promise<void> => {
       box.replaceChildren(f.message("wait"));
-      if (await this.load()) ready(box.matches(":focus"));
+      if (await this.load()) ready();
       else box.replaceChildren(f.message("notLoaded"), " ", h("button", { type: "button", onclick: () => {
         box.focus(); // the button goes
         void attempt();

@@ -214,6 +214,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const intent = shop?.placing.intent ?? null;
     const online = isOnline();
     this.heading.textContent = this.message("order");
+    const focused = this.pending.matches(":focus-within");
     this.equip();
     this.toggleAttribute("placed", intent?.state === "placed");
     this.outcome.draw(intent, shop?.placing.asking ?? false, online, this.origin());
@@ -230,6 +231,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     if (!this.openNow) this.form.soonest = false;
     this.offline.textContent = intent ? "" : this.withdrawn ? this.message("withdrawn") : online ? "" : this.message("offlineForm");
     this.fields?.draw(this.format, this.busy);
+    if (focused) this.fields?.focus("expeditionType");
     const sum = this.money(shop?.menu ? shop.basket.total(shop.menu) : Decimal.zero);
     this.total.replaceChildren(h("span", { class: "grow" }, this.message("total")), h("strong", {}, sum));
     const offer = this.message("place", { price: sum });
