@@ -189,7 +189,7 @@ func (p *Page) Serve(c *gin.Context) error {
 	current := !v.Unknown && web.MatchesETag(c.Request.Header["If-None-Match"], etag)
 	var body []byte
 	if !current { // only then the page is rendered (policy H7)
-		ready, err := p.body(c.Request.Context(), v, snapshot, etag, encoding)
+		ready, err := p.body(c.Request.Context(), v, snapshot, encoded.Key{Restaurant: v.Restaurant.ID, Content: etag, Encoding: encoding})
 		if err != nil {
 			return err
 		}
@@ -274,8 +274,7 @@ func (p *Page) etag(v view, s *cache.Snapshot) string {
 }
 
 // body returns a page from memory, or renders it once for all concurrent requests.
-func (p *Page) body(ctx context.Context, v view, s *cache.Snapshot, etag string, encoding encoded.Encoding) (*encoded.Representation, error) {
-	key := encoded.Key{Restaurant: v.Restaurant.ID, Content: etag, Encoding: encoding}
+func (p *Page) body(ctx context.Context, v view, s *cache.Snapshot, key encoded.Key) (*encoded.Representation, error) {
 	if ready, ok := p.pages.Get(key); ok {
 		return ready, nil
 	}
@@ -290,7 +289,7 @@ func (p *Page) body(ctx context.Context, v view, s *cache.Snapshot, etag string,
 		if err != nil {
 			return nil, err
 		}
-		return p.encoder.Represent(s.Version.Version, html, encoding)
+		return p.encoder.Represent(s.Version.Version, html, key.Encoding)
 	})
 }
 

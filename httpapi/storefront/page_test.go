@@ -41,7 +41,7 @@ func TestOnlyNeededPagesAreRendered(t *testing.T) {
 		c, _ := gin.CreateTestContext(recorder)
 		c.Request = httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
 		c.Request.Header.Set("If-None-Match", tag)
-		err := page.Serve(c)
+		err := page.Serve(c) //nolint:contextcheck // the request has the context
 		c.Writer.WriteHeaderNow()
 		return recorder, err
 	}
@@ -71,12 +71,12 @@ func TestMemoryIsBounded(t *testing.T) {
 	page.pages = encoded.NewBodies(limit)
 	for i := range 500 {
 		v := view{Lang: "en", Dir: "ltr", Page: 1, Name: "A restaurant", Restaurant: directory.Restaurant{ID: menu.RestaurantID(fmt.Sprintf("r%d", i))}}
-		tag := page.etag(v, &cache.Snapshot{})
-		first, err := page.body(t.Context(), v, &cache.Snapshot{}, tag, encoded.Gzip)
+		key := encoded.Key{Restaurant: v.Restaurant.ID, Content: page.etag(v, &cache.Snapshot{}), Encoding: encoded.Gzip}
+		first, err := page.body(t.Context(), v, &cache.Snapshot{}, key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := page.body(t.Context(), v, &cache.Snapshot{}, tag, encoded.Gzip); err != nil || again != first {
+		if again, err := page.body(t.Context(), v, &cache.Snapshot{}, key); err != nil || again != first {
 			t.Fatalf("the page was rendered again, %v", err)
 		}
 		if got := page.pages.Size(); got > limit {
