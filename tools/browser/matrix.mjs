@@ -1,4 +1,4 @@
-// The combinations in which `make browser` runs the scenarios of guests: three widths, light and
+// The combinations in which `make browser` runs the scenarios of guests, of three widths, light and
 // dark, both directions, and touch, mouse or keyboard. `make test` runs each scenario once.
 import { env } from 'node:process';
 
@@ -13,6 +13,12 @@ const all = [
 ].flatMap(({ width, size, inputs }) => [false, true].flatMap((dark) => ['ltr', 'rtl'].flatMap((dir) => inputs.map((input) => (
   { name: `${width}-${dark ? 'dark' : 'light'}-${dir}-${input}`, size, dark, dir, input })))));
 
+/** In these, each two of width, colours, direction and input occur together. */
+const pairs = [
+  '390-light-ltr-touch', '390-dark-rtl-mouse', '390-light-rtl-keyboard', '820-dark-rtl-touch',
+  '820-light-ltr-mouse', '820-dark-ltr-keyboard', '1440-light-rtl-mouse', '1440-dark-ltr-keyboard',
+];
+
 /** The combination of this run. It is undefined in `make test`, and for scenarios with `matrix: false`. */
 export let combination;
 
@@ -23,14 +29,15 @@ export function enter(one) {
 
 /**
  * Returns the combinations of a scenario. Its option `matrix` is false, or limits them: `sizes`,
- * `dirs` and `inputs`. LARDER_COMBINATIONS limits them too: words separated by commas, which all
- * occur in the name, such as "390,rtl".
+ * `dirs` and `inputs`. Without LARDER_COMBINATIONS these are the combinations of `pairs`. "all" means
+ * all of them, and words separated by commas those with all the words in their names, such as "390,rtl".
  */
 export function combinations({ matrix = {} }) {
   if (!thorough || matrix === false) return [undefined];
   const { sizes, dirs, inputs } = matrix;
-  const words = (env.LARDER_COMBINATIONS ?? '').split(',');
-  return all.filter(({ name, size, dir, input }) => words.every((word) => name.includes(word))
+  const only = env.LARDER_COMBINATIONS;
+  const selected = (name) => (only ? only === 'all' || only.split(',').every((word) => name.includes(word)) : pairs.includes(name));
+  return all.filter(({ name, size, dir, input }) => selected(name)
     && (sizes?.includes(size) ?? true) && (dirs?.includes(dir) ?? true) && (inputs?.includes(input) ?? true));
 }
 
