@@ -2,14 +2,14 @@
 
 import type { components } from "../api/openapi";
 import type { MenuBody } from "./menu";
-import type { Answer, OrderTransport } from "./place";
+import { placeLimit, type Answer, type OrderTransport } from "./place";
 
 /** Details are what is known about a restaurant, besides its menu. */
 export interface Details { guestPhone?: string | null; address?: string | null; timeZone?: string | null }
 
 export type Verdict = components["schemas"]["ValidationAnswer"]["result"];
 
-const readLimit = 20_000, placeLimit = 60_000; // milliseconds
+const readLimit = 20_000; // milliseconds
 
 /** Api sends the requests of one restaurant to one base address. */
 export class Api {

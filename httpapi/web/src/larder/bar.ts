@@ -4,7 +4,7 @@ import { weighed } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import { h } from "./dom";
 import type { Formatter } from "./groups";
-import { ended, notSent } from "./place";
+import { busy } from "./place";
 import type { Shop } from "./shop";
 
 const peek = 96; // pixels of the form that are in view before the bar goes
@@ -34,7 +34,7 @@ export class BasketBar {
       this.form = form;
     }
     const { menu, basket, placing } = shop;
-    const ordering = form && placing.intent && !ended(placing.intent.state) && !notSent(placing.intent.state); // the form shows it
+    const ordering = form && busy(placing.intent); // the form shows it
     this.element.hidden = !menu || basket.lines.length === 0 || !!ordering;
     if (this.element.hidden || !menu) return;
     // A weighed dish counts once.

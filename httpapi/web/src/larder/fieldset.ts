@@ -3,6 +3,7 @@
 import { h } from "./dom";
 import { fieldsOf, placeOf, required, withoutDuplicates, type Form } from "./order";
 import type { Violation } from "./place";
+import { orUndefined } from "./store";
 import type { Key } from "./texts";
 import { asLocal, bookable, clock, dayName, slots, zoneName, type Times } from "./times";
 
@@ -13,7 +14,6 @@ export interface FormHost {
   readonly language: string;
   readonly times: Times;
   readonly openNow: boolean; // as soon as possible is possible
-  keepDetails(): void;
   text(key: Key, params?: Record<string, string | number>): string;
   entered(): void;
   later(): void;
@@ -133,10 +133,22 @@ export class Fieldset {
       h("fieldset", {}, this.field("comment")),
       h("label", { class: "row remember" }, h("input", { type: "checkbox", name: "remember", ".checked": form.remember === true, onchange: (event: Event) => {
         form.remember = (event.target as HTMLInputElement).checked;
-        this.host.keepDetails();
+        this.keepDetails();
       } }), text("remember")),
     ];
     this.element.replaceChildren(...sets.filter((s) => s !== false));
+  }
+
+  private entered(): void {
+    if (this.host.form.remember) this.keepDetails();
+    this.host.entered();
+  }
+
+  /** keepDetails stores the guest's details for the next visit, or deletes them, as the guest has chosen. */
+  private keepDetails(): void {
+    const { form } = this.host;
+    const { comment, changeFrom, ...fields } = form.fields;
+    orUndefined(() => (form.remember ? localStorage.setItem("larder:guest", JSON.stringify({ ...form, soonest: true, at: "", gone: false, fields })) : localStorage.removeItem("larder:guest")));
   }
 
   private choice(name: string, title: Key, values: Key[], chosen: string, set: (value: string) => void, more: Node | null = null): HTMLFieldSetElement {
@@ -144,7 +156,7 @@ export class Fieldset {
     const box = h("fieldset", { "aria-describedby": note.id, part: "field", "data-field": name }, h("legend", {}, this.host.text(title)), h("div", { class: "choices" }, ...values.map((value) => h("label", { class: "row" },
       h("input", { type: "radio", name, value, id: `f-${name}-${value}`, ".checked": value === chosen, onchange: () => {
         set(value);
-        this.host.entered();
+        this.entered();
       } }), this.host.text(this.labelOf(value))))), more, note);
     if (!this.fields.has(name)) this.fields.set(name, { input: box, note, label: this.host.text(title), touched: false });
     return box;
@@ -165,7 +177,7 @@ export class Fieldset {
       id: "f-" + name, name, autocomplete: hints[name] ?? "off", "aria-describedby": note.id, "aria-required": needed || null, maxlength: most, ".value": this.host.form.fields[name] ?? "",
       oninput: (event: Event) => {
         this.host.form.fields[name] = (event.target as HTMLInputElement).value;
-        this.host.entered();
+        this.entered();
       },
       onblur: () => {
         const field = this.fields.get(name);
@@ -195,7 +207,7 @@ export class Fieldset {
       const input: HTMLSelectElement = h("select", { id, "aria-required": true, "aria-describedby": "n-expectedAt-time", onchange: () => {
         set(input.value);
         form.gone = false;
-        this.host.entered();
+        this.entered();
       } }, ...values.map(([value, name]) => h("option", { value, ".selected": value === chosen }, name)));
       return input;
     };

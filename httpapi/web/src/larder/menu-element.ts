@@ -10,7 +10,7 @@ import { address, follow, linked, occupied } from "./links";
 import { dishFile, preload } from "./lazy";
 import css from "./menu.css";
 import { sameList, type Category, type Menu } from "./menu";
-import { ended, notSent } from "./place";
+import { busy } from "./place";
 import type { Search } from "./search";
 import type { Shop } from "./shop";
 import { Strip } from "./strip";
@@ -270,8 +270,7 @@ export class LarderMenu extends LarderElement {
     const shop = this.shop;
     if (!shop || !this.listed) return;
     const [before, frozen] = [this.basket, this.frozen];
-    const state = shop.placing.intent?.state;
-    this.frozen = state !== undefined && !ended(state) && !notSent(state);
+    this.frozen = busy(shop.placing.intent);
     this.basket = amounts(shop);
     for (const id of new Set([...before.keys(), ...this.basket.keys()])) {
       if (frozen !== this.frozen || before.get(id)?.toString() !== this.basket.get(id)?.toString()) this.update(id);

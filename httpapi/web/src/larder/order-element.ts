@@ -9,7 +9,7 @@ import type { Fieldset, FormHost } from "./fieldset";
 import type { Form } from "./order";
 import { checkoutFile, preload } from "./lazy";
 import css from "./order.css";
-import { ended, isOnline, notSent, type Intent, type Violation } from "./place";
+import { busy, isOnline, notSent, type Intent, type Refusal, type Violation } from "./place";
 import { Outcome, type Origin } from "./outcome";
 import type { Shop } from "./shop";
 import { orUndefined } from "./store";
@@ -112,8 +112,14 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.follow(signal);
       this.draw();
     });
+    listen(shop.placing, "missed", () => {
+      this.notice.textContent = this.message("unsent");
+      this.submitted = true;
+      this.heading.focus();
+      this.later(); // shows what is wrong
+    });
     listen(shop.placing, "ended", (event) => this.onEnded((event as CustomEvent<Intent>).detail));
-    listen(shop.placing, "wrong", (event) => this.refuse((event as CustomEvent<{ violations: Violation[]; status: number }>).detail));
+    listen(shop.placing, "wrong", (event) => this.refuse((event as CustomEvent<Refusal>).detail));
     // Only the form continues an order: a page with only a menu does not know the order URL.
     const wake = (): void => {
       this.changed();
@@ -162,7 +168,6 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   /** entered is called when the guest changes a field. */
   entered(): void {
     this.edited();
-    if (this.form.remember) this.keepDetails();
     this.changed();
   }
 
@@ -170,14 +175,10 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private edited(): void {
     const { placing } = this.shop!;
     if (!placing.intent || !notSent(placing.intent.state)) return;
-    this.withdrawn = placing.intent.state === "offline";
-    void placing.forget();
-  }
-
-  /** keepDetails stores the guest's details for the next visit, or deletes them, as the guest has chosen. */
-  keepDetails(): void {
-    const { comment, changeFrom, ...fields } = this.form.fields;
-    orUndefined(() => (this.form.remember ? localStorage.setItem("larder:guest", JSON.stringify({ ...this.form, soonest: true, at: "", gone: false, fields })) : localStorage.removeItem("larder:guest")));
+    void placing.forget().then((state) => {
+      this.withdrawn ||= state === "offline" && !placing.intent;
+      this.draw();
+    });
   }
 
   private async startOver(): Promise<void> {
@@ -225,7 +226,9 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     this.drawBasket(lines);
     this.drawPast();
     // One order at a time: the form is hidden until the outcome of the last order is known.
-    this.box.hidden = intent !== null && !notSent(intent.state) || lines.length === 0;
+    const begun = intent !== null && !notSent(intent.state);
+    if (begun) this.withdrawn = false;
+    this.box.hidden = begun || lines.length === 0;
     if (this.box.hidden) return;
     if (!this.fields && !this.pending.firstChild) this.pending.append(checkoutFile.pending(this.formatter, () => this.draw()));
     if (!this.openNow) this.form.soonest = false;
@@ -253,10 +256,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   }
 
   /** busy reports whether an order may be in progress, or its outcome is not known. */
-  private get busy(): boolean {
-    const state = this.shop?.placing.intent?.state;
-    return state !== undefined && !ended(state) && !notSent(state);
-  }
+  private get busy(): boolean { return busy(this.shop?.placing.intent); }
 
   /** drawPast lists the orders of this browser. */
   private drawPast(): void {
@@ -377,19 +377,20 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     if (body !== this.body()) return; // changed meanwhile, and drawn again: the guest decides
     this.leading = true;
     this.withdrawn = false;
-    this.asked = shop.basket.lines.map((l) => l.key);
     void shop.placing.begin(body, shop.basket.lines.map((line) => ({ ...line })));
   }
 
   /** point moves the focus to the first error. */
   private point(): void {
     this.draw();
+    if (this.box.hidden) return this.outcome.element.focus(); // it shows an earlier order that was placed late
     const line = this.basket.querySelector<HTMLElement>("[aria-invalid=true] button:not(:disabled)");
     if (line) line.focus();
     else if (!this.fields?.focusFirstWrong()) this.summary.focus();
   }
 
-  private refuse({ violations, status }: { violations: Violation[]; status: number }): void {
+  private refuse({ violations, status, lines }: Refusal): void {
+    this.asked = lines;
     this.violations = violations.length ? violations : [{ path: "", code: "", msg: this.message(status === 401 || status === 403 ? "notTaken" : "unsent") }];
     this.submitted = true;
     this.emit("violations", violations);

@@ -32,7 +32,7 @@ export class Outcome {
   constructor(private readonly f: Formatter, private readonly actions: OutcomeActions) {}
 
   draw(intent: Intent | null, asking: boolean, online: boolean, from: Origin): void {
-    const shape = intent ? JSON.stringify([intent, asking, online, from]) : "";
+    const shape = intent ? JSON.stringify([{ ...intent, sent: 0, maybe: 0, again: 0 }, asking, online, from]) : ""; // without what each request changes
     if (shape === this.shape) return; // unchanged: screen readers would read it again
     this.shape = shape;
     this.element.dataset.state = intent?.state ?? "";
@@ -43,7 +43,7 @@ export class Outcome {
       return;
     }
     const [words, buttons] = this.words(intent, asking, online);
-    for (const id of intent.also ?? []) words.push(["placedAlso", false, id]);
+    for (const { orderID = "" } of intent.also ?? []) words.push(["placedAlso", false, orderID]);
     const said = words.map(([key, good, id]) => h("p", { class: quiet.includes(key) ? "" : good ? "good" : "wrong", ...(key.startsWith("placed") && { part: "order-id" }) }, this.f.message(key, { id: id ?? intent.orderID ?? "" })));
     const text = said.map((p) => p.textContent).join("");
     if (this.status.textContent !== text) this.status.replaceChildren(...said);

@@ -22,8 +22,8 @@ export interface Intent {
   maybe?: boolean; // an attempt had no response and may have had an effect
   sent?: number[]; // when the requests were sent whose responses are not known
   idle?: boolean; // nobody asks for the outcome any more
-  again?: number; // when the guest has sent an idle order again
-  also?: string[]; // earlier orders that were placed after this one was sent
+  again?: number | undefined; // when the guest has sent an idle order again
+  also?: Intent[] | undefined; // earlier orders that were placed after this one was sent
   orderID?: string | undefined; total?: string | undefined; message?: string;
   rejected?: boolean; closed?: boolean; paid?: boolean; // what became of a placed order
 }
@@ -43,6 +43,9 @@ export interface OrderTransport {
 /** Violation is one reason why an order is not valid, from larder or from the site's own backend. */
 export interface Violation { path: string; code: string; msg: string }
 
+/** Refusal is why an order was rejected, with the keys of its lines. */
+export interface Refusal { violations: Violation[]; status: number; lines: string[] }
+
 /** newKey returns 144 random bits in base64url: 24 characters. */
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(18));
@@ -54,6 +57,9 @@ export const ended = (state: State): boolean => state === "placed" || state === 
 
 /** notSent reports whether it is certain that nothing was placed, so that the order can be changed. */
 export const notSent = (state: State): boolean => state === "unsent" || state === "offline";
+
+/** busy reports whether an order may be in progress, or its outcome is not known. */
+export const busy = (intent: Intent | null | undefined): boolean => !!intent && !ended(intent.state) && !notSent(intent.state);
 
 /** isOnline is false if the browser is certain that it has no network. */
 export const isOnline = (): boolean => (globalThis as { navigator?: { onLine?: boolean } }).navigator?.onLine !== false;
@@ -81,24 +87,32 @@ export const overdue = ({ at, again = at }: Intent): boolean => Date.now() - aga
 /** repeatable reports whether the guest may send an idle order again: larder still knows its key. */
 export const repeatable = ({ at, idle }: Intent): boolean => !!idle && Date.now() - at < forKeeping;
 
+/** placeLimit is when the browser ends a request that places an order, in milliseconds. */
+export const placeLimit = 60_000;
+
 /**
  * forArriving is how long larder may see an order after it was sent, if its response is not known, in
- * milliseconds. The browser ends a request after 60 s (placeLimit), and proxies rarely wait longer. Larder
+ * milliseconds. The browser ends a request after placeLimit, and proxies rarely wait longer. Larder
  * reads the request for at most 10 s. Then the order waits unseen for at most a third of timeouts.write
  * (policy O8a), 5 s by default.
  */
-const forArriving = 75_000;
+const forArriving = placeLimit + 15_000;
+
+/** forMarked is how long after its mark an order may be sent, in milliseconds. A computer can sleep in between. */
+const forMarked = 1000;
+
+const most = 10; // noted keys, and late orders
 
 /**
  * Placing places the orders of one restaurant, one at a time. It dispatches
  * "change" after each change of the intent, "ended" (detail: the intent) once
- * when the order is placed or refused, and "wrong" (detail: violations) when
- * larder rejected the order and sent nothing.
+ * when the order is placed or refused, and "wrong" (detail: Refusal) when
+ * larder rejected the order and sent nothing. If another tab learnt this, it
+ * dispatches "missed" instead.
  */
 export class Placing extends EventTarget {
   intent: Intent | null = null;
-  /** asking reports whether a request, or the wait for the next one, is in progress. */
-  asking = false;
+  private asked = ""; // the key of the order for which a loop of requests runs
   private hurry = (): void => {}; // ends the wait for the next request
 
   constructor(private readonly store: Store, readonly name: string, private readonly transport: OrderTransport,
@@ -107,14 +121,28 @@ export class Placing extends EventTarget {
     this.read();
   }
 
-  /** read loads the stored intent, which another tab may have written. */
+  /** asking reports whether a request for the intent, or the wait for the next one, is in progress. */
+  get asking(): boolean { return this.intent?.key === this.asked; }
+
+  /** read loads the stored intent, which another tab may have written. A time in the future becomes the present: the clock was changed. */
   read(): void {
-    const kept = orUndefined(() => JSON.parse(this.store.getItem(this.name) ?? "null")) as Intent | null | undefined;
+    const before = this.intent;
+    const kept = orUndefined(() => JSON.parse(this.store.getItem(this.name) ?? "null", (_, value) => typeof value === "number" ? Math.min(value, Date.now()) : value)) as Intent | null | undefined;
     const good = kept?.format === 1 && typeof kept.key === "string" && typeof kept.body === "string" && Array.isArray(kept.lines);
     const keeps = !good ? 0 : kept.state === "unknown" ? forWaiting : ended(kept.state) ? Math.max(0, expectedAt(kept.body) - kept.at) + forShowing : forKeeping;
     this.intent = good && Date.now() - kept.at <= keeps ? kept : null;
     if (good && !this.intent) this.store.removeItem(this.name); // it has the guest's address
     this.dispatchEvent(new Event("change"));
+    if (before && !this.intent && this.noted().includes("-" + before.key)) this.dispatchEvent(new Event("missed"));
+  }
+
+  /** alone runs work in one tab at a time, with the stored intent. It stores the corrected times. */
+  private alone<T>(work: () => T): Promise<T> {
+    return withLock(this.name, () => {
+      this.read();
+      if (this.intent) this.store.setItem(this.name, JSON.stringify(this.intent));
+      return work();
+    });
   }
 
   /**
@@ -124,16 +152,16 @@ export class Placing extends EventTarget {
    */
   async begin(body: string, lines: Line[]): Promise<void> {
     const seen = this.intent?.key;
-    const begun = await withLock(this.name, () => {
-      this.read();
+    const key = await this.alone(() => {
       const intent = this.intent;
       const open = intent && !ended(intent.state) && !(notSent(intent.state) && intent.body !== body);
-      if (open || intent && intent.key !== seen) return false;
-      const online = this.online();
-      this.set({ format: 1, key: newKey(), body, lines, state: online ? "sending" : "offline", at: Date.now() });
-      return online && this.start();
+      if (open || intent && intent.key !== seen) return "";
+      const [key, online] = [newKey(), this.online()];
+      if (online) this.asked = key;
+      this.set({ format: 1, key, body, lines, state: online ? "sending" : "offline", at: Date.now(), also: intent?.state === "placed" ? undefined : intent?.also });
+      return online ? key : "";
     });
-    return begun ? this.follow(false) : this.resume();
+    return key ? this.follow(key, false) : this.resume();
   }
 
   /**
@@ -144,47 +172,47 @@ export class Placing extends EventTarget {
    */
   async resume(auto = false): Promise<void> {
     this.hurry();
-    if (!this.intent || this.asking) return;
     let look = false;
-    const go = await withLock(this.name, () => {
-      this.read();
+    const key = await this.alone(() => {
       const intent = this.intent;
-      if (!intent || ended(intent.state)) return false;
-      const { state, maybe, at } = intent;
+      if (!intent || ended(intent.state) || this.asking) return "";
+      const { state, maybe } = intent;
       const first = notSent(state);
-      if (first && auto && (state === "unsent" || overdue(intent))) return false;
+      if (auto && (first ? state === "unsent" || overdue(intent) : intent.idle && overdue(intent))) return "";
+      const times = first && !auto && { at: Date.now(), again: undefined }; // nothing was sent: the time limits begin again
       if (!this.online()) {
-        if (state !== "unknown") this.set({ ...intent, state: first ? "offline" : "lost", at: first && !auto ? Date.now() : at });
-        return false;
+        if (state !== "unknown") this.set({ ...intent, ...times, state: first ? "offline" : "lost" });
+        return "";
       }
-      if (!this.start()) return false;
+      this.asked = intent.key;
       look = !first;
       this.set({
-        ...intent, state: state === "unknown" || state === "checking" ? state : "sending", maybe: maybe || !first, at: first && !auto ? Date.now() : at,
+        ...intent, ...times, state: state === "unknown" || state === "checking" ? state : "sending", maybe: maybe || !first,
         ...(!auto && repeatable(intent) && { idle: false, again: Date.now() }),
       });
-      return true;
+      return intent.key;
     });
-    if (go) await this.follow(look);
+    if (key) await this.follow(key, look);
   }
 
   /** wake continues the intent automatically: after a reload, when the page becomes visible, or when the network is back. */
   async wake(): Promise<void> { await this.resume(true); }
 
-  /** forget drops an intent that has ended or was certainly not placed. */
-  async forget(): Promise<void> {
+  /** forget drops an intent that has ended or was certainly not placed. It returns the state of the dropped intent. */
+  forget(): Promise<State | null> {
     const key = this.intent?.key;
-    await withLock(this.name, () => {
-      this.read();
-      if (this.intent?.key === key && this.intent && (ended(this.intent.state) || notSent(this.intent.state))) this.set(null);
+    return this.alone(() => {
+      const { intent } = this;
+      if (!intent || intent.key !== key || busy(intent)) return null;
+      this.drop();
+      return intent.state;
     });
   }
 
   /** observe takes the state of the order with the key from its event stream. It reports whether the state can change again. */
   async observe(key: string, { state, paid }: Seen): Promise<boolean> {
     if (this.intent?.key === key && this.intent.state === "unknown" && state !== "unknown") void this.wake(); // finds and stores the outcome
-    await withLock(this.name, () => {
-      this.read();
+    await this.alone(() => {
       const intent = this.intent;
       const [closed, rejected] = [state === "closed", state === "rejected"];
       if (intent?.key !== key || intent.state !== "placed" || !paid === !intent.paid && closed === !!intent.closed && rejected === !!intent.rejected) return;
@@ -193,33 +221,23 @@ export class Placing extends EventTarget {
     return this.intent?.key === key && (state === "placed" || state === "unknown" || state === "placing");
   }
 
-  /** start reports whether a loop of requests has to be started: there is only one. */
-  private start(): boolean {
-    if (this.asking) {
-      this.hurry(); // the running loop continues with the new intent
-      return false;
-    }
-    return (this.asking = true);
-  }
-
-  /** follow sends requests until the outcome is certain or the attempts are used up. */
-  private async follow(look: boolean): Promise<void> {
+  /** follow sends requests for one order until its outcome is certain, the attempts are used up, or another order has begun. */
+  private async follow(key: string, look: boolean): Promise<void> {
     try {
       for (let tries = 0; ; tries++) {
         const intent = this.intent;
-        if (!intent || ended(intent.state) || notSent(intent.state)) return;
+        if (intent?.key !== key || !busy(intent)) return;
         if (!this.online()) { // "online" continues
-          if (intent.state === "sending") this.set({ ...intent, state: "lost" });
+          if (intent.state === "sending") await this.change(intent, { state: "lost" });
           return;
         }
         const old = overdue(intent);
-        const looked = look || old ? this.transport.look(intent.key) : null;
-        if (old && !looked) return this.set({ ...intent, state: "unknown", idle: true });
-        const at = looked ? 1 : await this.mark(intent.key);
-        const answer = at ? await (looked ?? this.transport.place(intent.key, intent.body)) : null;
-        look = await withLock(this.name, () => {
-          this.read();
-          if (this.intent?.key !== intent.key) { // another tab changed the intent and may have begun another order
+        const looked = look || old ? this.transport.look(key) : null;
+        if (old && !looked) return await this.change(intent, { state: "unknown", idle: true });
+        const at = looked ? 0 : await this.mark(key);
+        const answer = await (looked ?? (Date.now() - at < forMarked ? this.transport.place(key, intent.body) : null));
+        look = await this.alone(() => {
+          if (this.intent?.key !== key) { // another tab changed the intent, or the guest has begun another order
             const placed = answer && placedIn(answer, !!looked);
             if (placed) this.late({ ...intent, ...placed });
             return true;
@@ -227,36 +245,38 @@ export class Placing extends EventTarget {
           if (!answer || ended(this.intent.state)) return true;
           return looked ? this.handleRecord(answer, old) : this.handleResponse(answer, at);
         });
-        const { state, key } = this.intent ?? {};
-        if (key !== intent.key) {
-          if (key) continue;
-          return;
-        }
-        const most = mostTries[state!];
-        if (!most) return;
-        if (state !== intent.state) tries = 0; // each state has its own
-        if (tries + 1 >= most) {
-          if (state !== "unknown") this.set({ ...this.intent!, state: "lost" });
-          else if (!looked) this.set({ ...this.intent!, idle: true });
+        const now = this.intent;
+        const limit = now?.key === key && mostTries[now.state];
+        if (!now || !limit) return;
+        if (now.state !== intent.state) tries = 0; // each state has its own
+        if (tries + 1 >= limit) {
+          if (now.state !== "unknown") await this.change(now, { state: "lost" });
+          else if (!looked) await this.change(now, { idle: true });
           return;
         }
         const pause = Math.max(pauses[Math.min(tries, pauses.length - 1)]!, Math.min(answer?.retryAfter ?? 0, 60) * 1000);
         await Promise.race([this.wait(pause), new Promise<void>((done) => { this.hurry = done; })]);
       }
     } finally {
-      this.asking = false;
-      this.hurry = () => {};
+      if (this.asked === key) {
+        this.asked = "";
+        this.hurry = () => {};
+      }
       this.dispatchEvent(new Event("change"));
     }
   }
 
+  /** change changes an intent, unless another tab has changed its state or dropped it. */
+  private change({ key, state }: Intent, to: Partial<Intent>): Promise<void> {
+    return this.alone(() => { if (this.intent?.key === key && this.intent.state === state) this.set({ ...this.intent, ...to }); });
+  }
+
   /** mark stores that the order is being sent, for all tabs. It returns the time, or 0 if the order must not be sent any more. */
   private mark(key: string): Promise<number> {
-    return withLock(this.name, () => {
-      this.read();
+    return this.alone(() => {
       const { intent } = this;
-      if (intent?.key !== key || ended(intent.state) || notSent(intent.state)) return 0;
-      const at = Date.now() + Math.random(); // tabs need different times
+      if (intent?.key !== key || !busy(intent)) return 0;
+      const at = Date.now() - Math.random(); // tabs need different times
       this.set({ ...intent, sent: [...this.arriving(), at] });
       return at;
     });
@@ -265,20 +285,39 @@ export class Placing extends EventTarget {
   /** arriving returns when the requests were sent that can still reach larder. */
   private arriving(): number[] { return (this.intent?.sent ?? []).filter((at) => Date.now() - at < forArriving); }
 
-  /** late takes an order that was placed after the guest could begin another one. That one is not sent any more, if it was not sent yet. */
+  /**
+   * late takes an order that was placed after the guest could begin another one. That one is
+   * not sent any more, if it was not sent yet. An order that the guest has already seen is ignored.
+   */
   private late(order: Intent): void {
     const { intent } = this;
-    if (!intent || notSent(intent.state) || intent.state === "refused") return this.set(order);
-    this.set({ ...intent, also: [...intent.also ?? [], order.orderID!] });
+    if ([...this.noted(), ...keysOf(intent?.also)].includes(order.key)) return;
+    const begun = intent && intent.state !== "refused" && !notSent(intent.state) && (intent.state !== "sending" || intent.sent || intent.maybe);
+    if (!begun) return this.set({ ...order, also: intent?.also });
+    this.set({ ...intent, also: [...intent.also ?? [], order].slice(-most) });
     this.dispatchEvent(new CustomEvent("ended", { detail: order }));
   }
+
+  /** drop removes the intent. If it was not placed, the last of the late orders is shown again. */
+  private drop(): void {
+    const { state, also = [] } = this.intent!;
+    const last = state === "placed" ? undefined : also.at(-1);
+    this.set(last ? { ...last, also: also.slice(0, -1) } : null);
+  }
+
+  /** noted returns the keys of the last orders that are gone: placed and seen by the guest, or, after "-", certainly not placed. */
+  private noted(): string[] { return (this.store.getItem(this.name + ":noted") ?? "").split(" "); }
+
+  private note(...keys: string[]): void { this.store.setItem(this.name + ":noted", [...this.noted(), ...keys].slice(-most).join(" ")); }
 
   /** handleResponse handles the response to an order that was sent at a time. It reports whether to look for the order next, instead of sending it. */
   private handleResponse(answer: Answer, at: number): boolean {
     const { status, body } = answer;
     const code = typeof body?.code === "string" ? body.code : "";
     const rejected = status >= 400 && status < 500 && status !== 408 || status === 503 && code !== "";
-    const intent = this.intent = { ...this.intent!, sent: this.arriving().filter((other) => !rejected || other !== at) };
+    // The computer may have slept during the request: it can arrive until the browser has ended it.
+    const own = rejected ? [] : [Math.max(at, Date.now() - placeLimit)];
+    const intent = this.intent = { ...this.intent!, sent: [...this.arriving().filter((other) => other !== at), ...own] };
     // If an earlier attempt may have had an effect, only these codes are certain: larder sends them after it has looked for the key.
     const certain = !intent.maybe || code === "validation_failed" || code === "upstream_unavailable" || code === "no_catalogue";
     const placed = placedIn(answer, false);
@@ -289,9 +328,7 @@ export class Placing extends EventTarget {
     } else if (status === 504 && code === "order_outcome_unknown") {
       this.set({ ...intent, state: "unknown" });
       return true;
-    } else if (status === 409 && code === "idempotency_key_in_flight") {
-      return true;
-    } else if (status === 422 && code === "idempotency_key_reused") {
+    } else if (code === "idempotency_key_in_flight" || code === "idempotency_key_reused") {
       return true; // the key belongs to an order: look for its state
     } else if (certain && rejected && intent.sent.length) { // an earlier request may still be placed
       this.set({ ...intent, state: "checking" });
@@ -299,9 +336,10 @@ export class Placing extends EventTarget {
     } else if (certain && rejected && (status === 503 || status === 429)) {
       this.set({ ...intent, state: "unsent" });
     } else if (certain && rejected) {
-      this.set(null); // nothing was sent, and the key can be used again
+      this.note("-" + intent.key);
+      this.drop(); // nothing was sent, and the key can be used again
       const violations: Violation[] = Array.isArray(body?.errors) && status === 422 ? body.errors : [];
-      this.dispatchEvent(new CustomEvent("wrong", { detail: { violations, status, code } }));
+      this.dispatchEvent(new CustomEvent<Refusal>("wrong", { detail: { violations, status, lines: keysOf(intent.lines) } }));
     } else {
       this.set({ ...intent, maybe: true });
     }
@@ -340,14 +378,19 @@ export class Placing extends EventTarget {
   }
 
   private set(intent: Intent | null): void {
-    const news = intent !== null && ended(intent.state) && !(this.intent?.key === intent.key && ended(this.intent.state));
+    const old = this.intent;
+    const same = old?.key === intent?.key;
+    const known = old && (same ? ended(old.state) : keysOf(old.also).includes(intent?.key ?? ""));
+    if (old?.state === "placed" && !same) this.note(...keysOf(old.also), old.key);
     this.intent = intent;
     if (intent) this.store.setItem(this.name, JSON.stringify(intent));
     else this.store.removeItem(this.name);
-    if (news) this.dispatchEvent(new CustomEvent("ended", { detail: intent }));
+    if (intent && ended(intent.state) && !known) this.dispatchEvent(new CustomEvent("ended", { detail: intent }));
     this.dispatchEvent(new Event("change"));
   }
 }
+
+const keysOf = (list: readonly { key: string }[] = []): string[] => list.map(({ key }) => key);
 
 /** placedIn returns what a response says about a placed order, or null if the order is not known to be placed. */
 function placedIn({ status, body }: Answer, record: boolean): (Partial<Intent> & Pick<Intent, "state">) | null {

@@ -11,7 +11,7 @@ export class FallbackStore implements Store {
   /** The places are tried in this order. */
   constructor(private readonly places: readonly Store[]) {}
 
-  /** A value in a later place was refused by the earlier places, so it is newer. */
+  /** A value in a later place was refused by the earlier places, which keep an older value. So the later one is newer. */
   getItem(name: string): string | null {
     const kept = [...this.places].reverse().map((place) => orUndefined(() => place.getItem(name)) ?? null);
     return this.memory.get(name) ?? kept.find((value) => value !== null) ?? null;
@@ -20,9 +20,8 @@ export class FallbackStore implements Store {
   setItem(name: string, value: string): void {
     let taken = false;
     for (const place of this.places) {
-      const put: boolean | undefined = !taken && orUndefined(() => (place.setItem(name, value), true));
-      if (!put) orUndefined(() => place.removeItem(name)); // its value is older
-      taken ||= put === true;
+      if (taken) orUndefined(() => place.removeItem(name)); // its value is older
+      else taken = orUndefined(() => (place.setItem(name, value), true)) === true;
     }
     if (taken) this.memory.delete(name);
     else this.memory.set(name, value);

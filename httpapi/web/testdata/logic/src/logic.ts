@@ -277,8 +277,8 @@ test("violations are reported, and no intent is left", async () => {
   const p = placing(store, new Larder([answer(422, { code: "validation_failed", errors: [{ path: "/guest/phone", code: "field_required", msg: "?" }] })]));
   let detail: any;
   p.addEventListener("wrong", (event) => { detail = (event as CustomEvent).detail; });
-  await p.begin("a", []);
-  assert.deepEqual([p.intent, store.all.size, detail.violations.length, detail.status], [null, 0, 1, 422]);
+  await p.begin("a", [{ id: "combo", key: "combo:", name: "Combo", price: "1", quantity: "1", picks: [] }]);
+  assert.deepEqual([p.intent, store.getItem("o"), detail.violations.length, detail.status, detail.lines], [null, null, 1, 422, ["combo:"]]);
 });
 
 test("an intent of yesterday is not sent automatically", async () => {
@@ -500,7 +500,185 @@ test("an order that is placed after all is shown, whatever the guest has begun m
   const both = await begin(true);
   assert.deepEqual([both.second.intent!.orderID, both.second.intent!.also], ["9", undefined]);
   assert.deepEqual((await both.late()).map((i) => i.orderID), ["765"], "it is in the history too");
-  assert.deepEqual([both.second.intent!.orderID, both.second.intent!.also], ["9", ["765"]], "the guest learns that there are two");
+  assert.deepEqual([both.second.intent!.orderID, both.second.intent!.also!.map((i) => i.orderID)], ["9", ["765"]], "the guest learns that there are two");
+});
+
+const tick = (): Promise<void> => new Promise((done) => setTimeout(done));
+
+/** hold returns a transport whose first request waits for its response, and a function that delivers it. The other responses are from a list. */
+function hold(answers: Answer[] = []): { held: Larder; arrive: (answer: Answer) => void } {
+  const held = new Larder(answers);
+  const send = held.place;
+  let arrive!: (answer: Answer) => void;
+  held.place = (key, sent) => {
+    if (held.keys.length) return send(key, sent);
+    held.keys.push(key);
+    return new Promise((done) => { arrive = done; });
+  };
+  return { held, arrive: (answer) => arrive(answer) };
+}
+
+/** endsOf returns a list that gets the order of each event "ended". */
+function endsOf(p: Placing): (string | undefined)[] {
+  const ends: (string | undefined)[] = [];
+  p.addEventListener("ended", (event) => ends.push((event as CustomEvent<Intent>).detail.orderID ?? (event as CustomEvent<Intent>).detail.state));
+  return ends;
+}
+
+const found = answer(200, { result: { state: "placed", orderID: "765", total: 640 } });
+const nine = answer(201, { result: { orderID: "9", total: 1 } });
+
+test("an order that the guest has seen and dismissed is not late, whatever was begun after it", async () => {
+  for (const [forgets, next, state] of [[true, null, undefined], [true, false, "offline"], [true, true, "placed"], [false, true, "placed"]] as const) {
+    const store = new Drawer();
+    const { held, arrive } = hold();
+    const first = placing(store, held);
+    const ends = endsOf(first);
+    const sending = first.begin("a", []);
+    await tick();
+    const second: Placing = placing(store, new Larder([nine], [found]), () => next !== false || second.intent?.body === "a");
+    await second.wake();
+    assert.equal(second.intent!.orderID, "765");
+    if (forgets) await second.forget();
+    if (next !== null) await second.begin("b", []);
+    arrive(placedAnswer);
+    await sending;
+    second.read();
+    assert.deepEqual([second.intent?.state, second.intent?.body, second.intent?.also, ends], [state, state && "b", undefined, []]);
+  }
+});
+
+test("an order does not wait for the request of the last one, and is not sent after a late order", async () => {
+  const begin = async (): Promise<{ store: Drawer; p: Placing; held: Larder; late: () => Promise<void> }> => {
+    const store = new Drawer();
+    const { held, arrive } = hold([nine]);
+    const p = placing(store, held);
+    const sending = p.begin("a", []);
+    await tick();
+    waited += 80_000;
+    const other = placing(store, new Larder([invalid]));
+    let missed = 0;
+    p.addEventListener("missed", () => missed++);
+    await other.wake();
+    p.read();
+    p.read();
+    assert.deepEqual([other.intent, p.intent, missed, p.asking], [null, null, 1, false], "the other tab learns the refusal, and this one is told");
+    return { store, p, held, late: () => { arrive(placedAnswer); return sending; } };
+  };
+  const { p, held, late } = await begin();
+  const ends = endsOf(p);
+  await p.begin("b", []);
+  assert.deepEqual([p.intent!.orderID, held.keys.length, p.asking], ["9", 2, false], "sent while the first request hangs");
+  await late();
+  assert.deepEqual([p.intent!.orderID, p.intent!.also!.map((i) => i.orderID), ends], ["9", ["765"], ["9", "765"]]);
+  await p.forget();
+  assert.equal(p.intent, null, "the guest has seen both");
+
+  const next = await begin();
+  next.store.setItem("o", JSON.stringify({ format: 1, key: "k", body: "b", lines: [], state: "sending", at: Date.now() })); // begun by another tab, not sent yet
+  await next.late();
+  await next.p.wake();
+  assert.deepEqual([next.p.intent!.orderID, next.p.intent!.state, next.held.keys.length], ["765", "placed", 1]);
+});
+
+test("an order that was placed late is shown after the next one was refused", async () => {
+  for (const [response, state] of [[invalid, "placed"], [answer(502, { code: "upstream_refused" }), "refused"], [answer(429), "unsent"]] as const) {
+    const store = new Drawer();
+    const one = hold();
+    const first = placing(store, one.held);
+    const ends = endsOf(first);
+    const sending = first.begin("a", []);
+    await tick();
+    waited += 80_000;
+    await placing(store, new Larder([invalid])).wake();
+    const two = hold();
+    const second = placing(store, two.held);
+    const others = endsOf(second);
+    const next = second.begin("b", []);
+    await tick();
+    one.arrive(placedAnswer);
+    await sending;
+    two.arrive(response);
+    await next;
+    assert.equal(second.intent!.state, state);
+    if (state !== "placed") await second.forget();
+    assert.deepEqual([second.intent!.state, second.intent!.orderID, second.intent!.body], ["placed", "765", "a"]);
+    assert.deepEqual([ends, others], [["765"], state === "refused" ? ["refused"] : []], "each order ends once");
+    await second.forget();
+    assert.equal(second.intent, null);
+  }
+});
+
+test("an order that was sent again, and then certainly not placed, can be sent once more", async () => {
+  const store = new Drawer();
+  store.setItem("o", JSON.stringify({ format: 1, key: "k", body: "a", lines: [], state: "unknown", idle: true, at: Date.now() - 30 * 60_000 }));
+  const larder = new Larder([answer(503, { code: "upstream_unavailable" }), placedAnswer]);
+  const p = placing(store, { place: larder.place, look: () => null });
+  await p.resume();
+  assert.equal(p.intent!.state, "unsent");
+  waited += 11 * 60_000;
+  await p.resume();
+  assert.deepEqual([p.intent!.state, larder.keys], ["placed", ["k", "k"]]);
+});
+
+test("a changed clock or a sleeping computer makes no refusal certain too early, or much too late", async () => {
+  const run = async (store: Store, larder: OrderTransport, start: (p: Placing) => Promise<void>): Promise<{ after: number; states: Set<string> }> => {
+    const began = Date.now();
+    const states = new Set<string>();
+    let after = 0;
+    const p = placing(store, larder);
+    p.addEventListener("change", () => states.add(p.intent?.state ?? "none"));
+    p.addEventListener("wrong", () => { after = Date.now() - began; });
+    await start(p);
+    assert.equal(p.intent, null);
+    return { after, states };
+  };
+  const ahead = new Drawer();
+  const future = Date.now() + 3 * 3_600_000;
+  ahead.setItem("o", JSON.stringify({ format: 1, key: "k", body: "a", lines: [], state: "sending", maybe: true, at: future, sent: [future] }));
+  const { after } = await run(ahead, new Larder([invalid, invalid]), (p) => p.wake());
+  assert.ok(after >= 75_000 && after < 120_000, `the clock was set back: after ${after} ms`);
+
+  const asleep = new Larder([answer(0), invalid, invalid]);
+  const send = asleep.place;
+  asleep.place = (key, sent) => {
+    if (!asleep.keys.length) waited += 300_000;
+    return send(key, sent);
+  };
+  const slept = await run(new Drawer(), asleep, (p) => p.begin("a", []));
+  assert.ok(slept.states.has("checking") && slept.after >= 315_000, `asleep during the request: after ${slept.after} ms`);
+
+  const store = new Drawer();
+  const put = store.setItem.bind(store);
+  let naps = 2;
+  store.setItem = (name, value) => {
+    put(name, value);
+    if (value.includes('"sent"') && naps-- > 0) waited += 5000; // between the mark and the request
+  };
+  const larder = new Larder([invalid, invalid, invalid]);
+  const place = larder.place;
+  larder.place = (key, sent) => {
+    assert.ok(Date.now() - Math.max(...JSON.parse(store.getItem("o")!).sent) < 1000, "the request is sent when it is marked");
+    return place(key, sent);
+  };
+  await run(store, larder, (p) => p.begin("a", []));
+});
+
+test("what a tab finds out alone does not replace what another tab has stored", async () => {
+  for (const lookable of [true, false]) for (const placed of [true, false]) {
+    const store = new Drawer();
+    const larder = new Larder([answer(0)]);
+    let online = true;
+    const p = new Placing(store, "o", { place: larder.place, look: lookable ? larder.look : () => null }, async () => { // during the pause
+      if (placed) store.setItem("o", JSON.stringify({ ...p.intent!, state: "placed", orderID: "1" }));
+      else store.removeItem("o");
+      if (lookable) online = false;
+      else waited += 11 * 60_000;
+    }, () => online);
+    await p.begin("a", []);
+    const { state } = JSON.parse(store.getItem("o") ?? "{}");
+    assert.deepEqual([state, p.intent?.state, larder.keys.length], placed ? ["placed", "placed", 1] : [undefined, undefined, 1]);
+  }
 });
 
 test("an outcome that is known after many looks is stored, not counted as a failed try", async () => {
@@ -579,10 +757,13 @@ test("a full or forbidden storage loses no order and returns no older value", as
   const session = new Drawer();
   const kept = new FallbackStore([full, session]);
   kept.setItem("o", "newer");
-  assert.deepEqual([kept.getItem("o"), full.getItem("o"), kept.survivesReload("o")], ["newer", null, true]);
+  assert.deepEqual([kept.getItem("o"), full.getItem("o"), kept.survivesReload("o")], ["newer", "older", true], "other tabs still know of the order");
   full.setItem = (name, value) => { full.all.set(name, value); };
   kept.setItem("o", "newest");
   assert.deepEqual([kept.getItem("o"), session.getItem("o")], ["newest", null]);
+  full.setItem = session.setItem = () => { throw new Error("QuotaExceededError"); };
+  kept.setItem("o", "last");
+  assert.deepEqual([kept.getItem("o"), full.getItem("o"), kept.survivesReload("o")], ["last", "newest", false]);
   const refused = new FallbackStore([{ getItem: () => { throw new Error("SecurityError"); }, setItem: () => { throw new Error("SecurityError"); }, removeItem: () => { throw new Error("SecurityError"); } }]);
   const larder = new Larder([answer(0), placedAnswer]);
   const p = placing(refused, larder);
@@ -656,7 +837,7 @@ test("an order that waits for the network can be changed: only the changed one i
   await one.begin("a", []);
   const old = one.intent!.key;
   other.read();
-  await other.forget();
+  assert.deepEqual([await other.forget(), await other.forget()], ["offline", null]);
   online = true;
   await one.wake(); // has not heard of it yet
   assert.deepEqual([one.intent, larder.keys], [null, []]);
@@ -790,10 +971,7 @@ test("a new order does not wait for the pause of the last one", async () => {
   p.read();
   await p.begin("b", []);
   await new Promise((done) => setTimeout(done));
-  assert.deepEqual([p.intent!.body, larder.looks], ["b", 1], "it looks before it sends");
-  void p.wake(); // the network is back
-  await new Promise((done) => setTimeout(done));
-  assert.deepEqual([p.intent!.state, larder.bodies], ["placed", new Set(["a", "b"])]);
+  assert.deepEqual([p.intent!.state, p.asking, larder.looks, larder.bodies], ["placed", false, 0, new Set(["a", "b"])]);
 });
 
 test("an outcome is shown for a day after the time of the order", () => {
