@@ -4,5 +4,5 @@
 export { Fieldset } from "./larder/fieldset";
 export { bodyOf, placeOf, problemsOf } from "./larder/order";
 export { followOrder } from "./larder/stream";
-export { pastOrders, receipt } from "./larder/receipt";
+export { callTo, pastOrders, receipt } from "./larder/receipt";
 export { default as css } from "./larder/checkout.css";

@@ -101,6 +101,27 @@ await scenario({ size: 'phone', expected: [...expectedErrors, /net::ERR_(ABORTED
     }, 'the order is found');
     equal([await count(), attempts], [before + 1, 2], 'orders and attempts');
     await held.close();
+
+    step('an earlier order that appears while the next one is validated stops it');
+    const { page: both } = await open({ size: 'phone' });
+    const here = parts(both);
+    await openShop(both, larder);
+    await addFries(both);
+    await fillPickup(both);
+    await both.route('**/orders/validate', async (route) => {
+      await both.evaluate(() => {
+        const placing = document.querySelector('larder-order-form').shop.placing;
+        localStorage.setItem(placing.name, JSON.stringify({ format: 1, key: 'an-earlier-order-00000001', body: '{}', lines: [], state: 'placed', at: Date.now(), orderID: '4711', total: '1' }));
+        placing.read();
+      });
+      return route.continue();
+    });
+    before = await count();
+    await here.submit.click();
+    await here.outcome.getByText(/4711/).waitFor();
+    await both.waitForTimeout(500);
+    equal([await here.outcome.getAttribute('data-state'), await count()], ['placed', before], 'the state, and orders');
+    await both.close();
   } finally {
     await sandbox.faults([]);
     await sandbox.stop(bistro, { [fries.id]: false });

@@ -227,7 +227,10 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     this.drawPast();
     // One order at a time: the form is hidden until the outcome of the last order is known.
     const begun = intent !== null && !notSent(intent.state);
-    if (begun) this.withdrawn = false;
+    if (begun) {
+      this.withdrawn = false;
+      this.notice.textContent = "";
+    }
     this.box.hidden = begun || lines.length === 0;
     if (this.box.hidden) return;
     if (!this.fields && !this.pending.firstChild) this.pending.append(checkoutFile.pending(this.formatter, () => this.draw()));
@@ -374,7 +377,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.checking = false;
       this.draw();
     }
-    if (body !== this.body()) return; // changed meanwhile, and drawn again: the guest decides
+    if (this.box.hidden || body !== this.body()) return; // an earlier order was placed late, or this one was changed: the guest decides
     this.leading = true;
     this.withdrawn = false;
     void shop.placing.begin(body, shop.basket.lines.map((line) => ({ ...line })));

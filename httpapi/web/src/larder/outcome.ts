@@ -15,13 +15,6 @@ const quiet: Key[] = ["sending", "offline", "checking"]; // neither good nor wro
 
 export interface OutcomeActions { again(): void; change(): void; startOver(): void; reorder(lines: Line[]): void; loaded(): void }
 
-/** callTo returns a link to a phone number, such as "+351 22 000 00 00, ext. 4". */
-export function callTo(phone: string): HTMLElement {
-  const [found = ""] = /\+?[\s(]*\d[\d\s().\-/–]*(?![\-.\d]*\p{L})/u.exec(phone) ?? [];
-  const number = found.replace(/[^+\d]/g, "");
-  return number ? h("a", { href: "tel:" + number, part: "call", dir: "ltr" }, phone) : h("bdi", { part: "call" }, phone);
-}
-
 /** Outcome shows the intent. Its status is announced by screen readers, the confirmation below it is not. */
 export class Outcome {
   private readonly status = h("div", { role: "status" });
@@ -32,7 +25,8 @@ export class Outcome {
   constructor(private readonly f: Formatter, private readonly actions: OutcomeActions) {}
 
   draw(intent: Intent | null, asking: boolean, online: boolean, from: Origin): void {
-    const shape = intent ? JSON.stringify([{ ...intent, sent: 0, maybe: 0, again: 0 }, asking, online, from]) : ""; // without what each request changes
+    const { module } = checkoutFile;
+    const shape = intent ? JSON.stringify([{ ...intent, sent: 0, maybe: 0, again: 0 }, asking, online, from, !!module]) : ""; // without what each request changes
     if (shape === this.shape) return; // unchanged: screen readers would read it again
     this.shape = shape;
     this.element.dataset.state = intent?.state ?? "";
@@ -53,8 +47,7 @@ export class Outcome {
       orderAgain: () => this.actions.reorder(intent.lines), print: () => print(),
     };
     const call = from.phone && (intent.state !== "placed" || intent.rejected) && intent.state !== "sending" && intent.state !== "offline"
-      ? h("p", {}, this.f.message("call"), " ", callTo(from.phone)) : "";
-    const { module } = checkoutFile;
+      ? h("p", {}, this.f.message("call"), " ", module ? module.callTo(from.phone) : h("bdi", {}, from.phone)) : "";
     const receipt = intent.state !== "placed" ? "" : module ? module.receipt(intent, from, this.f) : checkoutFile.pending(this.f, () => {
       this.shape = "";
       this.actions.loaded();
@@ -68,8 +61,8 @@ export class Outcome {
   /** words returns the messages, each with whether it is good, and the buttons. */
   private words(intent: Intent, asking: boolean, online: boolean): [[Key, boolean, string?][], Key[]] {
     switch (intent.state) {
-      case "sending": return [[["sending", true]], []];
-      case "checking": return [[["checking", false]], asking || !online ? [] : ["askAgain"]];
+      case "sending":
+      case "checking": return [[[intent.state, false]], asking || !online ? [] : ["askAgain"]];
       case "offline": return online && overdue(intent) ? [[["offlineLong", false]], ["sendAgain", "changeOrder"]] : [[["offline", false]], ["changeOrder"]];
       case "lost": return online ? [[["lost", false]], ["askAgain"]] : [[["lostOffline", false]], []];
       case "unknown":

@@ -133,7 +133,7 @@ export class Placing extends EventTarget {
     this.intent = good && Date.now() - kept.at <= keeps ? kept : null;
     if (good && !this.intent) this.store.removeItem(this.name); // it has the guest's address
     this.dispatchEvent(new Event("change"));
-    if (before && !this.intent && this.noted().includes("-" + before.key)) this.dispatchEvent(new Event("missed"));
+    if (before && !ended(before.state) && !this.intent && this.noted().includes("-" + before.key)) this.dispatchEvent(new Event("missed"));
   }
 
   /** alone runs work in one tab at a time, with the stored intent. It stores the corrected times. */

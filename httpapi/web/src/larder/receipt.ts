@@ -6,7 +6,7 @@ import { decimal } from "./decimal";
 import { h } from "./dom";
 import type { Formatter } from "./groups";
 import type { Past } from "./history";
-import { callTo, type Origin } from "./outcome";
+import type { Origin } from "./outcome";
 import { expectedAt, type Intent } from "./place";
 import { orUndefined } from "./store";
 import type { Key } from "./texts";
@@ -16,6 +16,13 @@ import { moment } from "./times";
 function linesOf(lines: readonly Line[], f: Formatter): HTMLElement {
   return h("ul", { part: "receipt-lines" }, ...lines.filter((l) => l.name).map((l) => h("li", { class: "row" },
     h("span", { class: "grow" }, h("b", {}, `${f.number(l.quantity)} × `), h("bdi", { dir: "auto" }, l.name)), h("span", {}, f.money(linePrice(decimal(l.price), decimal(l.quantity)))))));
+}
+
+/** callTo returns a link to a phone number, such as "+351 22 000 00 00, ext. 4". */
+export function callTo(phone: string): HTMLElement {
+  const [found = ""] = /\+?[\s(]*\d[\d\s().\-/–]*(?![\-.\d]*\p{L})/u.exec(phone) ?? [];
+  const number = found.replace(/[^+\d]/g, "");
+  return number ? h("a", { href: "tel:" + number, part: "call", dir: "ltr" }, phone) : h("bdi", { part: "call" }, phone);
 }
 
 /** receipt shows what was ordered, when it comes and where, and whom to call. */

@@ -581,6 +581,27 @@ test("an order does not wait for the request of the last one, and is not sent af
   assert.deepEqual([next.p.intent!.orderID, next.p.intent!.state, next.held.keys.length], ["765", "placed", 1]);
 });
 
+test("a tab is not told that a late order was not placed, when another tab dismisses it", async () => {
+  const store = new Drawer();
+  const { held, arrive } = hold();
+  const p = placing(store, held);
+  const sending = p.begin("a", []);
+  await tick();
+  waited += 80_000;
+  const other = placing(store, new Larder([invalid]));
+  await other.wake();
+  p.read();
+  let missed = 0;
+  p.addEventListener("missed", () => missed++);
+  arrive(placedAnswer);
+  await sending;
+  other.read();
+  assert.equal(other.intent!.orderID, "765");
+  await other.forget();
+  p.read();
+  assert.deepEqual([p.intent, missed], [null, 0]);
+});
+
 test("an order that was placed late is shown after the next one was refused", async () => {
   for (const [response, state] of [[invalid, "placed"], [answer(502, { code: "upstream_refused" }), "refused"], [answer(429), "unsent"]] as const) {
     const store = new Drawer();
