@@ -34,6 +34,9 @@ TEST_FLAGS := -race -vet=off $(NO_DEBUG) -ldflags=-w -tags $(TAGS) -timeout 10m 
 # The tools of tools/go.mod. Each is built once for its version and the version of Go.
 BIN := .cache/bin/$(shell go env GOVERSION 2>/dev/null)
 
+# npm writes this file when it has installed everything.
+API_TOOLS := tools/api/node_modules/.package-lock.json
+
 # make lint uses the packages that make test has compiled for the race detector, which needs a C compiler.
 LINT_BUILD := $(shell command -v gcc >/dev/null 2>&1 && echo -race $(NO_DEBUG))
 
@@ -82,19 +85,19 @@ lint: $(BIN)/golangci-lint ## Check style, imports, sizes and common mistakes (t
 	cd tools && go test ./sizes ./prose && go run ./sizes .. && go run ./prose ..
 
 .PHONY: lint-api
-lint-api: tools/api/node_modules ## Check the OpenAPI document with spectral and redocly (the first run installs them with npm)
+lint-api: $(API_TOOLS) ## Check the OpenAPI document with spectral and redocly (the first run installs them with npm)
 	tools/api/node_modules/.bin/spectral lint --quiet --fail-severity hint --ruleset tools/api/.spectral.yaml httpapi/openapi/openapi.yaml
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true tools/api/node_modules/.bin/redocly lint --config tools/api/redocly.yaml httpapi/openapi/openapi.yaml
 
 .PHONY: lint-ts
-lint-ts: tools/api/node_modules ## Check the types of the TypeScript code
+lint-ts: $(API_TOOLS) ## Check the types of the TypeScript code
 	tools/api/node_modules/.bin/tsc -p tools/api/tsconfig.json
 
 .PHONY: api-types
-api-types: tools/api/node_modules ## Generate the TypeScript types from the OpenAPI document
+api-types: $(API_TOOLS) ## Generate the TypeScript types from the OpenAPI document
 	node tools/api/types.mjs httpapi/openapi/openapi.yaml httpapi/web/src/api/openapi.d.ts
 
-tools/api/node_modules: tools/api/package.json tools/api/package-lock.json
+$(API_TOOLS): tools/api/package.json tools/api/package-lock.json
 	cd tools/api && npm ci --ignore-scripts
 	@touch $@
 
