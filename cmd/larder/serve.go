@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"runtime"
 	"strings"
 
 	"github.com/sirupsen/logrus"
@@ -54,8 +55,14 @@ func serve(cmd *cobra.Command, env *cli.Environment) error {
 		log.WithField("event", "redis.non_durable").
 			Warn("redis is embedded: all data is in memory and is lost when larder stops; to keep it, set redis.url")
 	}
+	defer runtime.KeepAlive(make([]byte, heapReserve))
 	return d.run(ctx)
 }
+
+// heapReserve is the size of memory that is allocated and never used. The system provides no pages for it, but it
+// counts as heap. The garbage collector runs when the heap has doubled, so a small heap is not collected all the
+// time (docs/performance.md).
+const heapReserve = 24 << 20
 
 // demoStarts returns the functions with which the demo starts a log and a daemon.
 func demoStarts(env *cli.Environment) *demo.Starts {
