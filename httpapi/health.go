@@ -48,6 +48,9 @@ type health struct {
 	isReady  bool
 	answered bool // Redis has answered at least once
 	tried    map[menu.RestaurantID]bool
+	listedAt time.Time
+	listed   []directory.Restaurant // at listedAt: those without a menu whose last sync failed
+	missing  int                    // at listedAt: number of restaurants without a menu
 }
 
 // readinessView is the response of /readyz.
@@ -272,16 +275,34 @@ func (h *health) failed(ctx context.Context, found readinessReport) map[string][
 	if found.redis != nil {
 		return failed
 	}
-	for _, restaurant := range found.missing[:min(len(found.missing), triedAtOnce)] {
+	for _, restaurant := range h.failedWithoutMenu(ctx, found.missing) {
+		if _, known := found.versions[restaurant.ID]; !known {
+			failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
+		}
+	}
+	return failed
+}
+
+// failedWithoutMenu returns the restaurants whose last sync failed. Anybody may ask, so it reads the
+// runs at most once a second (policy H7).
+func (h *health) failedWithoutMenu(ctx context.Context, missing []directory.Restaurant) []directory.Restaurant {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.deps.Clock()
+	if len(missing) == h.missing && now.Sub(h.listedAt) < time.Second {
+		return h.listed
+	}
+	h.listedAt, h.listed, h.missing = now, nil, len(missing)
+	for _, restaurant := range missing[:min(len(missing), triedAtOnce)] {
 		runs, _, err := h.deps.Runner.Log().List(ctx, runlog.Filter{Restaurant: restaurant.ID, Limit: 1})
 		if err != nil {
 			break
 		}
 		if len(runs) > 0 && runs[0].Outcome == runlog.OutcomeFailed {
-			failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
+			h.listed = append(h.listed, restaurant)
 		}
 	}
-	return failed
+	return h.listed
 }
 
 // countOf returns a number with its noun: "1 restaurant", "2 restaurants".

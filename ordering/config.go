@@ -14,7 +14,7 @@ type Config struct {
 	validate.Config `yaml:",inline"`
 
 	// PlaceTimeout limits one call that places, pays, completes or rejects an order, even if the
-	// client disconnects. Policy O8.
+	// client disconnects; at most 100s, because a response takes at most two minutes. Policy O8.
 	PlaceTimeout time.Duration `yaml:"place_timeout"`
 	// AllowMissingKey allows orders without Idempotency-Key on the v1 API. A retry of such an order
 	// is not recognised. Policy O7.
@@ -72,6 +72,7 @@ func (c Config) Validate() error {
 	var faults setting.Faults
 	const positive = "must be more than 0"
 	faults.If(c.PlaceTimeout <= 0, "place_timeout", positive)
+	faults.If(c.PlaceTimeout > 100*time.Second, "place_timeout", "must be at most 100s: a response takes at most two minutes")
 	faults.If(c.KeyTTL <= 0, "key_ttl", positive)
 	faults.If(c.RecordTTL <= 0, "record_ttl", positive)
 	faults.If(c.CustomerDataTTL <= 0, "customer_data_ttl", positive)

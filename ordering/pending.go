@@ -48,7 +48,8 @@ func (w *pendingWrite) connection() string {
 type pendingWrites struct {
 	mu    sync.Mutex
 	queue []pendingWrite
-	bytes int // total of the bodies
+	size  int // number of the writes, with those that a flush has taken
+	bytes int // total of their bodies
 }
 
 // add keeps w for later. If the limit is reached, it drops w and reports the loss.
@@ -58,11 +59,12 @@ func (l *pendingWrites) add(o *Orders, w pendingWrite) {
 		result.Known, w.result = nil, &result
 	}
 	l.mu.Lock()
-	full := len(l.queue) >= maxPendingWrites
+	full := l.size >= maxPendingWrites
 	if l.bytes+len(w.body) > maxPendingBytes {
 		w.body = nil // the result alone is enough for replays
 	}
 	if !full {
+		l.size++
 		l.bytes += len(w.body)
 		l.queue = append(l.queue, w)
 	}
@@ -76,18 +78,24 @@ func (l *pendingWrites) drain() []pendingWrite {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	waiting := l.queue
-	l.queue, l.bytes = nil, 0
+	l.queue = nil
 	return waiting
 }
 
-// requeue puts failed writes back, before those added since.
-func (l *pendingWrites) requeue(rest []pendingWrite) {
+// requeue puts the failed ones of the taken writes back, before those added since.
+func (l *pendingWrites) requeue(taken, failed []pendingWrite) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.queue = append(rest, l.queue...)
-	for i := range rest {
-		l.bytes += len(rest[i].body)
+	l.queue = append(failed, l.queue...)
+	l.size -= len(taken) - len(failed)
+	l.bytes -= bodyBytes(taken) - bodyBytes(failed)
+}
+
+func bodyBytes(writes []pendingWrite) (total int) {
+	for i := range writes {
+		total += len(writes[i].body)
 	}
+	return total
 }
 
 // Run searches for calls without a result at each cfg.SweepEvery. Each second it also writes
@@ -172,7 +180,8 @@ func (o *Orders) sweepConnection(ctx context.Context, connection string) error {
 func (o *Orders) flush(ctx context.Context) (last error) {
 	var rest, failed []pendingWrite
 	failures := map[string]int{} // consecutive, by connection
-	for _, w := range o.pending.drain() {
+	taken := o.pending.drain()
+	for _, w := range taken {
 		if failures[w.connection()] >= maxFailures {
 			rest = append(rest, w)
 			continue
@@ -191,7 +200,7 @@ func (o *Orders) flush(ctx context.Context) (last error) {
 		last = err
 		failed = append(failed, w)
 	}
-	o.pending.requeue(append(rest, failed...)) // the failed ones last
+	o.pending.requeue(taken, append(rest, failed...)) // the failed ones last
 	return last
 }
 

@@ -279,7 +279,7 @@ func isUnreachable(fault error) bool {
 		return false
 	}
 	var service *upstream.Error
-	if !errors.As(fault, &service) {
+	if !errors.As(fault, &service) || errors.Is(fault, upstream.ErrBusy) { // no slot: the service was not asked
 		return false
 	}
 	switch {

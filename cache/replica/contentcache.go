@@ -35,6 +35,8 @@ func (c *contentCache) content(ctx context.Context, hash string) (*menu.Content,
 		if content := c.cached(hash); content != nil {
 			return content, nil
 		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadWithin) // the callers share it
+		defer cancel()
 		content, err := c.load(ctx, hash)
 		if err != nil {
 			return nil, err

@@ -210,8 +210,13 @@ const (
 // returns the result of the last attempt. ctx limits only the pauses; a pause that would outlast ctx is not
 // started. A started attempt has its own time limit, so that the outcome of a write is never lost.
 func (c *Client) retry(ctx context.Context, base time.Duration, attempt func() (*httpAnswer, error)) (*httpAnswer, error) {
+	var last error
 	for try := 1; ; try++ {
 		got, err := attempt()
+		if last != nil && errors.Is(err, ErrBusy) {
+			return nil, last // what the service answered says more
+		}
+		last = err
 		failed, ok := errors.AsType[*Error](err)
 		if !ok || !failed.again || try == maxTries {
 			return got, err

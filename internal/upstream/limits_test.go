@@ -84,6 +84,42 @@ func TestWaitingForASlotEndsWithTheContext(t *testing.T) {
 	})
 }
 
+// A read that gets no slot in time did not ask the service. It neither closes the circuit breaker nor resets its count.
+func TestAReadWithoutASlotDoesNotCountForTheBreaker(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{handler: func(w http.ResponseWriter, _ *http.Request) {
+			<-time.After(2 * time.Second)
+			w.WriteHeader(http.StatusInternalServerError)
+		}}
+		client, _, stop := withinConfig(t, s, func(c *upstream.Config) { c.Concurrency = 1 })
+		defer stop()
+		read := func(limit time.Duration) error {
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			_, err := client.RejectionReasons(ctx)
+			return err
+		}
+		var all sync.WaitGroup
+		for range 6 {
+			all.Go(func() {
+				if err := read(3 * time.Second); err == nil {
+					t.Error("a read of a broken service succeeded")
+				}
+			})
+			synctest.Wait()
+			if err := read(time.Second); !errors.Is(err, upstream.ErrBusy) && !errors.Is(err, upstream.ErrBreakerOpen) {
+				t.Errorf("a read without a slot = %v, want ErrBusy", err)
+			}
+			all.Wait()
+		}
+		time.Sleep(2 * time.Second) // the last handler ends
+		if got := client.BreakerState(); got != "open" {
+			t.Errorf("breaker = %s after six failed reads, want open", got)
+		}
+	})
+}
+
 // A cancelled wait releases everything that it had already acquired.
 func TestACancelledWaitReleasesItsSlot(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/oauth2"
@@ -93,11 +92,16 @@ func (c *Client) RejectionReasons(ctx context.Context) ([]Reason, error) {
 
 // read makes a read with retries and the circuit breaker (policy S5).
 func (c *Client) read(ctx context.Context, r *request, conditional bool) (*httpAnswer, error) {
-	got, err := failsafe.With(c.breaker).Get(func() (*httpAnswer, error) {
-		return c.retry(ctx, readPause, func() (*httpAnswer, error) { return c.readOnce(ctx, r, conditional) })
-	})
-	if errors.Is(err, circuitbreaker.ErrOpen) {
+	if !c.breaker.TryAcquirePermit() {
 		return nil, &Error{Operation: r.op, Err: ErrBreakerOpen, RetryAfter: c.breaker.RemainingDelay()}
+	}
+	got, err := c.retry(ctx, readPause, func() (*httpAnswer, error) { return c.readOnce(ctx, r, conditional) })
+	failed, _ := errors.AsType[*Error](err)
+	switch busy := errors.Is(err, ErrBusy); {
+	case failed != nil && failed.fault, busy && !c.breaker.IsClosed():
+		c.breaker.RecordFailure()
+	case !busy: // otherwise the service was not asked
+		c.breaker.RecordSuccess()
 	}
 	return got, err
 }
@@ -107,7 +111,10 @@ func (c *Client) read(ctx context.Context, r *request, conditional bool) (*httpA
 func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*httpAnswer, error) {
 	slot, err := c.queue.acquire(ctx, readsClient, reads, waitLimits{})
 	if err != nil {
-		return nil, &Error{Operation: r.op, Err: fmt.Errorf("waiting for a slot: %w", err)}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = fmt.Errorf("%w (see connections[].concurrency and rate): %w", ErrBusy, err)
+		}
+		return nil, &Error{Operation: r.op, Err: err}
 	}
 	defer c.queue.release(slot, true)
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Menu)
@@ -146,10 +153,6 @@ const (
 // their retries, through the service's fault. After about 15 s it lets one read through.
 func newBreaker(log logrus.FieldLogger) circuitbreaker.CircuitBreaker[*httpAnswer] {
 	return circuitbreaker.NewBuilder[*httpAnswer]().
-		HandleIf(func(_ *httpAnswer, err error) bool {
-			var e *Error
-			return errors.As(err, &e) && e.fault
-		}).
 		WithFailureThreshold(breakerFailures).
 		WithSuccessThreshold(1).
 		WithDelay(breakerDelay).

@@ -218,10 +218,14 @@ func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 		return nil, e
 	}
 	e := c.certaintyOf(op, got, w.used)
-	// On a reused connection, a refusal could belong to another request. So this request is not sent again.
+	// On a reused connection, a refusal could belong to another request. So this request is not sent again. An
+	// intermediary that closes may have sent 429 or 503 before: only the interface's error shape is certain.
 	on := left.got.Load()
 	if w.reused = on != nil && on.Reused; w.reused && e != nil {
 		e.again = false
+		if !e.refused && e.Status != http.StatusUnauthorized && e.Code == "" && e.Msg == "" {
+			e.Effect = EffectUnknown
+		}
 	}
 	return got, e
 }

@@ -226,6 +226,25 @@ func TestListFiltersAndIsBounded(t *testing.T) {
 	}
 }
 
+// A stored run that cannot be read, or that has another id, is skipped. The others are still found.
+func TestUnreadableUnfinishedRunIsSkipped(t *testing.T) {
+	t.Parallel()
+	g := newFixture(t)
+	run := g.begin(bistro, runlog.TriggerManual)
+	for i, text := range []string{"{", `{"id":"no id"}`, `{"id":"` + run.ID + `"}`} {
+		id := run.ID[:len(run.ID)-1] + []string{"0", "1", "2"}[i]
+		if err := g.db.Client().HSet(t.Context(), g.keys.Runs(bistro), id, text).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := g.Find(t.Context(), id); id != run.ID && err == nil {
+			t.Errorf("Find(%s) = %+v for the record %s", id, got, text)
+		}
+	}
+	if ids := g.listed(runlog.Filter{Restaurant: bistro, Limit: 10}); !slices.Equal(ids, []string{run.ID}) {
+		t.Errorf("listed: %v, want only %s", ids, run.ID)
+	}
+}
+
 // The first reader of a run without a lease finishes it, once.
 func TestRunWithoutHolderIsEndedByItsReader(t *testing.T) {
 	t.Parallel()

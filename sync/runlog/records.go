@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -50,13 +49,14 @@ func entry(message redis.XMessage, restaurant menu.RestaurantID) record {
 	return record{run: run, position: message.ID}
 }
 
-func unfinished(restaurant menu.RestaurantID, raw, joined string) (record, error) {
+// unfinished returns the record of a run that has not ended, without a run if it cannot be read.
+func unfinished(raw, joined string) record {
 	var run Run
-	if err := json.Unmarshal([]byte(raw), &run); err != nil {
-		return record{}, fmt.Errorf("runlog: record of a run of %s: %w", restaurant, err)
+	if json.Unmarshal([]byte(raw), &run) != nil || !isID(run.ID) {
+		return record{}
 	}
 	run.By = joinNames(run.By, joined)
-	return record{run: run, raw: raw, position: run.ID}, nil
+	return record{run: run, raw: raw, position: run.ID}
 }
 
 // load reads records, without a run if it was deleted or folded into a later one. It reads the
@@ -83,8 +83,8 @@ func (l *Log) load(ctx context.Context, refs []runRef) ([]record, error) {
 		joined, _ := fields[1].(string)
 		fold, _ := fields[2].(string)
 		if open {
-			if records[i], err = unfinished(ref.restaurant, raw, joined); err != nil {
-				return nil, err
+			if rec := unfinished(raw, joined); rec.run.ID == ref.id {
+				records[i] = rec
 			}
 		} else if run, ok := decodeRecord(ref.restaurant, fold, ""); ok && run.ID == ref.id {
 			records[i].run = run
@@ -154,9 +154,7 @@ func (l *Log) page(ctx context.Context, restaurant menu.RestaurantID, before str
 	}
 	var records []record
 	if newest {
-		if records, err = openRecords(restaurant, open.Val(), before); err != nil {
-			return nil, err
-		}
+		records = openRecords(open.Val(), before)
 		if run, ok := decodeRecord(restaurant, open.Val()[foldField], ""); ok {
 			last := "1-0" // before any
 			if len(ended.Val()) > 0 {
@@ -172,20 +170,18 @@ func (l *Log) page(ctx context.Context, restaurant menu.RestaurantID, before str
 }
 
 // openRecords returns the unfinished runs before the given one, the newest first.
-func openRecords(restaurant menu.RestaurantID, fields map[string]string, before string) ([]record, error) {
+func openRecords(fields map[string]string, before string) []record {
 	var records []record
 	for id, raw := range fields {
 		if !isID(id) || before != "" && id >= before {
 			continue
 		}
-		rec, err := unfinished(restaurant, raw, fields[id+bySuffix])
-		if err != nil {
-			return nil, err
+		if rec := unfinished(raw, fields[id+bySuffix]); rec.run.ID == id {
+			records = append(records, rec)
 		}
-		records = append(records, rec)
 	}
 	slices.SortFunc(records, func(a, b record) int { return cmp.Compare(b.run.ID, a.run.ID) })
-	return records, nil
+	return records
 }
 
 // joinNames adds the clients that joined, each once.

@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 6438398cfe5a6ecc90a3bc957b1833cf5d5a65b6780914f5bf467ed5d856be88
+// openapi.yaml: a0e72ee944070b1a6caf90cfaff742114c248dace7b52fc2ae4fd3c866a0b462
 // what follows: b6615d370ba18113bb3192ae1fc6fe4a068ac56776c15d6fed1241d0d8ee0e41
 export interface paths {
     "/connect/token": {
