@@ -31,8 +31,7 @@ func (c *Config) check(l *loader) {
 			c.checkConnection(l, fmt.Sprintf("auth.clients[%d].connection", i), client.Connection)
 		}
 	}
-	l.sectionErrors("auth", c.Auth.ValidateFor(c.HTTP.Exposed())) // policies H2 and H4
-	c.checkDemoSecrets(l)
+	c.checkSecrets(l)
 	if l.checkFolders {
 		c.checkStateDir(l)
 	}
@@ -176,15 +175,16 @@ func (c *Config) checkConnection(l *loader, key, name string) {
 // demoSecrets are the secrets in demo.yaml.
 var demoSecrets = []string{"demo-secret", "storefront-secret", "ops-secret"} //nolint:gochecknoglobals // constant
 
-// checkDemoSecrets rejects the demo's published secrets off loopback (policies H4 and H8).
-func (c *Config) checkDemoSecrets(l *loader) {
+// checkSecrets rejects the demo's published secrets and weak ones off loopback (policies H2, H4 and H8).
+func (c *Config) checkSecrets(l *loader) {
 	exposed := c.HTTP.Exposed()
-	if exposed == "" {
+	if exposed == "" || slices.ContainsFunc(l.problems, func(p *Error) bool { return p.Key == "http.listen" }) {
 		return
 	}
 	check := func(key, secret string) {
 		if slices.Contains(demoSecrets, secret) {
 			l.problem(key, "this is the published secret of the demo: set another one, because %s", exposed)
+			l.unread[key] = true // omit further errors of this secret
 		}
 	}
 	for i, connection := range c.Connections {
@@ -193,6 +193,7 @@ func (c *Config) checkDemoSecrets(l *loader) {
 	for i, client := range c.Auth.Clients {
 		check(fmt.Sprintf("auth.clients[%d].secret", i), client.Secret)
 	}
+	l.sectionErrors("auth", c.Auth.ValidateFor(exposed))
 }
 
 // checkStateDir reports a state_dir that is not a folder (policy O14a). A missing one is created.

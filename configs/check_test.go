@@ -29,8 +29,8 @@ connections:
 
 func TestPackageErrorsAreAtTheirKeys(t *testing.T) {
 	t.Parallel()
-	got := problemsOf(t, `http:
-  listen: nowhere
+	got := problemsOf(t, `http: {listen: 0.0.0.0:80,
+  metrics: nobody}
 sync:
   history: -1
 ordering:
@@ -47,12 +47,12 @@ auth:
       scopes: [cook]
 `, "LARDER_CACHE_MEMORY=1KiB")
 	want := []string{
-		`larder.yaml:2:11: http.listen: "nowhere" is not a host:port address, such as 127.0.0.1:8080`,
+		`larder.yaml:2:12: http.metrics: unknown value "nobody" (valid: open, ops, off)`,
 		`larder.yaml:4:12: sync.history: must be at least 1`,
 		`larder.yaml:6:13: ordering.max_zero: unknown value "some"; did you mean "none"? (valid: unlimited, none)`,
 		`larder.yaml:8:5: connections[0].base_url: is missing`,
 		`larder.yaml:9:15: connections[0].auth_url: "ftp://x" must start with http:// or https://`,
-		`larder.yaml:15:15: auth.clients[0].secret: is shorter than 16 bytes, which is not allowed because http.listen (nowhere) ` +
+		`larder.yaml:15:15: auth.clients[0].secret: is shorter than 16 bytes, which is not allowed because http.listen (0.0.0.0:80) ` +
 			"is reachable from other machines; create a random one with `openssl rand -base64 24`",
 		`larder.yaml:16:16: auth.clients[0].scopes[0]: unknown scope "cook" (valid: menu, orders, ops)`,
 		`environment LARDER_CACHE_MEMORY: cache.memory: must be at least 1MiB`,
@@ -172,6 +172,8 @@ func TestDemoSecretsAreRefusedOffLoopback(t *testing.T) {
 			for _, key := range []string{"connections[0].client_secret", "auth.clients[0].secret", "auth.clients[1].secret"} {
 				if err == nil || !strings.Contains(err.Error(), key+": this is the published secret of the demo") {
 					t.Errorf("%v: want a problem with %s", err, key)
+				} else if n := strings.Count(err.Error(), key+": "); n != 1 {
+					t.Errorf("%s is reported %d times: %v", key, n, err)
 				}
 			}
 		})
@@ -179,6 +181,12 @@ func TestDemoSecretsAreRefusedOffLoopback(t *testing.T) {
 	for _, listen := range []string{"localhost:80", "[::1]:80", "127.0.0.2:0"} {
 		if _, err := Parse("demo.yaml", Demo(), []string{"LARDER_HTTP_LISTEN=" + listen}); err != nil {
 			t.Errorf("%s is loopback, got %v", listen, err)
+		}
+	}
+	for _, listen := range []string{"abc", "0.0.0.0:http"} { // nothing is known about who can reach it
+		_, err := Parse("demo.yaml", Demo(), []string{"LARDER_HTTP_LISTEN=" + listen})
+		if err == nil || !strings.Contains(err.Error(), "http.listen: ") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want only the error of http.listen", listen, err)
 		}
 	}
 }
@@ -368,7 +376,7 @@ func TestValuesThatCannotBeReadAreNotChecked(t *testing.T) {
 		},
 		"no YAML at all": {
 			"connections: [a\n", nil,
-			[]string{"larder.yaml:1:14: invalid YAML: sequence end token ']' not found"},
+			[]string{"larder.yaml:1:14: invalid YAML: a { or [ is not closed"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

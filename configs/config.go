@@ -122,8 +122,7 @@ func (c *Config) checkReload(l *loader, given *Config) {
 	}
 	if len(l.problems) == 0 {
 		c.checkRestaurants(l)
-		l.sectionErrors("auth", c.Auth.ValidateFor(c.HTTP.Exposed()))
-		c.checkDemoSecrets(l)
+		c.checkSecrets(l)
 	}
 }
 

@@ -195,10 +195,49 @@ func TestWrongShapes(t *testing.T) {
 		`larder.yaml:2:1: invalid YAML: indent with spaces, not tabs`)
 	wantProblems(t, "http:\n  listen: a\n   state_dir: b\n", nil,
 		`larder.yaml:2:11: invalid YAML: check the indentation of this line; a value with a colon and a space needs quotes`)
-	wantProblems(t, "http: [a\n", nil,
-		`larder.yaml:1:7: invalid YAML: sequence end token ']' not found`)
 	wantProblems(t, "notes: a\n---\nnotes: b\n", nil,
 		`larder.yaml:3:6: this is a second YAML document: write everything into one`)
+}
+
+func TestInvalidYAMLSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"cooks:\n-\tname: a\n":                    "2:6: invalid YAML: indent with spaces, not tabs",
+		"notes: @a\n":                             "1:8: invalid YAML: put the value in quotes",
+		"notes: `a\n":                             "1:8: invalid YAML: put the value in quotes",
+		"notes: %a\n":                             "1:8: invalid YAML: put the value in quotes",
+		"notes: |a\n":                             "1:8: invalid YAML: put the value in quotes",
+		"notes: ]\n":                              "1:8: invalid YAML: put the value in quotes",
+		"notes: &\n":                              "1:8: invalid YAML: put the value in quotes if it starts with & or *",
+		"notes: *\n":                              "1:8: invalid YAML: put the value in quotes if it starts with & or *",
+		"notes: \"a\" b\n":                        "1:12: invalid YAML: there is more text after the value: put the whole value in quotes",
+		"notes: a\nhttp\n":                        "2:1: invalid YAML: check the indentation of this line; a key needs a colon and a space",
+		"http: [a\n":                              "1:7: invalid YAML: a { or [ is not closed",
+		"http: {listen: a\n":                      "1:7: invalid YAML: a { or [ is not closed",
+		"http: {listen: a\ncooks: {name: b}\n":    "2:1: invalid YAML: a { or [ is not closed, or a comma is missing",
+		"http: {cors_origins: [a}\n":              "1:24: invalid YAML: a { or [ is not closed, or a comma is missing",
+		"http:\n  listen: \"C:\\dir\"\n":          "2:15: invalid YAML: in double quotes, write \\\\ for \\, or use single quotes",
+		"http:\n  listen: \"a\n  wait: 5s\n":      "2:11: invalid YAML: the quote is not closed on this line",
+		"http:\n  listen: \"C:\\\"\n  wait: 5s\n": "2:11: invalid YAML: the quote is not closed on this line",
+	} {
+		wantProblems(t, text, nil, "larder.yaml:"+want)
+	}
+}
+
+// The parser takes the next line for the value of a tag.
+func TestTagsAreRejected(t *testing.T) {
+	t.Parallel()
+	const tags = "tags (!name) are not supported: put the value in quotes if it starts with !"
+	wantProblems(t, "http:\n  listen: !abc\n", nil, "larder.yaml:2:11: "+tags)
+	wantProblems(t, "http:\n  listen: !abc\n  wait: 5s\n", nil, "larder.yaml:2:11: "+tags)
+	wantProblems(t, "http: {listen: !!str abc}\n", nil, "larder.yaml:1:16: "+tags)
+	wantProblems(t, "http:\n  cors_origins:\n  - !abc\n  - b\n", nil, "larder.yaml:3:5: "+tags)
+	wantProblems(t, "cooks:\n- {name: !abc , pin: a}\n", nil, "larder.yaml:2:14: invalid YAML: put the value in quotes")
+	wantProblems(t, "http: {listen: !abc}\n", nil, "larder.yaml:1:20: invalid YAML: put the value in quotes")
+	wantProblems(t, "!abc\n", nil, "larder.yaml:1:1: "+tags)
+	if got := mustLoad(t, "http: {listen: \"!abc\"}\n").HTTP.Listen; got != "!abc" {
+		t.Errorf("a quoted value is %q", got)
+	}
 }
 
 func TestEnvironmentWinsAndExtendsLists(t *testing.T) {

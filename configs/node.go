@@ -106,18 +106,36 @@ func (l *loader) readYAML(data []byte) *node {
 
 var duplicateKey = regexp.MustCompile(`^mapping key "(.*)" already defined at \[(\d+):\d+\]$`)
 
+// yamlAdvice has what to do after errors of the YAML parser that contain a text.
+var yamlAdvice = []struct{ part, advice string }{ //nolint:gochecknoglobals // constant
+	{"'\t' that cannot start any token", "indent with spaces, not tabs"},
+	{"tab character cannot use as a map key", "indent with spaces, not tabs"},
+	{"mapping value is not allowed in this context", "check the indentation of this line; a value with a colon and a space needs quotes"},
+	{"map key-value is pre-defined", "there is more text after the value: put the whole value in quotes"},
+	{"value is not allowed in this context", "check the indentation of this line"},
+	{"non-map value is specified", "check the indentation of this line; a key needs a colon and a space"},
+	{"is a reserved character", "put the value in quotes"},
+	{"unexpected directive value", "put the value in quotes"},
+	{"invalid header option", "put the value in quotes"},
+	{"invalid tag character", "put the value in quotes"},
+	{"unexpected scalar value type", "put the value in quotes"}, // after a tag
+	{"character corresponding to ']'", "put the value in quotes"},
+	{"undefined a", "put the value in quotes if it starts with & or *"},
+	{"flow mapping end token", "a { or [ is not closed"},
+	{"sequence end token", "a { or [ is not closed"},
+	{"must be specified", "a { or [ is not closed, or a comma is missing"},
+	{"unknown escape character", `in double quotes, write \\ for \, or use single quotes`},
+	{"could not find end character", `the quote is not closed; in double quotes, write \\ for \`},
+}
+
 // yamlText returns an error of the YAML parser with what to do.
 func yamlText(msg string) string {
-	switch {
-	case strings.Contains(msg, "'\t' that cannot start any token"):
-		return "indent with spaces, not tabs"
-	case msg == "mapping value is not allowed in this context":
-		return "check the indentation of this line; a value with a colon and a space needs quotes"
-	case msg == "value is not allowed in this context":
-		return "check the indentation of this line"
-	default:
-		return duplicateKey.ReplaceAllString(msg, "$1 is also on line $2: remove one")
+	for _, known := range yamlAdvice {
+		if strings.Contains(msg, known.part) {
+			return known.advice
+		}
 	}
+	return duplicateKey.ReplaceAllString(msg, "$1 is also on line $2: remove one")
 }
 
 // unclosedQuote returns the place of the first quoted value that does not end on its line, or 0. If a
@@ -156,7 +174,8 @@ func (l *loader) convert(from ast.Node) *node {
 	n := &node{at: l.at(from.GetToken())}
 	switch from := from.(type) {
 	case *ast.TagNode:
-		return l.convert(from.Value)
+		n.broken = true
+		l.problemAt(n.at, "", "tags (!name) are not supported: put the value in quotes if it starts with !")
 	case *ast.AnchorNode, *ast.AliasNode:
 		n.broken = true
 		l.problemAt(n.at, "", "anchors and aliases (&name, *name) are not supported: write the value where it is needed")
