@@ -227,7 +227,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		}
 		const unknown = "86439fb3-c0c4-42ca-a269-64f031a6a33b"
 		got = command{env: append(slices.Clone(env), "LARDER_RESTAURANTS_0_ID="+unknown)}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if got.Status != cli.StatusFailed || !strings.Contains(got.Out, "FAILED  connection main menu of restaurant "+unknown+": ") {
+		if got.Status != cli.StatusFailed || !strings.Contains(got.Out, "FAILED  connection main menu of restaurant "+unknown+": ") || !strings.Contains(got.Out, "; correct restaurants[0].id\n") {
 			t.Errorf("check --online of a restaurant that the service does not have: %+v", got)
 		}
 		got = command{env: append(slices.Clone(env), "LARDER_ORDERING_ALLOW_NON_DURABLE=false")}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
@@ -242,7 +242,10 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		env = append(env, "LARDER_CONNECTIONS_0_CLIENT_SECRET=wrong", "LARDER_REDIS_URL=redis://127.0.0.1:1")
 		got = command{env: env}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
 		if got.Status != cli.StatusFailed || !strings.Contains(got.Out, "FAILED  redis: ") || !strings.Contains(got.Out, "FAILED  connection main token: ") ||
-			!strings.Contains(got.Out, "; token_request oauth does not work either: ") || strings.Contains(got.Out, ": upstream: ") ||
+			!strings.Contains(got.Out, "token_request document and oauth: token: status 401") ||
+			!strings.Contains(got.Out, "; check connections[0].client_id and client_secret\n") ||
+			!strings.Contains(got.Out, "FAILED  redis: no Redis answers at 127.0.0.1:1 (connection refused): start it, or correct redis.url\nFAILED  orders: not tested: Redis does not answer\n") ||
+			strings.Contains(got.Out, ": upstream: ") ||
 			!strings.Contains(got.Out, "FAILED  connection main menu: not tested: there is no token") {
 			t.Errorf("check --online of what does not work: %+v", got)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,8 +92,8 @@ func errorFindings(faults configs.Errors) []finding {
 
 func onlineChecks(ctx context.Context, cfg *configs.Config) []finding {
 	findings := append(checkStateDir(cfg.Ordering.StateDir), checkRedis(ctx, cfg)...)
-	for _, connection := range cfg.Connections {
-		findings = append(findings, checkConnection(ctx, cfg, connection)...)
+	for i := range cfg.Connections {
+		findings = append(findings, checkConnection(ctx, cfg, i)...)
 	}
 	return findings
 }
@@ -137,15 +138,22 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 		keys := cache.NewKeys(redis.Prefix())
 		err = redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // every master of a cluster
 	}
-	if refused, ok := errors.AsType[*redisdb.RefusedError](err); ok {
-		return []finding{{Subject: "redis", Msg: fmt.Sprintf("(%s) responds, but %s: %v", info, redisdb.SafeText(err), refused.Err)}}
-	}
-	if err != nil {
-		return []finding{{Subject: "redis", Msg: fmt.Sprintf("(%s) %s", redis.Topology(), stripPackage(err.Error()))}}
-	}
 	findings := []finding{newFinding("redis", "answers: "+info.String(), nil)}
-	if !cfg.Auth.TakesOrders() {
+	short, why, _ := strings.Cut(redisdb.SafeText(err), ": ")
+	refused, isRefused := errors.AsType[*redisdb.RefusedError](err)
+	switch {
+	case isRefused:
+		findings[0] = finding{Subject: "redis", Msg: fmt.Sprintf("(%s) responds, but %s: %s: %v", info, short, why, refused.Err)}
+	case err != nil && short == "does not answer" && why != "":
+		findings[0] = finding{Subject: "redis", Msg: fmt.Sprintf("no Redis answers at %s (%s): start it, or correct redis.url", redis.Address(), why)}
+	case err != nil:
+		findings[0] = finding{Subject: "redis", Msg: fmt.Sprintf("(%s) %s", redis.Topology(), stripPackage(err.Error()))}
+	}
+	switch {
+	case !cfg.Auth.TakesOrders():
 		return findings
+	case err != nil:
+		return append(findings, finding{Subject: "orders", Msg: "not tested: Redis " + short})
 	}
 	rules := cfg.Ordering
 	rules.StateDir = "" // otherwise the journal would create it
@@ -188,9 +196,10 @@ func checkJournal(ctx context.Context, orders *journal.Journal, connection strin
 	return health.Rule(), err
 }
 
-func checkConnection(ctx context.Context, cfg *configs.Config, connection upstream.Config) []finding {
+func checkConnection(ctx context.Context, cfg *configs.Config, i int) []finding {
 	ctx, cancel := context.WithTimeout(ctx, onlineLimit)
 	defer cancel()
+	connection := cfg.Connections[i]
 	what := "connection " + connection.Name
 	client, err := upstream.New(connection, upstream.Deps{})
 	if err != nil {
@@ -200,7 +209,7 @@ func checkConnection(ctx context.Context, cfg *configs.Config, connection upstre
 	probes, err := client.ProbeToken(ctx)
 	if err != nil {
 		return []finding{
-			{Subject: what + " token", Msg: probeText(probes)},
+			{Subject: what + " token", Msg: probeText(probes, fmt.Sprintf("connections[%d].", i))},
 			{Subject: what + " menu", Msg: "not tested: there is no token"},
 		}
 	}
@@ -208,18 +217,35 @@ func checkConnection(ctx context.Context, cfg *configs.Config, connection upstre
 	return append([]finding{token}, checkConnectionMenus(ctx, cfg, client)...)
 }
 
-// probeText describes the result of each form of the token request.
-func probeText(probes []upstream.Probe) string {
-	return strings.Join(Mapped(probes, func(probe upstream.Probe) string {
-		switch {
-		case probe.Err == nil:
-			return fmt.Sprintf("token_request %s works: change the configuration", probe.Request)
-		case probe.Configured:
-			return fmt.Sprintf("token_request %s: %s", probe.Request, stripPackage(probe.Err.Error()))
-		default:
-			return fmt.Sprintf("token_request %s does not work either: %s", probe.Request, stripPackage(probe.Err.Error()))
+// probeText describes the result of each form of the token request, the first of which failed. section
+// precedes the keys of the connection.
+func probeText(probes []upstream.Probe, section string) string {
+	forms := map[string][]string{} // of each result
+	var results []string
+	advice := ""
+	failed, ok := errors.AsType[*upstream.Error](probes[0].Err)
+	switch {
+	case !ok || failed.Status >= http.StatusInternalServerError:
+	case failed.Status == 0, failed.Status == http.StatusNotFound:
+		advice = "; check " + section + "auth_url"
+	default:
+		advice = "; check " + section + "client_id and client_secret"
+	}
+	for _, probe := range probes {
+		result := " works: change the configuration"
+		if probe.Err == nil {
+			advice = ""
+		} else {
+			result = ": " + stripPackage(probe.Err.Error())
 		}
-	}), "; ")
+		if forms[result] == nil {
+			results = append(results, result)
+		}
+		forms[result] = append(forms[result], probe.Request.String())
+	}
+	return strings.Join(Mapped(results, func(result string) string {
+		return "token_request " + strings.Join(forms[result], " and ") + result
+	}), "; ") + advice
 }
 
 // maxCheckedRestaurants limits the menus of a connection that check --online fetches.
@@ -231,7 +257,7 @@ func checkConnectionMenus(ctx context.Context, cfg *configs.Config, client *upst
 	what := "connection " + client.Name() + " menu"
 	var findings []finding
 	if client.Config().KeepsDefaultMenu() {
-		findings = append(findings, checkMenu(ctx, client, what, ""))
+		findings = append(findings, checkMenu(ctx, client, what, "", ""))
 	}
 	elsewhere := func(r configs.Restaurant) bool { return r.Connection != client.Name() }
 	restaurants := slices.DeleteFunc(slices.Clone(cfg.Restaurants), elsewhere)
@@ -239,14 +265,19 @@ func checkConnectionMenus(ctx context.Context, cfg *configs.Config, client *upst
 		if i == maxCheckedRestaurants {
 			return append(findings, newFinding(what, fmt.Sprintf("tested the first %d of %d restaurants", i, len(restaurants)), nil))
 		}
-		findings = append(findings, checkMenu(ctx, client, what+" of restaurant "+string(r.ID), string(r.ID)))
+		key := fmt.Sprintf("restaurants[%d].id", slices.IndexFunc(cfg.Restaurants, func(other configs.Restaurant) bool { return other.ID == r.ID }))
+		findings = append(findings, checkMenu(ctx, client, what+" of restaurant "+string(r.ID), string(r.ID), key))
 	}
 	return findings
 }
 
-// checkMenu fetches one menu; an empty restaurant means the default menu.
-func checkMenu(ctx context.Context, client *upstream.Client, what, restaurant string) finding {
+// checkMenu fetches one menu; an empty restaurant means the default menu. id is what to correct if the
+// service has no such restaurant.
+func checkMenu(ctx context.Context, client *upstream.Client, what, restaurant, id string) finding {
 	view, size, err := fetchMenu(ctx, client, restaurant)
+	if failed, ok := errors.AsType[*upstream.Error](err); ok && failed.Status == http.StatusNotFound && id != "" {
+		err = fmt.Errorf("%w; correct %s", err, id)
+	}
 	if err != nil {
 		return newFinding(what, "", err)
 	}

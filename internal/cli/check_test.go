@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"larder/configs"
 	"larder/internal/testkit/clitest"
+	"larder/internal/upstream"
 )
 
 func TestConfigPrint(t *testing.T) {
@@ -59,5 +62,30 @@ func TestCheckAsJSONNamesPlaces(t *testing.T) {
 	}
 	if got.Status != StatusFailed || !slices.Equal(findings, want) {
 		t.Errorf("check --json of a wrong file: status %d, %+v; want 1 and %+v", got.Status, findings, want)
+	}
+}
+
+func TestProbesThatFailAlikeAreReportedOnce(t *testing.T) {
+	t.Parallel()
+	form := func(name string) (form upstream.TokenRequest) {
+		if err := form.UnmarshalText([]byte(name)); err != nil {
+			t.Fatal(err)
+		}
+		return form
+	}
+	refused := &upstream.Error{Operation: upstream.OpToken, Status: http.StatusUnauthorized}
+	down := &upstream.Error{Operation: upstream.OpToken, Err: syscall.ECONNREFUSED}
+	broken := &upstream.Error{Operation: upstream.OpToken, Status: http.StatusBadGateway}
+	for want, errs := range map[string][2]error{
+		"token_request document and oauth: token: status 401 Unauthorized; check connections[0].client_id and client_secret":                   {refused, refused},
+		"token_request document and oauth: token: connection refused; check connections[0].auth_url":                                           {down, down},
+		"token_request document and oauth: token: status 502 Bad Gateway":                                                                      {broken, broken},
+		"token_request document: token: status 401 Unauthorized; token_request oauth works: change the configuration":                          {refused, nil},
+		"token_request document: token: connection refused; token_request oauth: token: status 502 Bad Gateway; check connections[0].auth_url": {down, broken},
+	} {
+		probes := []upstream.Probe{{Request: form("document"), Configured: true, Err: errs[0]}, {Request: form("oauth"), Err: errs[1]}}
+		if got := probeText(probes, "connections[0]."); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }

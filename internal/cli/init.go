@@ -177,7 +177,7 @@ func (s *initSession) askConnection(ctx context.Context, again bool) (works bool
 	probes, _ := client.ProbeToken(limited)
 	at := slices.IndexFunc(probes, func(p upstream.Probe) bool { return p.Err == nil })
 	if at < 0 {
-		return s.printFinding(finding{Subject: "token", Msg: probeText(probes)}), nil
+		return s.printFinding(finding{Subject: "token", Msg: probeText(probes, "")}), nil
 	}
 	s.Tried, s.TokenRequest = true, probes[at].Request.String()
 	return s.printFinding(finding{Subject: "token", OK: true, Msg: "works with token_request " + s.TokenRequest}), nil
@@ -201,9 +201,9 @@ func (s *initSession) askRestaurants(ctx context.Context, again bool) (works boo
 			return false, err
 		}
 		defer client.Close()
-		s.DefaultMenu = s.printFinding(checkMenu(ctx, client, "menu without a restaurant", "")) // the restaurants may have menus without it
+		s.DefaultMenu = s.printFinding(checkMenu(ctx, client, "menu without a restaurant", "", "")) // the restaurants may have menus without it
 		for _, id := range ids {
-			works = s.printFinding(checkMenu(ctx, client, "menu of "+id, id)) && works
+			works = s.printFinding(checkMenu(ctx, client, "menu of "+id, id, "the id")) && works
 		}
 	}
 	for i := 0; i < len(ids) && works && err == nil; i++ {

@@ -86,7 +86,7 @@ func TestInitAsksAgainWhatDoesNotWork(t *testing.T) {
 	}, "\n")
 	got := command{in: answers}.run(t, "init", file)
 	for _, said := range []string{
-		"FAILED  token: ", "token_request oauth does not work either", "FAILED  menu of no-such-place",
+		"FAILED  token: ", "token_request document and oauth: ", "; check client_id and client_secret", "; correct the id", "FAILED  menu of no-such-place",
 		`FAILED  restaurants[0].id: "a/b"`, "FAILED  redis.url: ",
 	} {
 		if !strings.Contains(got.Err, said) {

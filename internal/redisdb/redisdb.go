@@ -28,6 +28,7 @@ func unavailable(doing string, err error) error {
 type DB struct {
 	topology Topology
 	prefix   string
+	address  string // host:port of every configured server
 	client   redis.UniversalClient
 	noRetry  redis.UniversalClient
 	embedded *miniredis.Miniredis // nil unless the topology is Embedded
@@ -60,12 +61,13 @@ func Open(cfg Config, log logrus.FieldLogger) (*DB, error) {
 			return nil, err
 		}
 	}
+	db.address = strings.Join(options.Addrs, ",")
 	db.client = newClient(addr.topology, options, defaultRetries)
 	db.noRetry = newClient(addr.topology, options, noRetries)
 	log.WithFields(logrus.Fields{
 		"event":  "redis.opened",
 		"form":   string(addr.topology),
-		"addr":   strings.Join(options.Addrs, ","),
+		"addr":   db.address,
 		"db":     options.DB,
 		"prefix": cfg.Prefix,
 	}).Info("redis opened")
@@ -93,6 +95,9 @@ func (db *DB) NoRetry() redis.UniversalClient { return db.noRetry }
 
 // Prefix returns the start of the name of every key and channel.
 func (db *DB) Prefix() string { return db.prefix }
+
+// Address returns host:port of each configured server, Sentinel or node, separated by commas.
+func (db *DB) Address() string { return db.address }
 
 // Topology returns the kind of Redis.
 func (db *DB) Topology() Topology { return db.topology }
