@@ -56,6 +56,34 @@ func TestAnUnreachableServiceIsReportedOnce(t *testing.T) {
 	}
 }
 
+// A wrong secret is not an unreachable service: an operator must correct the configuration.
+func TestRefusedCredentialsAreReportedAsSuch(t *testing.T) {
+	t.Parallel()
+	for message, fault := range map[string]*upstream.Error{
+		"the ordering service refuses larder's credentials (connections[].client_id, client_secret); menus already fetched are still served": {
+			Operation: upstream.OpToken, Status: 401,
+		},
+		"the ordering service is unreachable; its restaurants keep their last good menus": {Operation: upstream.OpToken, Status: 503},
+	} {
+		g := newFixture(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("one") })
+		g.service.set(func(s *service) { s.err = fault })
+		for range 3 {
+			if _, err := g.OnceOf(t.Context(), "one", runlog.TriggerCron); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var got []string
+		for _, entry := range g.log.AllEntries() {
+			if entry.Data["event"] == "upstream.unreachable" {
+				got = append(got, entry.Message)
+			}
+		}
+		if len(got) != 1 || got[0] != message {
+			t.Errorf("status %d is logged as %q, want %q", fault.Status, got, message)
+		}
+	}
+}
+
 // An error of one restaurant does not affect the state of the others.
 func TestFaultOfOneRestaurantIsItsOwn(t *testing.T) {
 	t.Parallel()

@@ -151,6 +151,8 @@ func addressFault(address string) string {
 	}
 	parsed, err := url.Parse(address)
 	switch {
+	case err != nil && (strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "https://")):
+		return "not a valid URL: check the host, the port, and spaces"
 	case err != nil:
 		return "not a valid URL (start with http:// or https://)" // the parser's error would contain a password
 	case parsed.Scheme != "http" && parsed.Scheme != "https":
