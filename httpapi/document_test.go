@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"larder/cache"
 	"larder/cache/replica"
 	"larder/httpapi/auth"
@@ -52,13 +54,13 @@ func TestDocumentHasTheCodes(t *testing.T) {
 		}
 	}
 	slices.Sort(codes)
-	if listed := slices.Sorted(slices.Values(document.Components.Schemas["ErrorCode"].Enum)); !slices.Equal(listed, codes) {
-		t.Errorf("ErrorCode lists\n%q, the code has\n%q", listed, codes)
+	if diff := cmp.Diff(codes, slices.Sorted(slices.Values(document.Components.Schemas["ErrorCode"].Enum))); diff != "" {
+		t.Errorf("ErrorCode (-in the code +in the document):\n%s", diff)
 	}
 	violations := declaredCodes(t, "../ordering/violation/codes.go")
 	slices.Sort(violations)
-	if listed := document.Components.Schemas["ViolationCode"].Enum; !slices.Equal(slices.Sorted(slices.Values(listed)), violations) {
-		t.Errorf("ViolationCode lists\n%q, the code has\n%q", listed, violations)
+	if diff := cmp.Diff(violations, slices.Sorted(slices.Values(document.Components.Schemas["ViolationCode"].Enum))); diff != "" {
+		t.Errorf("ViolationCode (-in the code +in the document):\n%s", diff)
 	}
 }
 

@@ -2,6 +2,7 @@ package validate_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -115,4 +116,47 @@ func TestOverride(t *testing.T) {
 	if diff := cmp.Diff(validate.DefaultConfig(), validate.DefaultConfig().With(validate.Override{})); diff != "" {
 		t.Errorf("an empty override changes something:\n%s", diff)
 	}
+}
+
+// Each field of Override changes the field of the same name, and no other. A field without a line in With
+// would have no effect.
+func TestEachOverrideHasItsLineInWith(t *testing.T) {
+	t.Parallel()
+	for _, path := range fieldsOf(reflect.TypeFor[validate.Override]()) {
+		override, want := validate.Override{}, validate.DefaultConfig()
+		at, field := reflect.ValueOf(&override).Elem(), reflect.ValueOf(&want).Elem()
+		for _, name := range path {
+			if at, field = at.FieldByName(name), field.FieldByName(name); !field.IsValid() {
+				t.Fatalf("Config has no field %v", path)
+			}
+		}
+		at.Set(reflect.New(at.Type().Elem()))
+		value := at.Elem()
+		switch value.Kind() {
+		case reflect.String:
+			value.SetString("other")
+		case reflect.Slice:
+			value.Set(reflect.ValueOf([]string{"other"}))
+		default:
+			value.SetInt(4711)
+		}
+		field.Set(value)
+		if diff := cmp.Diff(want, validate.DefaultConfig().With(override)); diff != "" {
+			t.Errorf("With of %v alone; is its line missing? (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+// fieldsOf returns the names of each pointer in a struct, and in the structs that it contains.
+func fieldsOf(t reflect.Type) (paths [][]string) {
+	for f := range t.Fields() {
+		if f.Type.Kind() != reflect.Struct {
+			paths = append(paths, []string{f.Name})
+			continue
+		}
+		for _, inner := range fieldsOf(f.Type) {
+			paths = append(paths, append([]string{f.Name}, inner...))
+		}
+	}
+	return paths
 }

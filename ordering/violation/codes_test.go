@@ -90,8 +90,10 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 		if got := strings.Join(names, ","); got != want[d.code] || len(d.example()) != len(d.params) {
 			t.Errorf("%s: params %s, the policies have %s", d.code, got, want[d.code])
 		}
-		if d.code == "" || d.meaning == "" || d.path == "" {
-			t.Errorf("the description is incomplete: %+v", d)
+		for name, text := range map[string]string{"code": string(d.code), "meaning": d.meaning, "path": d.path} {
+			if text == "" {
+				t.Errorf("the description with the code %q and the meaning %q has no %s", d.code, d.meaning, name)
+			}
 		}
 	}
 	codes := violation.Codes()
