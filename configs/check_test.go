@@ -226,7 +226,7 @@ func TestLoadFindsFilesBesideTheConfiguration(t *testing.T) {
 	if got := cfg.Connections[0].ClientSecret; got != "from beside" {
 		t.Errorf("secret %q, want that of the file", got)
 	}
-	if want := []string{"environment LARDER_HTTP_LITSEN is not a setting and is ignored"}; !cmp.Equal(want, cfg.Warnings()) {
+	if want := []string{"environment LARDER_HTTP_LITSEN is not a setting and is ignored; did you mean LARDER_HTTP_LISTEN?"}; !cmp.Equal(want, cfg.Warnings()) {
 		t.Errorf("warnings %q, want %q", cfg.Warnings(), want)
 	}
 }

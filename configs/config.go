@@ -65,6 +65,9 @@ func (c *Config) OrderingOf(r Restaurant) ordering.Config {
 	return own
 }
 
+// NothingToServe warns of a configuration without connections. serve accepts it.
+const NothingToServe = "there is nothing to serve: add a connection under connections"
+
 // Warnings returns messages of Load that are not errors.
 func (c *Config) Warnings() []string { return c.warnings }
 

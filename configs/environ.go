@@ -32,8 +32,9 @@ func (l *loader) readEnvironment(tree *node, v reflect.Value) {
 		return slices.CompareFunc(strings.Split(a.key, "_"), strings.Split(b.key, "_"), naturalOrder)
 	})
 	for _, from := range variables {
+		l.meant = ""
 		if !l.overlay(from, from.key, "", tree, v) && hasSectionPrefix(from.key, v.Type()) && !injected.MatchString(from.key) {
-			l.warnings = append(l.warnings, fmt.Sprintf("%v is not a setting and is ignored", from.place()))
+			l.warnings = append(l.warnings, fmt.Sprintf("%v is not a setting and is ignored%s", from.place(), l.meant))
 		}
 	}
 }
@@ -119,6 +120,11 @@ func (l *loader) overlayKey(from variable, rest, path string, n *node, v reflect
 		})
 		n.keys = append(n.keys, entry{f.name, from.place(), value})
 		return true
+	}
+	for _, f := range sectionKeys(v.Type()) {
+		if isTypo(rest, f.name) {
+			l.meant = "; did you mean " + envPrefix + strings.TrimSuffix(from.key, rest) + strings.ToUpper(f.name) + "?"
+		}
 	}
 	return l.formerVariable(from, rest, path)
 }

@@ -81,6 +81,7 @@ type loader struct {
 	places   places
 	problems Errors
 	warnings []string
+	meant    string // what the current variable probably means, for a warning
 
 	allowUnknown bool // unknown keys are warnings
 	checkFolders bool // check ordering.state_dir

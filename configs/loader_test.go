@@ -295,8 +295,11 @@ func TestAVariableInsideAnotherKindOfValue(t *testing.T) {
 
 func TestUnknownVariablesWarn(t *testing.T) {
 	t.Parallel()
-	_, l := load(t, "", "LARDER_HTTP_LISN=a", "LARDER_CONFIG=a", "LARDER_HTTP_SERVICE_HOST=10.0.0.1", "LARDER_HTTP_PORT_80_TCP_ADDR=10.0.0.1")
-	want := []string{"environment LARDER_HTTP_LISN is not a setting and is ignored"}
+	_, l := load(t, "", "LARDER_HTTP_LISN=a", "LARDER_HTTP_LISTN=a", "LARDER_CONFIG=a", "LARDER_HTTP_SERVICE_HOST=10.0.0.1", "LARDER_HTTP_PORT_80_TCP_ADDR=10.0.0.1")
+	want := []string{
+		"environment LARDER_HTTP_LISN is not a setting and is ignored", // too different for a guess
+		"environment LARDER_HTTP_LISTN is not a setting and is ignored; did you mean LARDER_HTTP_LISTEN?",
+	}
 	if diff := cmp.Diff(want, l.warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
@@ -351,7 +354,7 @@ func TestSecretProblems(t *testing.T) {
 func TestAVariableBelowASecretDoesNotShowIt(t *testing.T) {
 	t.Parallel()
 	_, l := load(t, "cooks: [{pin: s3cret}]", "LARDER_COOKS_0_PIN_FIEL=pin.txt")
-	want := []string{"environment LARDER_COOKS_0_PIN_FIEL is not a setting and is ignored"}
+	want := []string{"environment LARDER_COOKS_0_PIN_FIEL is not a setting and is ignored; did you mean LARDER_COOKS_0_PIN_FILE?"}
 	if diff := cmp.Diff(want, l.warnings); diff != "" || len(l.problems) != 0 {
 		t.Errorf("problems %v, warnings (-want +got):\n%s", l.problems, diff)
 	}

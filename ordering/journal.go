@@ -198,6 +198,7 @@ type JournalHealth struct {
 	// operator has set it; Seen, if a replica has ever acknowledged a change.
 	Replicas        int
 	Automatic, Seen bool
+	Embedded        bool // Redis is inside the process and has no replicas
 	// Failing is true if the last change was not acknowledged. No call is begun then.
 	Failing  bool
 	PausedAt time.Time // time since which new orders are paused; zero without a pause

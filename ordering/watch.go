@@ -52,7 +52,7 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 		logEvent(level, event, msg)
 		o.deps.Observe(event)
 	}
-	if !watched || last.Replicas != now.Replicas {
+	if !now.Embedded && (!watched || last.Replicas != now.Replicas) {
 		level := logrus.InfoLevel
 		if now.Seen && now.Replicas == 0 {
 			level = logrus.WarnLevel

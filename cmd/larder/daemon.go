@@ -65,7 +65,7 @@ func listeningDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldL
 		log.WithField("event", "config.warning").Warn(warning)
 	}
 	if len(cfg.Connections) == 0 {
-		log.WithField("event", "config.nothing_to_serve").Warn("there is nothing to serve: add a connection under connections")
+		log.WithField("event", "config.nothing_to_serve").Warn(configs.NothingToServe)
 	}
 	d, err := newDaemon(cfg, log, with...) //nolint:contextcheck // handlers use the context of their request
 	if err != nil {

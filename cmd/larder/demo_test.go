@@ -168,6 +168,11 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if !v.Result.Valid || len(v.Result.Order) == 0 {
 			t.Errorf("order validate --json prints %+v", v)
 		}
+		file := clitest.WriteFile(t, "bad.json", "{\n  \"dishList\": [}\n")
+		if got := larder(t, "order", "validate", file, "--url", base); got.Status != cli.StatusFailed ||
+			!strings.Contains(got.Err, file+":2:16: malformed JSON: invalid character '}'") || !strings.HasSuffix(got.Err, ". Correct the input.\n") {
+			t.Errorf("validate of a file that is not JSON: %+v", got)
+		}
 		if got := (command{in: `{"dishList":[`}).run(t, "order", "validate", "-", "--url", base); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "malformed_json") {
 			t.Errorf("order validate of broken JSON: %+v", got)
 		}

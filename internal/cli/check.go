@@ -75,6 +75,9 @@ func configFindings(cfg *configs.Config) []finding {
 	for _, warning := range cfg.Warnings() {
 		findings = append(findings, newFinding("warning", warning, nil))
 	}
+	if len(cfg.Connections) == 0 {
+		findings = append(findings, newFinding("warning", configs.NothingToServe, nil))
+	}
 	return findings
 }
 
@@ -299,11 +302,14 @@ func report(cmd *cobra.Command, env *Environment, findings []finding) error {
 	err := env.Show(cmd, findings, func() {
 		colours := env.colours(cmd)
 		for _, f := range findings {
-			mark := colours.good("ok    ")
-			if !f.OK {
-				mark = colours.bad("FAILED")
+			switch {
+			case !f.OK:
+				env.Out.Printf("%s  %s: %s\n", colours.bad("FAILED"), f.Subject, f.Msg)
+			case f.Subject == "warning":
+				env.Out.Printf("%s %s\n", colours.warn("warning"), f.Msg)
+			default:
+				env.Out.Printf("%s  %s: %s\n", colours.good("ok    "), f.Subject, f.Msg)
 			}
-			env.Out.Printf("%s  %s: %s\n", mark, f.Subject, f.Msg)
 		}
 	})
 	return reported(err, slices.ContainsFunc(findings, func(f finding) bool { return !f.OK }))

@@ -41,6 +41,12 @@ func TestCheck(t *testing.T) {
 	if len(findings) != 2 || findings[1].Subject != "warning" {
 		t.Errorf("check of an environment with a typing error gives %+v", findings)
 	}
+	got := command{env: []string{"LARDER_HTTP_LITSEN=x"}}.run(t, "check", "--config", clitest.WriteFile(t, "larder.yaml", ""))
+	if want := "ok      configuration: valid: 0 connections, 0 restaurants, 0 clients\n" +
+		"warning environment LARDER_HTTP_LITSEN is not a setting and is ignored; did you mean LARDER_HTTP_LISTEN?\n" +
+		"warning there is nothing to serve: add a connection under connections\n"; got.Status != StatusDone || got.Out != want {
+		t.Errorf("check of an empty configuration prints %q, want %q", got.Out, want)
+	}
 }
 
 func TestTheEnvironmentAloneMayBeAConfiguration(t *testing.T) {

@@ -99,7 +99,7 @@ func validateOrder(cmd *cobra.Command, env *Environment, file string) error {
 	}
 	answer, err := daemon.Call(cmd.Context(), http.MethodPost, path+"/validate", order)
 	if err != nil {
-		return err
+		return inFile(file, err)
 	}
 	var v validateResult
 	if err := answer.Result(&v); err != nil {
@@ -118,6 +118,21 @@ func validateOrder(cmd *cobra.Command, env *Environment, file string) error {
 		}
 	})
 	return reported(err, !v.Valid)
+}
+
+// inFile adds the place in the file to the error of a body that is not JSON.
+func inFile(file string, err error) error {
+	refused, ok := errors.AsType[*client.Error](err)
+	var line, column int
+	if !ok || file == "-" {
+		return err
+	}
+	if _, differs := fmt.Sscanf(refused.Msg, "malformed JSON at line %d, column %d:", &line, &column); differs != nil {
+		return err
+	}
+	_, why, _ := strings.Cut(refused.Msg, ": ")
+	place := fmt.Sprintf("%s:%d:%d: malformed JSON: %s", file, line, column, why)
+	return &hintError{&linesError{[]string{place}, err}, refusalHint(refused)}
 }
 
 func printViolations(env *Environment, violations []client.Violation, more bool) {

@@ -29,8 +29,7 @@ const (
 type guard struct {
 	*writer
 
-	embedded bool
-	flight   singleflight.Group // for reading the settings
+	flight singleflight.Group // for reading the settings
 }
 
 // Ready returns nil if a new order of the connection can be stored durably, otherwise a

@@ -51,10 +51,15 @@ func New(r *redisdb.DB, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 
 func newJournal(r *reader, embedded bool, cfg ordering.Config) *Journal {
 	r.secret = &secret{name: r.keys.JournalSecret(), client: r.write}
-	w := &writer{reader: r, memory: &memory{cfg: cfg, log: r.log, states: map[string]*state{}}}
+	w := &writer{reader: r, memory: &memory{
+		embedded: embedded,
+		cfg:      cfg,
+		log:      r.log,
+		states:   map[string]*state{},
+	}}
 	return &Journal{
 		writer:  w,
-		guard:   &guard{writer: w, embedded: embedded},
+		guard:   &guard{writer: w},
 		sweeper: &sweeper{w},
 	}
 }

@@ -25,8 +25,9 @@ import (
 
 // memory contains what this instance remembers about each connection's journal.
 type memory struct {
-	cfg ordering.Config
-	log logrus.FieldLogger
+	embedded bool // Redis is inside the process
+	cfg      ordering.Config
+	log      logrus.FieldLogger
 
 	mu     sync.Mutex
 	states map[string]*state // by connection
@@ -190,6 +191,7 @@ func (m *memory) healthOf(s *state) ordering.JournalHealth {
 		Replicas:  m.rule(s.remembered),
 		Automatic: m.cfg.WaitReplicas == nil,
 		Seen:      s.replicated,
+		Embedded:  m.embedded,
 		Failing:   s.failing,
 		PausedAt:  s.pausedAt,
 		Missing:   s.missing,

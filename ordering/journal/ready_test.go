@@ -64,6 +64,9 @@ func TestReady(t *testing.T) {
 			for range 2 { // the second result is cached
 				wantNotReady(t, j.Ready(t.Context(), main), test.want, test.retry)
 			}
+			if health, err := j.Health(t.Context(), main); err != nil || health.Embedded != (test.options == nil) {
+				t.Errorf("Health() = %+v, %v", health, err)
+			}
 		})
 	}
 }
