@@ -106,23 +106,16 @@ func (l *loader) readYAML(data []byte) *node {
 
 var duplicateKey = regexp.MustCompile(`^mapping key "(.*)" already defined at \[(\d+):\d+\]$`)
 
-// yamlAdvice has what to do after errors of the YAML parser that contain a text.
-var yamlAdvice = []struct{ part, advice string }{ //nolint:gochecknoglobals // constant
-	{"'\t' that cannot start any token", "indent with spaces, not tabs"},
-	{"tab character cannot use as a map key", "indent with spaces, not tabs"},
-	{"mapping value is not allowed in this context", "check the indentation of this line; a value with a colon and a space needs quotes"},
+// yamlAdvice has what to do after errors of the YAML parser.
+var yamlAdvice = []struct{ text, advice string }{ //nolint:gochecknoglobals // constant
+	{"'\t' that cannot start any token|tab character", "indent with spaces, not tabs"},
+	{"^mapping value is not allowed", "check the indentation of this line; a value with a colon and a space needs quotes"},
 	{"map key-value is pre-defined", "there is more text after the value: put the whole value in quotes"},
-	{"value is not allowed in this context", "check the indentation of this line"},
-	{"non-map value is specified", "check the indentation of this line; a key needs a colon and a space"},
-	{"is a reserved character", "put the value in quotes"},
-	{"unexpected directive value", "put the value in quotes"},
-	{"invalid header option", "put the value in quotes"},
-	{"invalid tag character", "put the value in quotes"},
-	{"unexpected scalar value type", "put the value in quotes"}, // after a tag
-	{"character corresponding to ']'", "put the value in quotes"},
-	{"undefined a", "put the value in quotes if it starts with & or *"},
-	{"flow mapping end token", "a { or [ is not closed"},
-	{"sequence end token", "a { or [ is not closed"},
+	{"^value is not allowed", "check the indentation of this line"},
+	{"non-map value", "check the indentation of this line; a key needs a colon and a space"},
+	{"reserved character|directive value|header option|tag character|scalar value type|corresponding to", "put the value in quotes"},
+	{"undefined (anchor|alias)", "put the value in quotes if it starts with & or *"},
+	{"end token", "a { or [ is not closed"},
 	{"must be specified", "a { or [ is not closed, or a comma is missing"},
 	{"unknown escape character", `in double quotes, write \\ for \, or use single quotes`},
 	{"could not find end character", `the quote is not closed; in double quotes, write \\ for \`},
@@ -131,7 +124,7 @@ var yamlAdvice = []struct{ part, advice string }{ //nolint:gochecknoglobals // c
 // yamlText returns an error of the YAML parser with what to do.
 func yamlText(msg string) string {
 	for _, known := range yamlAdvice {
-		if strings.Contains(msg, known.part) {
+		if regexp.MustCompile(known.text).MatchString(msg) {
 			return known.advice
 		}
 	}

@@ -260,6 +260,29 @@ func (s *stuck) Watch(ctx context.Context, connection string) (ordering.JournalH
 	return s.Journal.Watch(ctx, connection)
 }
 
+// embedded is a journal in an embedded Redis.
+type embedded struct{ ordering.Journal }
+
+func (e embedded) Watch(ctx context.Context, connection string) (ordering.JournalHealth, error) {
+	health, err := e.Journal.Watch(ctx, connection)
+	health.Embedded = true
+	return health, err
+}
+
+// An embedded Redis has no replicas.
+func TestAnEmbeddedRedisLogsNoRuleForReplicas(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = embedded{d.Journal} })
+	if err := h.Watch(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range h.log.AllEntries() {
+		if line.Data["event"] == "journal.rule" {
+			t.Errorf("logged %q", line.Message)
+		}
+	}
+}
+
 // Nothing is sent until the journal is accepted. The findings of Watch are available, and are
 // logged and counted once.
 func TestRestoredJournalPausesNewOrders(t *testing.T) {
