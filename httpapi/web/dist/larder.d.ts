@@ -57,19 +57,24 @@ export interface LarderViolation { path: string; code: string; msg: string; para
 
 export interface LarderBasketNews { id: string; name: string; kind: "gone" | "options" | "price"; was?: string; now?: string }
 
+/** The events of the elements. They bubble, so document and window receive them too. Prices, totals and quantities are decimal strings such as "219.9". */
+export interface LarderEventMap {
+  "larder:menu": CustomEvent<{ version: number | null; name: string | null }>;
+  "larder:added": CustomEvent<{ id: string; name: string; quantity: string; price: string }>;
+  "larder:basket": CustomEvent<{ lines: { id: string; name: string; quantity: string }[]; total: string | null }>;
+  "larder:basket-open": CustomEvent<null>;
+  "larder:basket-news": CustomEvent<LarderBasketNews[]>;
+  "larder:violations": CustomEvent<LarderViolation[]>;
+  "larder:placed": CustomEvent<{ orderID: string; total: string | null }>;
+  "larder:refused": CustomEvent<{ message: string | null }>;
+}
+
 declare global {
   interface HTMLElementTagNameMap {
     "larder-menu": LarderMenu;
     "larder-order-form": LarderOrderForm;
   }
-  interface HTMLElementEventMap {
-    "larder:menu": CustomEvent<{ version: number | null; name: string | null }>;
-    "larder:added": CustomEvent<{ id: string; name: string; quantity: string; price: string }>;
-    "larder:basket": CustomEvent<{ lines: { id: string; name: string; quantity: string }[]; total: string | null }>;
-    "larder:basket-open": CustomEvent<null>;
-    "larder:basket-news": CustomEvent<LarderBasketNews[]>;
-    "larder:violations": CustomEvent<LarderViolation[]>;
-    "larder:placed": CustomEvent<{ orderID: string; total: string | null }>;
-    "larder:refused": CustomEvent<{ message: string | null }>;
-  }
+  interface HTMLElementEventMap extends LarderEventMap {}
+  interface DocumentEventMap extends LarderEventMap {}
+  interface WindowEventMap extends LarderEventMap {}
 }

@@ -3,6 +3,7 @@
 
 export { Fieldset } from "./larder/fieldset";
 export { bodyOf, placeOf, problemsOf } from "./larder/order";
+export { checkSettings } from "./larder/settings";
 export { followOrder } from "./larder/stream";
 export { callTo, pastOrders, receipt } from "./larder/receipt";
 export { default as css } from "./larder/checkout.css";

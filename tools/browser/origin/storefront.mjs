@@ -19,7 +19,8 @@ await scenario({ matrix: false, origins }, async ({ open, larder }) => {
     page.on('request', (request) => {
       if (request.method() === 'POST' && !request.url().endsWith('/validate')) orders.push(request.url());
     });
-    await page.goto(site + path);
+    const thanks = '<style>larder-order-form:not([placed]) > .thanks { display: none }</style><p slot="footer" class="thanks">Thank you!</p>';
+    await page.goto(`${site}${path}?${new URLSearchParams({ old: '</larder-order-form>', new: `${thanks}</larder-order-form>` })}`);
     await parts(page).choose.waitFor();
     await page.waitForFunction(() => [...document.querySelector('larder-menu').shadowRoot.querySelectorAll('img')].some((image) => image.complete && image.naturalWidth > 0));
     if (path === '/') {
@@ -30,9 +31,11 @@ await scenario({ matrix: false, origins }, async ({ open, larder }) => {
     step(`${path}: an order`);
     const before = (await sandbox.orders()).length;
     await addFries(page);
+    equal(await page.locator('.thanks').isVisible(), false, 'something for after the order is visible');
     await fillPickup(page);
     await use(page, parts(page).submit);
     await waitForState(page, 'placed');
+    await page.locator('.thanks').waitFor();
     equal((await sandbox.orders()).length, before + 1, 'orders of the ordering service');
     equal(orders.length, 1, `requests with an order: ${orders}`);
     must(orders[0].startsWith(to), `the order went to ${orders[0]}, want ${to}`);

@@ -4,12 +4,12 @@ import { decimal, type Decimal } from "./decimal";
 import { once, sheet } from "./dom";
 import { measureText, moneyText, numberText } from "./format";
 import type { Formatter } from "./groups";
+import { home, report } from "./report";
 import { Shop } from "./shop";
 import base from "./base.css";
 import { canonical, inEnglish, message, wordingsOf, type Key, type Params, type Texts, type Wording } from "./texts";
 
-const home = new URL(import.meta.url).origin;
-const textsLimit = 3_000; // milliseconds without texts before English is shown
+const patience = 3_000; // milliseconds without texts before English is shown, and without the attribute restaurant before that is reported
 
 /** LarderElement redraws itself when its attributes or its shop change. */
 export abstract class LarderElement extends HTMLElement {
@@ -34,6 +34,7 @@ export abstract class LarderElement extends HTMLElement {
     const { texts } = this;
     if (delete (this as { texts?: unknown }).texts && texts) this.texts = texts; // it was set before the element was defined
     this.attach();
+    setTimeout(() => this.isConnected && !this.restaurant && report("the attribute restaurant is missing."), patience);
   }
 
   disconnectedCallback(): void { this.attach(); }
@@ -125,7 +126,7 @@ export abstract class LarderElement extends HTMLElement {
       this.edition++;
       this.draw();
     };
-    const timer = setTimeout(() => this.wordings ?? use([inEnglish]), textsLimit);
+    const timer = setTimeout(() => this.wordings ?? use([inEnglish]), patience);
     void wordingsOf(tag, source).then((wordings) => {
       clearTimeout(timer);
       use(wordings);

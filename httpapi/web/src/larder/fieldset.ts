@@ -3,12 +3,13 @@
 import { h } from "./dom";
 import { fieldsOf, placeOf, required, withoutDuplicates, type Form } from "./order";
 import type { Violation } from "./place";
+import { checkSettings, type Settings } from "./settings";
 import { orUndefined } from "./store";
 import type { Key } from "./texts";
 import { asLocal, bookable, clock, dayName, slots, zoneName, type Times } from "./times";
 
 /** FormHost is the element that contains the fields. */
-export interface FormHost {
+export interface FormHost extends Settings {
   form: Form;
   readonly payments: string[];
   readonly language: string;
@@ -119,6 +120,7 @@ export class Fieldset {
   }
 
   private build(): void {
+    checkSettings(this.host);
     const { form, payments } = this.host;
     const text = this.host.text.bind(this.host);
     const names = fieldsOf(form.expedition);

@@ -4,6 +4,7 @@
 import { h } from "./dom";
 import type { Formatter } from "./groups";
 import { report } from "./report";
+import type { Settings } from "./settings";
 
 const patience = 3_000; // milliseconds until they are loaded even if the browser is busy
 
@@ -50,12 +51,12 @@ export class LazyFile<T> {
 export const dishFile = new LazyFile<typeof import("../dish")>(new URL("./dish.js", import.meta.url).href);
 export const checkoutFile = new LazyFile<typeof import("../checkout")>(new URL("./checkout.js", import.meta.url).href);
 
-/** preload loads all files when the browser is idle, so that they are there at once, and offline. Then it calls ready. */
-export function preload(ready?: () => void): void {
+/** preload loads all files when the browser is idle, so that they are there at once, and offline. Then it checks the site's settings, and calls ready. */
+export function preload(site: Settings, ready?: () => void): void {
   const work = (): void => {
     if (!navigator.onLine) return;
     void dishFile.load().then(ready);
-    void checkoutFile.load();
+    void checkoutFile.load().then(() => checkoutFile.module?.checkSettings(site));
   };
   if (typeof requestIdleCallback === "function") requestIdleCallback(work, { timeout: patience });
   else setTimeout(work, patience / 2); // Safari

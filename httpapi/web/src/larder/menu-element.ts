@@ -153,7 +153,7 @@ export class LarderMenu extends LarderElement {
     menu.roots.forEach(add);
     this.idleJobs.begin(jobs);
     this.strip.changed();
-    preload(() => dishFile.module?.controlStrip(this.strip));
+    preload(this, () => dishFile.module?.controlStrip(this.strip));
   }
 
   /** fill builds the first cards of a category, or all. */

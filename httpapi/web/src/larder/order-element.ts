@@ -138,7 +138,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     });
     void shop.placing.wake();
     this.follow(signal);
-    preload();
+    preload(this);
   }
 
   /** follow keeps the state of the placed order current, until it is final. A site's own backend has no such stream. */

@@ -1,7 +1,12 @@
 // Messages for the developers of a site, on the browser's console. Guests see only
 // that something does not work.
 
+import { isOnline } from "./place";
+
 const reported = new Set<string>();
+
+/** home is the origin of this module. */
+export const home = new URL(import.meta.url).origin;
 
 /** report writes a message once. */
 export function report(text: string): void {
@@ -11,8 +16,8 @@ export function report(text: string): void {
 }
 
 /** diagnose calls work with the module that finds causes. Without a network, the cause is known. */
-export function diagnose(work: (find: typeof import("../diagnose")) => Promise<void>): void {
-  if (!navigator.onLine) return;
+export function diagnose(work: (find: typeof import("../diagnose")) => unknown): void {
+  if (!isOnline()) return;
   const url = new URL("./diagnose.js", import.meta.url).href; // larder adds the version of the file
-  import(url).then(work).catch(() => report(`${url} cannot be loaded.`));
+  import(url).then(work).catch(() => report(`${home} cannot be reached: ${url} cannot be loaded. Is larder running?`));
 }

@@ -49,7 +49,8 @@ export class Shop extends EventTarget {
     const { place, look } = this.api.transport(() => this.orderURL);
     this.placing = new Placing(this.store, "larder:order:" + name, { look, place: async (key, body) => {
       const answer = await place(key, body);
-      if ([0, 401, 403, 404, 405].includes(answer.status)) diagnose((find) => find.reportOrder(this.orderURL || this.api.path + "/orders", this.orderURL !== "", answer.status));
+      const { status } = answer;
+      if (!status || status > 400 && (status < 406 || !answer.body?.code)) diagnose((find) => find.reportOrder(this.orderURL || this.api.path + "/orders", this.orderURL !== "", answer));
       return answer;
     } });
     this.placing.addEventListener("ended", (event) => { // here, so that it happens once and does not depend on the elements

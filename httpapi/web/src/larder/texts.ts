@@ -5,7 +5,7 @@
 import english from "../texts.json";
 import { decimal } from "./decimal";
 import { numberText } from "./format";
-import { report } from "./report";
+import { diagnose, report } from "./report";
 
 export type Key = keyof typeof english;
 export type Text = string | (Partial<Record<Intl.LDMLPluralRule, string>> & { other: string });
@@ -61,17 +61,17 @@ function file(url: string): Promise<Partial<Texts>> {
   return table;
 }
 
-/** checked returns the valid texts of a table. It reports the others. */
+/** checked returns the valid texts of a table. It reports the others, and texts with parameters that the English text does not have. */
 export function checked(table: unknown, from: string): Partial<Texts> {
   const good: Partial<Texts> = {};
-  const faults: string[] = [];
+  let wrong = false;
   for (const [key, text] of Object.entries(table ?? {})) {
     const forms = typeof text === "string" ? { other: text } : Object(text);
-    if (!Object.hasOwn(english, key)) faults.push(`there is no text "${key}"`);
-    else if (typeof forms.other !== "string" || !Object.values(forms).every((form) => typeof form === "string")) faults.push(`"${key}" is not a string, or plural forms with "other"`);
-    else good[key as Key] = text;
+    const valid = Object.hasOwn(english, key) && typeof forms.other === "string" && Object.values(forms).every((form) => typeof form === "string");
+    if (valid) good[key as Key] = text;
+    if (!valid || JSON.stringify(text).match(/\{\w+}/g)?.some((name) => !JSON.stringify(english[key as Key]).includes(name))) wrong = true;
   }
-  if (faults.length) report(`${from}: ${faults.join("; ")}. All keys: ${new URL("./texts.json", import.meta.url).href}`);
+  if (wrong) diagnose((find) => find.reportTexts(table as object, from));
   return good;
 }
 

@@ -1,5 +1,6 @@
 // Tests without a browser: exact prices, limits of groups, the basket, intents.
 
+import { reportTexts } from "../../../src/diagnose";
 import { Basket, lineOf } from "../../../src/larder/basket";
 import { groupProblems, knownPicks, least, linePrice, picked, groupStatus, unitPrice, weighed, type Pick } from "../../../src/larder/choice";
 import { Decimal, decimal } from "../../../src/larder/decimal";
@@ -825,11 +826,16 @@ test("texts of a site replace larder's, and missing ones are English", async () 
   assert.equal(message(await wordingsOf("ar", JSON.stringify(arabic)), "found", { n: 3 }), "3 أطباق");
   assert.deepEqual(warnings, []);
   for (let i = 0; i < 2; i++) { // each fault is reported once
-    assert.deepEqual(checked({ add: "x", adds: "y", toString: "z", total: 5, found: { one: "1" } }, "test"), { add: "x" });
+    const faulty = { add: "x {n}", adds: "y", toString: "z", total: 5, found: { one: "1" }, addNamed: "{name}" };
+    assert.deepEqual(checked(faulty, "test"), { add: "x {n}", addNamed: "{name}" });
+    reportTexts(faulty, "test");
+    reportTexts({ add: "x", found: { one: "1", other: "{n}" } }, "no faults");
     assert.deepEqual(await wordingsOf("fr", "{add"), [inEnglish] satisfies Wording[]);
   }
-  assert.equal(warnings.length, 2);
-  for (const part of ['"adds"', '"toString"', '"total"', '"found"', "texts.json"]) assert.ok(warnings[0]!.includes(part), warnings[0]);
+  const told = warnings.filter((text) => !text.includes("diagnose.js")); // the tests are one file
+  assert.equal(told.length, 2);
+  for (const part of ['"adds"', '"toString"', '"total"', '"found"', '"add" has no parameter {n}', "texts.json"]) assert.ok(told[0]!.includes(part), told[0]);
+  assert.ok(!told[0]!.includes("addNamed"), told[0]);
   assert.deepEqual(["RU-ru", "zz-", "", "de-at"].map(canonical), ["ru-RU", "en", "en", "de-AT"]);
 });
 

@@ -1,0 +1,28 @@
+// Mistakes in the attributes and properties of the elements, for the developers of the site.
+
+import { report } from "./report";
+import { orUndefined } from "./store";
+import type { Opening } from "./times";
+
+/** Settings are what the site has set. */
+export interface Settings { getAttribute(name: string): string | null; readonly openings?: readonly Opening[] | null }
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i; // RFC 3339
+
+/** checkSettings reports each value that the element cannot use. */
+export function checkSettings(site: Settings): void {
+  const zone = site.getAttribute("time-zone");
+  if (zone && !orUndefined(() => new Intl.DateTimeFormat("en", { timeZone: zone }))) report(`time-zone="${zone}" is unknown. Use a name such as Europe/Lisbon.`);
+  const currency = site.getAttribute("currency");
+  if (currency && orUndefined(() => Intl.supportedValuesOf("currency").includes(currency.toUpperCase())) === false) report(`currency="${currency}" is unknown. Use an ISO 4217 code such as EUR.`);
+  for (const [name, unit] of [["lead-time", "minutes"], ["max-lead", "days"]] as const) {
+    const value = site.getAttribute(name);
+    if (value && !(Number(value) >= 0)) report(`${name}="${value}" is not a number of ${unit}. The default is used.`);
+  }
+  for (const opening of site.openings ?? []) {
+    const { from, to } = Object(opening) as Partial<Opening>;
+    const valid = [from, to].every((time) => typeof time === "string" && instant.test(time) && !Number.isNaN(Date.parse(time)));
+    if (!valid) report(`openings: ${JSON.stringify(opening)} is not an interval in RFC 3339. Use {"from": "2026-05-01T11:00:00+01:00", "to": "2026-05-01T22:30:00+01:00"}.`);
+    else if (Date.parse(from!) > Date.parse(to!)) report(`openings: ${JSON.stringify(opening)} ends before it starts.`);
+  }
+}
