@@ -85,6 +85,26 @@ func TestStorefrontBackends(t *testing.T) {
 	}
 }
 
+// TestStorefrontBackendsWithoutToken checks that the backends log why larder gives them no token,
+// and return a status after which the form retries.
+func TestStorefrontBackendsWithoutToken(t *testing.T) {
+	t.Parallel()
+	for _, language := range []string{"js", "go"} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			larder := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusUnauthorized)
+			}))
+			t.Cleanup(larder.Close)
+			orderURL, said := startBackend(t, language, larder.URL, shopOrigin)
+			if status, body := postAsForm(t, orderURL, "a-key-of-a-guest-with-24-letters", "{}", said); status < http.StatusInternalServerError {
+				t.Errorf("status %d, want 500 or above: %s", status, body)
+			}
+			clitest.Eventually(t, "the backend logs the status", func() bool { return strings.Contains(said.String(), "401") })
+		})
+	}
+}
+
 // refuses checks what a backend answers to requests that are not orders of its sites.
 func refuses(t *testing.T, orderURL string) {
 	t.Helper()
