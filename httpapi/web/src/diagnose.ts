@@ -11,7 +11,7 @@ const correctSource = "The attribute src must be larder's address: scheme, host 
 
 /** reportMenu finds out why the menu at the address cannot be loaded, and reports it. */
 export async function reportMenu(url: string): Promise<void> {
-  const base = url.slice(0, url.lastIndexOf("/v1/restaurants/")); // the attribute src
+  const base = baseOf(url);
   if (!/^https?:/.test(base)) return report(`${base} is not an address on http or https. ${correctSource}`);
   const answer = await read(url);
   const body = await answer?.json().catch(() => null);
@@ -42,7 +42,7 @@ export async function reportOrder(url: string, own: boolean, { status, body }: P
     report(`${url} returns ${status} to an order.${own ? " Is the attribute order-url right?" : ""}`);
   } else if (status >= 500 && typeof body?.code !== "string") {
     report(`${url} returns ${status} to an order, but not from larder. ${own ? "Is order-url the address of your backend? If it is, read the backend's log." : correctSource}`);
-  } else if (status === 0 && !await reachable(url)) {
+  } else if (status === 0 && !await (own ? reachable(url) : isLarder(baseOf(url)))) { // a GET of larder's orders would be an error on the console
     report(unreachable(url, own ? "your backend" : "larder"));
   } else if (status === 0 && new URL(url).origin !== origin) {
     report(`the server of ${url} responds, but this page may not read the response (CORS). ${own ? `Check order-url. The backend must answer OPTIONS, and send Access-Control-Allow-Origin: ${origin} and Access-Control-Allow-Headers: Content-Type, Idempotency-Key.` : setting}`);
@@ -77,6 +77,9 @@ function unreachable(url: string, what: string): string {
 
 /** reachable reports whether a server responds. A request without CORS needs no permission. */
 async function reachable(url: string): Promise<boolean> { return await read(url, { mode: "no-cors" }) !== null; }
+
+/** baseOf returns the address of larder from that of a restaurant's menu or orders: the attribute src. */
+const baseOf = (url: string): string => url.slice(0, url.lastIndexOf("/v1/restaurants/"));
 
 /** isLarder reports whether larder is at an address. Any page may read its files. */
 async function isLarder(base: string): Promise<boolean> {
