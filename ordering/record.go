@@ -129,7 +129,7 @@ type Answer struct {
 	Msg        string
 	RequestID  string
 	RetryAfter time.Duration // the wait that the service requested, or 0
-	// Body is the body with secrets removed, up to upstream.MaxErrorBytes. Cut means that it was longer.
+	// Body is the body with secrets removed, at most 64 KiB. Cut means that it was longer.
 	Body []byte
 	Cut  bool
 }

@@ -133,7 +133,7 @@ func (s *Schedule) last(t time.Time) time.Time {
 	return time.Time{}
 }
 
-// Missed reports whether at least n ticks have passed between since and now.
+// missed reports whether at least n ticks have passed between since and now.
 func (s *Schedule) missed(n int, since, now time.Time) bool {
 	for range n {
 		since = s.Next(since)
