@@ -268,7 +268,7 @@ func (r *Runner) recordHealth(t *Target, run *runlog.Run, fault error) (away boo
 		msg := "the ordering service is unreachable; its restaurants keep their last good menus"
 		if refused, ok := errors.AsType[*upstream.Error](fault); ok && refused.Operation == upstream.OpToken &&
 			(refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden) {
-			msg = "the ordering service refuses larder's credentials (connections[].client_id, client_secret); menus already fetched are still served"
+			msg = "the ordering service refuses larder's credentials (connections[].client_id, client_secret); the last menus are still served"
 		}
 		entry.WithFields(logrus.Fields{"event": "upstream.unreachable", "error": run.Error}).
 			Warn(msg)

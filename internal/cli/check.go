@@ -148,7 +148,8 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	case isRefused:
 		findings[0] = finding{Subject: "redis", Msg: fmt.Sprintf("(%s) responds, but %s: %s: %v", info, short, why, refused.Err)}
 	case err != nil && short == "does not answer" && why != "":
-		findings[0] = finding{Subject: "redis", Msg: fmt.Sprintf("no Redis answers at %s (%s): start it, or correct redis.url", redis.Address(), why)}
+		msg := fmt.Sprintf("no Redis answers at %s (%s): start it, or correct redis.url", redis.Address(), why)
+		findings[0] = finding{Subject: "redis", Msg: msg}
 	case err != nil:
 		findings[0] = finding{Subject: "redis", Msg: fmt.Sprintf("(%s) %s", redis.Topology(), stripPackage(err.Error()))}
 	}
@@ -268,7 +269,8 @@ func checkConnectionMenus(ctx context.Context, cfg *configs.Config, client *upst
 		if i == maxCheckedRestaurants {
 			return append(findings, newFinding(what, fmt.Sprintf("tested the first %d of %d restaurants", i, len(restaurants)), nil))
 		}
-		key := fmt.Sprintf("restaurants[%d].id", slices.IndexFunc(cfg.Restaurants, func(other configs.Restaurant) bool { return other.ID == r.ID }))
+		at := slices.IndexFunc(cfg.Restaurants, func(other configs.Restaurant) bool { return other.ID == r.ID })
+		key := fmt.Sprintf("restaurants[%d].id", at)
 		findings = append(findings, checkMenu(ctx, client, what+" of restaurant "+string(r.ID), string(r.ID), key))
 	}
 	return findings
