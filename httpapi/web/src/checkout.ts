@@ -5,5 +5,5 @@ export { Fieldset } from "./larder/fieldset";
 export { bodyOf, placeOf, problemsOf } from "./larder/order";
 export { checkSettings } from "./larder/settings";
 export { followOrder } from "./larder/stream";
-export { callTo, pastOrders, receipt } from "./larder/receipt";
+export { callTo, pastOrders, receipt, reorder } from "./larder/receipt";
 export { default as css } from "./larder/checkout.css";

@@ -38,7 +38,10 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await card(fries.id).locator('[part=name]').tap();
   must((await dialog.locator('[part=dish-add]').innerText()).startsWith('Add, from '), 'the button has the lowest possible price');
   equal((await dialog.locator('[part=nutrition]').innerText()).split(/\s+/).filter((word) => /kcal|Protein|Fat|Carbs/.test(word)).length, 4, 'values of the nutrition');
+  must((await dialog.locator('[part=dish-price]').innerText()).startsWith('from '), 'so does the price in the dialog');
   const group = dialog.locator('[part=group]').first();
+  const heightOf = async () => (await card(fries.id).boundingBox()).height;
+  const height = await heightOf();
   equal((await group.innerText()).match(/choose 1/gi)?.length, 1, 'the group says what it needs');
   await axe(page, 'a dish with options');
   await everyVariant(page, 'options', { full: false, each: (variant) => axe(page, `a dish with options, ${variant.name}`) });
@@ -47,6 +50,7 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await dialog.locator('[part=dish-add]').tap();
   await eventually(async () => (await card(fries.id).locator('[part=count]').innerText()) === '1', 'the card shows what is in the basket');
   must((await card(fries.id).locator('[part=add]').getAttribute('aria-label')).endsWith('1 in your basket'), 'the button says what is in the basket');
+  equal(await heightOf(), height, 'the height of the card with a count');
 
   step('G12: a weighed dish has a unit, steps of 100 g and a price per kg');
   must((await card(beef).locator('[part=price]').textContent()).endsWith('per kg'), 'the price is per kg');

@@ -19,6 +19,7 @@ await scenario({ size: 'phone', expected: expectedErrors }, async ({ page, open,
   await dialog.waitFor();
   await use(page, add);
   await eventually(async () => (await dialog.getByRole('alert').innerText()).includes('Still needed'), 'the missing choice is reported');
+  equal([await dialog.locator('.lacking [part=group-state]').first().innerText(), await dialog.locator('.lacking .badge.wrong').count()], ['', 1], 'the group without a choice is marked, and says it once');
   await axe(page, 'a dish with a choice missing');
   await everyVariant(page, 'dish', { full: false });
   await tabTo(page, dialog.locator('input[type=radio], input[type=checkbox]').first());
@@ -33,6 +34,8 @@ await scenario({ size: 'phone', expected: expectedErrors }, async ({ page, open,
   const summary = page.locator('larder-order-form [part=violations]');
   equal((await summary.innerText()).trim().split('\n')[0], `Please fix ${wrong} problems`, 'the summary of the form');
   equal(await summary.getByRole('link').count(), wrong, 'links to the fields');
+  const [listed, fields] = [await summary.getByRole('link').allInnerTexts(), await page.locator('larder-order-form [part=field]:has([aria-invalid=true]) label').allInnerTexts()];
+  equal(listed.map((text) => text.split(':')[0]), fields, 'the problems have the order of the fields');
   await axe(page, 'a form with violations');
   await everyVariant(page, 'violations', { full: false, only: ['phone-light', 'desktop-dark', 'phone-rtl'] });
 

@@ -80,6 +80,16 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await guest.page.goto(`${larder}/#dish=no-such-dish`);
   await guest.page.locator('larder-menu [part=card]').first().waitFor();
   equal(await opened.count(), 0, 'dialogs of an unknown dish');
+  const said = guest.page.locator('larder-menu [part=status]');
+  await said.getByText("This dish isn't on the menu any more.").waitFor();
+  equal(guest.page.url(), `${larder}/`, 'the address after a link to an unknown dish');
+  await axe(guest.page, 'a link to an unknown dish');
+  await shot(guest.page, 'unknown-dish', { full: false });
+  await guest.page.locator(`larder-menu [data-dish=${fries.id}] [part=name]`).first().click();
+  await opened.waitFor();
+  await guest.page.goBack();
+  await opened.waitFor({ state: 'hidden' });
+  equal(guest.page.url(), `${larder}/`, 'the address after a dish and Back');
 
   step('a category has an address');
   const other = await open();

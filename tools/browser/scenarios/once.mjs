@@ -4,7 +4,7 @@ import { axe } from '../axe.mjs';
 import { addFries, expectedErrors, bistro, waitForState, fillPickup, fries, openShop, parts } from '../guest.mjs';
 import { use } from '../keyboard.mjs';
 import { eventually, equal, scenario, step } from '../scenario.mjs';
-import { everyVariant } from '../shot.mjs';
+import { everyVariant, shot } from '../shot.mjs';
 import { sandbox, larder as operator } from '../services.mjs';
 
 const order = { method: 'POST', path: '/orders/api/v1/orders' };
@@ -12,6 +12,7 @@ const count = async () => (await sandbox.orders()).length;
 
 await scenario({ size: 'phone', expected: [...expectedErrors, /net::ERR_(ABORTED|FAILED)/, /status of 404/] }, async ({ page, open, larder }) => {
   const { choose, dialog, line, submit, outcome } = parts(page);
+  const bar = page.locator('larder-menu [part=basket-bar]');
   const newOrder = page.getByRole('button', { name: 'New order' });
   try {
     step('a dish sells out while the guest chooses its options');
@@ -41,8 +42,19 @@ await scenario({ size: 'phone', expected: [...expectedErrors, /net::ERR_(ABORTED
     await waitForState(page, 'placed');
     equal(await count(), before + 1, 'orders after a double click');
 
-    step('a reload during the request places one order');
+    step('after a reload the bar shows the order, until the guest begins a new one');
+    await page.reload();
+    await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+    await bar.getByText(/^Thank you! Order .+ is confirmed\.$/).waitFor();
+    await axe(page, 'the bar of a placed order');
+    await everyVariant(page, 'bar-placed', { full: false, only: ['phone-light', 'narrow-dark'] });
+    await bar.getByRole('button').click();
+    await eventually(async () => (await outcome.boundingBox()).y < 400, 'a tap on the bar goes to the outcome');
     await newOrder.click();
+    await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+    equal(await bar.isVisible(), false, 'the bar without an order is visible');
+
+    step('a reload during the request places one order');
     await addFries(page);
     before = await count();
     await sandbox.faults([{ match: order, times: 1, do: 'latency', delay: '2s' }]);
@@ -65,6 +77,13 @@ await scenario({ size: 'phone', expected: [...expectedErrors, /net::ERR_(ABORTED
     await page.reload();
     await waitForState(page, 'unknown');
     await outcome.getByText(/hasn't confirmed your order yet/).waitFor();
+    await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+    await bar.getByText('Check my order').waitFor();
+    await axe(page, 'the bar of an order of unknown outcome');
+    await shot(page, 'bar-unknown', { full: false });
+    await bar.getByRole('button').click();
+    await eventually(async () => (await outcome.boundingBox()).y < 400, 'a tap on the bar goes to the outcome');
+    equal(await outcome.evaluate((one) => one.getRootNode().activeElement === one), true, 'the outcome has the focus');
     equal(await count(), before + 1, 'orders after the lost response and a reload');
 
     step('a request that a proxy holds is placed after a later one was refused: one order, and no button for another meanwhile');

@@ -60,6 +60,18 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
   await axe(page, 'the form');
   await shot(page, 'form', { full: false });
 
+  step('one tap on a long menu goes to the form too, from any place, and the form stays there');
+  for (const part of [0, .5]) {
+    await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+    await page.reload();
+    await menu.locator('[part=basket-button]').waitFor();
+    await page.evaluate((at) => scrollTo({ top: document.querySelector('larder-menu').scrollHeight * at, behavior: 'instant' }), part);
+    await menu.locator('[part=basket-button]').tap();
+    await page.waitForTimeout(1200); // until the heights no longer change
+    const { y } = await form.boundingBox();
+    must(y >= 0 && y < 140, `the form begins at ${y} after a tap at ${part} of the menu`);
+  }
+
   step('a site handles the tap itself, and without a form the bar is a button too');
   await page.evaluate(() => {
     addEventListener('larder:basket-open', (event) => { globalThis.opened = (globalThis.opened ?? 0) + 1; event.preventDefault(); });

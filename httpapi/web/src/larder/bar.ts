@@ -1,15 +1,16 @@
-// The basket bar: count and total at the bottom of the window, one tap to the form.
+// The basket bar: count and total, or the order in progress, at the bottom of the window. One tap goes to the form.
 
 import { weighed } from "./choice";
 import { Decimal, decimal } from "./decimal";
-import { h } from "./dom";
+import { h, reach } from "./dom";
 import type { Formatter } from "./groups";
-import { busy } from "./place";
+import { busy, type Intent } from "./place";
 import type { Shop } from "./shop";
+import type { Key } from "./texts";
 
 const peek = 96; // pixels of the form that are in view before the bar goes
 
-/** BasketBar is shown while the basket has dishes and the form is not in view. */
+/** BasketBar is shown while the basket has dishes, or the form shows an order, and the form is not in view. */
 export class BasketBar {
   /** news announces changes to screen readers. */
   readonly news = h("p", { class: "unseen", role: "status" });
@@ -34,28 +35,44 @@ export class BasketBar {
       this.form = form;
     }
     const { menu, basket, placing } = shop;
-    const ordering = form && busy(placing.intent); // the form shows it
-    this.element.hidden = !menu || basket.lines.length === 0 || !!ordering;
+    const empty = basket.lines.length === 0;
+    const order = form && orderText(placing.intent, empty);
+    this.target = order ? "outcome" : "order-name";
+    this.element.hidden = !menu || !order && empty;
     if (this.element.hidden || !menu) return;
+    this.count.hidden = !form || !!order;
+    if (order) {
+      this.words.textContent = this.formatter.message(order, { id: placing.intent!.orderID ?? "" });
+      this.total.textContent = this.summary = "";
+      return;
+    }
     // A weighed dish counts once.
     const n = basket.lines.reduce((sum, { id, quantity }) => sum + (weighed(menu.product(id)) ? 1 : Math.ceil(Number(quantity))), 0);
     this.count.textContent = this.formatter.number(n);
     this.words.textContent = form ? this.formatter.message("viewBasket") : this.formatter.message("items", { n });
     this.total.textContent = this.formatter.money(basket.total(menu));
-    this.count.hidden = !form;
     this.summary = `${this.formatter.message("items", { n })}, ${this.total.textContent}`;
   }
 
   private summary = "";
+  private target = ""; // the part of the form that a tap goes to
 
   /** say announces a change together with the count and the total. */
   say(text: string): void { this.news.textContent = [text, this.element.hidden ? "" : this.summary].filter(Boolean).join(". "); }
 
   private tapped(): void {
     if (!this.opened() || !this.form) return;
-    this.form.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
-    (this.form.shadowRoot?.querySelector<HTMLElement>("[part=order-name]") ?? this.form).focus({ preventScroll: true });
+    reach(this.form, (this.element.getRootNode() as ShadowRoot).host);
+    (this.form.shadowRoot?.querySelector<HTMLElement>(`[part=${this.target}]`) ?? this.form).focus({ preventScroll: true });
   }
+}
+
+/** orderText returns the text about an order whose outcome the form shows, or "". The basket comes first if the guest orders more. */
+function orderText(intent: Intent | null, empty: boolean): Key | "" {
+  const state = intent?.state;
+  if (busy(intent)) return state === "sending" ? state : "askAgain";
+  if (state === "placed" && empty && !intent!.closed) return intent!.rejected ? "placedRejected" : state;
+  return state === "offline" ? "order" : "";
 }
 
 /** amounts returns how much of each dish is in the basket. */

@@ -1,7 +1,7 @@
 // The card of one dish in the menu.
 
-import { least, weighed } from "./choice";
-import { Decimal, decimal } from "./decimal";
+import { weighed } from "./choice";
+import { Decimal } from "./decimal";
 import { h } from "./dom";
 import type { Formatter } from "./groups";
 import { address } from "./links";
@@ -47,7 +47,7 @@ export class Card {
 
   /** update shows the dish, and how much of it is in the basket. */
   update(menu: Menu, product: Product, amount = Decimal.zero, frozen = false): void {
-    const { message, base } = this.host;
+    const { base } = this.host;
     const url = addressOf(product.imageUrls[0], base);
     if (url !== this.shown) {
       this.element.querySelector(".frame")?.remove();
@@ -58,9 +58,7 @@ export class Card {
     this.part("dish-link").textContent = product.name;
     this.part("description").textContent = product.description;
     this.part("measure").textContent = measureOf(product, this.host);
-    const extra = least(menu, product.schemeId);
-    this.part("price").textContent = product.price === null ? "" : extra.digits > 0n
-      ? message("from", { price: this.host.money(decimal(product.price).plus(extra)) }) : priceOf(product, this.host);
+    this.part("price").textContent = priceOf(menu, product, this.host);
     this.badge();
     this.buttons(menu, product, amount, frozen);
   }

@@ -28,6 +28,7 @@ export class DishView {
   private readonly alert = h("p", { part: "dish-alert", class: "wrong", role: "alert" });
   private readonly amount = h("input", { class: "amount", inputmode: "decimal", autocomplete: "off", part: "quantity", onchange: () => this.setQuantity(this.amount.value) });
   private readonly submit = h("button", { type: "submit", class: "main grow", part: "dish-add" });
+  private readonly price = h("strong", { part: "dish-price" });
   private stepper: HTMLElement | null = null;
 
   constructor(private readonly element: HTMLDialogElement, private readonly shop: () => Shop | null, private readonly formatter: Formatter, private readonly done: Done) {
@@ -94,7 +95,7 @@ export class DishView {
         gallery(product.imageUrls, this.shop()!.base, message),
         h("h2", { id: "dish-name", part: "dish-name", dir: "auto", tabindex: "-1", autofocus: true }, product.name),
         product.description && h("p", { part: "dish-description", dir: "auto" }, product.description),
-        h("p", { class: "row" }, h("strong", { part: "dish-price" }, product.price === null ? "" : priceOf(product, this.formatter)), h("span", { class: "muted" }, size)),
+        h("p", { class: "row" }, this.price, h("span", { class: "muted" }, size)),
         nutritionOf(product, this.formatter), this.alert, this.groups.element),
       h("div", { class: "foot row" }, this.stepper, this.submit)));
   }
@@ -134,6 +135,7 @@ export class DishView {
     const gone = !now || !menu.buyable(now);
     this.element.firstElementChild?.classList.toggle("submitted", this.submitted);
     this.groups?.update(menu, this.submitted);
+    this.price.textContent = priceOf(menu, now ?? product, this.formatter);
     const rest = least(menu, product.schemeId, this.picks); // of what must still be chosen
     const unit = unitPrice(menu, now ?? product, this.picks).plus(rest);
     const price = priced(menu, now ?? product, this.picks) ? this.formatter.money(linePrice(unit, this.quantity)) : "–";

@@ -1,5 +1,7 @@
 // Creating elements. Text becomes text nodes, never markup.
 
+const settling = 1000; // milliseconds in which heights may change after a jump
+
 type Attributes = Record<string, unknown>;
 type Child = Node | string | null | undefined | false;
 
@@ -43,4 +45,24 @@ export function once(work: () => void): () => void {
       work();
     });
   };
+}
+
+/**
+ * reach scrolls to an element, over long distances at once. What comes into view on the way gets its
+ * real height, so for a while it aligns again after each change of the height of box.
+ */
+export function reach(target: HTMLElement, box: Element, smooth = true): void {
+  const far = Math.abs(target.getBoundingClientRect().top) > 2 * innerHeight;
+  const still = far || !smooth || matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const end = performance.now() + settling;
+  target.scrollIntoView({ behavior: still ? "instant" : "smooth" });
+  const align = (): void => {
+    const watch = new ResizeObserver(() => {
+      if (performance.now() < end) target.scrollIntoView({ behavior: "instant" });
+      else watch.disconnect();
+    });
+    watch.observe(box);
+  };
+  if (still) align();
+  else document.addEventListener("scrollend", align, { once: true });
 }

@@ -6,15 +6,16 @@ import type { Violation } from "./place";
 import { checkSettings, type Settings } from "./settings";
 import { orUndefined } from "./store";
 import type { Key } from "./texts";
-import { asLocal, bookable, clock, dayName, slots, zoneName, type Times } from "./times";
+import { asLocal, bookable, clock, dayName, slots, soon, zoneName, type Times } from "./times";
 
 /** FormHost is the element that contains the fields. */
 export interface FormHost extends Settings {
   form: Form;
   readonly payments: string[];
   readonly language: string;
-  readonly times: Times;
-  readonly openNow: boolean; // as soon as possible is possible
+  readonly openings: Times["openings"];
+  readonly timeZone: string;
+  getAttribute(name: string): string | null;
   text(key: Key, params?: Record<string, string | number>): string;
   entered(): void;
   later(): void;
@@ -40,14 +41,24 @@ export class Fieldset {
 
   /** expire drops a chosen time for which the guest can no longer order. The guest has to choose again. */
   expire(): void {
-    const { form, times } = this.host;
-    if (!form.soonest && form.at && !bookable(form.at, Date.now(), times)) [form.at, form.gone] = ["", true];
+    const { form } = this.host;
+    if (!form.soonest && form.at && !bookable(form.at, Date.now(), this.times)) [form.at, form.gone] = ["", true];
   }
 
+  /** times are the limits that the site has set, or the standard ones. */
+  private get times(): Times {
+    const { host } = this;
+    const number = (name: string, standard: number): number => Number(host.getAttribute(name)) || standard;
+    return { lead: number("lead-time", 60), days: number("max-lead", 30), openings: host.openings, zone: host.timeZone };
+  }
+
+  private get openNow(): boolean { return soon(this.times); }
+
   draw(format: string, busy: boolean): void {
+    if (!this.openNow) this.host.form.soonest = false;
     this.expire();
     const { form, payments } = this.host;
-    const shape = [format, form.expedition, form.soonest, form.at.slice(0, 10), form.payment === "cash", payments.join(), JSON.stringify(this.host.times), this.host.openNow, form.gone].join(" ");
+    const shape = [format, form.expedition, form.soonest, form.at.slice(0, 10), form.payment === "cash", payments.join(), JSON.stringify(this.times), this.openNow, form.gone].join(" ");
     if (shape !== this.shape) {
       this.shape = shape;
       const focused = (this.element.getRootNode() as ShadowRoot).activeElement?.id;
@@ -75,7 +86,9 @@ export class Fieldset {
       else if (field !== undefined && this.mark(field, msg, submitted)) links.set(field, [`${this.label(field)}: ${msg}`, () => this.focus(field)]);
       else links.set(violation, [msg, top]);
     }
-    const all = submitted ? [...links.values()] : [];
+    const order = [...this.fields.keys()]; // as on the page: the basket is above the fields
+    const rank = (key: Violation | string): number => (typeof key === "string" ? order.indexOf(key) : -1);
+    const all = submitted ? [...links].sort(([a], [b]) => rank(a) - rank(b)).map(([, link]) => link) : [];
     const title = all.length ? text("wrong", { n: all.length }) : "";
     if (summary.textContent === title + all.map(([said]) => said).join("")) return;
     summary.replaceChildren(...all.length ? [h("p", { class: "wrong" }, title), h("ul", {}, ...all.map(([said, focus]) => h("li", {}, h("a", { href: "#problem", class: "wrong", onclick: (event: Event) => {
@@ -129,7 +142,7 @@ export class Fieldset {
       this.choice("expeditionType", "howToGet", ["delivery", "pickup"], form.expedition, (v) => { form.expedition = v as Form["expedition"]; }),
       h("fieldset", { class: "who" }, h("legend", {}, text("who")), ...of("guest.")),
       form.expedition === "delivery" && h("fieldset", { class: "address" }, h("legend", {}, text("where")), ...of("address.")),
-      this.choice("expectedAt", "when", this.host.openNow ? ["soonest", "atTime"] : ["atTime"], form.soonest ? "soonest" : "atTime",
+      this.choice("expectedAt", "when", this.openNow ? ["soonest", "atTime"] : ["atTime"], form.soonest ? "soonest" : "atTime",
         (v) => { form.soonest = v === "soonest"; }, form.soonest ? null : this.time()),
       this.choice("paymentTypeID", "payment", payments as Key[], form.payment, (v) => { form.payment = v; }, form.payment === "cash" ? this.field("changeFrom") : null),
       h("fieldset", {}, this.field("comment")),
@@ -196,7 +209,8 @@ export class Fieldset {
 
   /** time offers the days and the quarters of an hour for which the guest can order. */
   private time(): HTMLElement {
-    const { form, language, times: limits } = this.host;
+    const { form, language } = this.host;
+    const limits = this.times;
     const all = slots(Date.now(), limits);
     const chosen = form.at && all.find((s) => Date.parse(s) === Date.parse(form.at)); // the zone may have changed
     form.gone = !chosen && (form.gone || form.at !== "");

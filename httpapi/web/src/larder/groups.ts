@@ -40,23 +40,26 @@ class GroupView {
 
   constructor(menu: Menu, private readonly group: Group, formatter: Formatter, private readonly get: () => Pick[], set: (picks: Pick[]) => void, depth: number) {
     this.message = (key, params) => formatter.message(key, params);
+    this.needs = h("span", { class: group.min > 0 ? "muted badge" : "muted", part: "group-limits" }, this.limits());
     const name = `larder-group-${++names}`;
     this.options = group.options.map((id) => new OptionView(menu, group, id, name, formatter, get, set, depth));
     this.element = h("fieldset", { part: "group", "aria-describedby": this.state.id, tabindex: "-1", "data-group": group.id },
-      h("legend", { part: "group-name" }, h("bdi", { dir: "auto" }, group.name), " ", h("span", { class: group.min > 0 ? "muted badge" : "muted", part: "group-limits" }, this.limits())),
+      h("legend", { part: "group-name" }, h("bdi", { dir: "auto" }, group.name), " ", this.needs),
       this.state, h("ul", {}, ...this.options.map((o) => o.element)));
   }
 
   private readonly message: Formatter["message"];
+  private readonly needs: HTMLElement;
 
   update(menu: Menu, submitted: boolean): void {
     const { count, missing, full, over } = groupStatus(this.group, this.get());
     const wrong = over || submitted && missing > 0;
     // The legend has the limits, so an untouched group says nothing more.
-    const text = missing > 0 ? (wrong || count > 0 ? this.message("needs", { n: missing }) : "")
+    const text = missing > 0 ? (count > 0 ? this.message("needs", { n: missing }) : "")
       : over ? this.message("tooMany", { max: this.group.max! }) : full && this.group.max! > 1 ? this.message("full") : count > 0 && this.group.max !== 1 ? this.message("chosen", { n: count }) : "";
     if (this.state.textContent !== text) this.state.textContent = text;
     this.state.classList.toggle("wrong", wrong);
+    this.needs.classList.toggle("wrong", wrong);
     this.element.classList.toggle("lacking", missing > 0);
     this.element.classList.toggle("over", over);
     for (const option of this.options) option.update(menu, full, over);

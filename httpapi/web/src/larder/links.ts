@@ -44,6 +44,13 @@ export function linked(): { kind: string; id: string } | null {
   }
 }
 
+/** dropped removes a link that leads nowhere from the address, unless another menu on the page may have its dish. */
+export function dropped(): boolean {
+  if (followers.size > 1) return false;
+  history.replaceState(history.state, "", address(""));
+  return true;
+}
+
 /** follow calls work after each navigation to a link, until work of one element returns true. */
 export function follow(work: () => boolean, signal: AbortSignal): void {
   listen();

@@ -3,10 +3,10 @@ import { keyOf, lineOf, type News } from "./basket";
 import { Card, simple, type CardHost } from "./card";
 import { Decimal, decimal } from "./decimal";
 import { DishDialog } from "./dialog";
-import { h } from "./dom";
+import { h, reach } from "./dom";
 import { LarderElement } from "./element";
 import { IdleJobs } from "./idlejobs";
-import { address, follow, linked, occupied } from "./links";
+import { address, dropped, follow, linked, occupied } from "./links";
 import { dishFile, preload } from "./lazy";
 import css from "./menu.css";
 import { sameList, type Category, type Menu } from "./menu";
@@ -187,19 +187,8 @@ export class LarderMenu extends LarderElement {
     const heading = section.firstElementChild as HTMLElement;
     this.fill(shelf);
     this.strip.jump(section);
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches || !smooth;
-    heading.scrollIntoView({ behavior: still ? "instant" : "smooth" });
+    reach(heading, this, smooth);
     heading.focus({ preventScroll: true });
-    // Cards that come into view get their real height: align again for a while.
-    const align = (): void => {
-      const watch = new ResizeObserver(() => {
-        if (this.strip.jumping) heading.scrollIntoView({ behavior: "instant" });
-        else watch.disconnect();
-      });
-      watch.observe(this.list);
-    };
-    if (still) align();
-    else document.addEventListener("scrollend", align, { once: true });
     return true;
   }
 
@@ -209,8 +198,9 @@ export class LarderMenu extends LarderElement {
     const menu = this.shop?.menu;
     if (!link || !menu || this.getAttribute("links") === "off") return false;
     if (link.kind === "dish") {
-      if (!menu.product(link.id)) return false;
-      this.dialog.open(link.id);
+      if (menu.product(link.id)) this.dialog.open(link.id);
+      else if (!dropped()) return false;
+      else this.status.textContent = this.message("noDish");
       return true;
     }
     return this.jump(link.id, false);

@@ -1,9 +1,10 @@
 import type { Details } from "./api";
-import { lineOf, type Line, type News } from "./basket";
-import { fractional, picksText, linePrice, priced, unitPrice, weighed } from "./choice";
+import type { Line, News } from "./basket";
+import { picksText, linePrice, priced, unitPrice, weighed } from "./choice";
+import { simple } from "./card";
 import { Decimal, decimal } from "./decimal";
 import { DishDialog } from "./dialog";
-import { h, sheet } from "./dom";
+import { h, reach, sheet } from "./dom";
 import { LarderElement } from "./element";
 import type { Fieldset, FormHost } from "./fieldset";
 import type { Form } from "./order";
@@ -13,7 +14,7 @@ import { busy, isOnline, notSent, type Intent, type Refusal, type Violation } fr
 import { Outcome, type Origin } from "./outcome";
 import type { Shop } from "./shop";
 import { orUndefined } from "./store";
-import { open, zoneOf, type Opening, type Times } from "./times";
+import type { Opening } from "./times";
 
 const pause = 400; // milliseconds between the last change and the validation
 
@@ -75,12 +76,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   text(key: Parameters<FormHost["text"]>[0], params?: Record<string, string | number>): string { return this.message(key, params); }
 
-  private get timeZone(): string { return zoneOf(this.getAttribute("time-zone") || this.details.timeZone); }
-  private number(name: string, standard: number): number { return Number(this.getAttribute(name)) || standard; }
-
-  get times(): Times { return { lead: this.number("lead-time", 60), days: this.number("max-lead", 30), openings: this.openings, zone: this.timeZone }; }
-
-  get openNow(): boolean { return open(Date.now() + this.times.lead * 60_000, this.openings); }
+  get timeZone(): string { return this.getAttribute("time-zone") || this.details.timeZone || ""; }
 
   private origin(): Origin {
     return {
@@ -184,19 +180,17 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private async startOver(): Promise<void> {
     await this.shop?.placing.forget();
     this.submitted = false;
-    this.heading.focus();
+    this.heading.focus({ preventScroll: true });
+    const { top } = this.heading.getBoundingClientRect();
+    if (top < 0 || top > innerHeight / 3) reach(this.heading, this); // so that basket and form are below it
   }
 
   /** reorder puts the dishes of an earlier order into the basket, as far as they are available. */
   private async reorder(lines: readonly Line[]): Promise<void> {
     const { menu, basket } = this.shop!;
-    if (!menu || this.busy) return;
-    const gone: string[] = [];
-    for (const { id, name, quantity, picks } of lines) {
-      const product = menu.product(id);
-      if (product && menu.buyable(product) && priced(menu, product, picks)) basket.add(lineOf(menu, id, decimal(quantity), picks));
-      else gone.push(name);
-    }
+    const { module } = checkoutFile; // if it is missing, the receipt says so
+    if (!menu || !module || this.busy) return;
+    const gone = module.reorder(menu, basket, lines);
     for (const news of basket.compareWith(menu)) this.news.set(news.line.key, news);
     await this.startOver();
     this.notice.textContent = gone.length ? this.message("notAgain", { names: gone.join(", ") }) : "";
@@ -234,7 +228,6 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     this.box.hidden = begun || lines.length === 0;
     if (this.box.hidden) return;
     if (!this.fields && !this.pending.firstChild) this.pending.append(checkoutFile.pending(this.formatter, () => this.draw()));
-    if (!this.openNow) this.form.soonest = false;
     this.offline.textContent = intent ? "" : this.withdrawn ? this.message("withdrawn") : online ? "" : this.message("offlineForm");
     this.fields?.draw(this.format, this.busy);
     if (focused) this.fields?.focus("expeditionType");
@@ -298,10 +291,10 @@ export class LarderOrderForm extends LarderElement implements FormHost {
         ...words.map(([text, wrong]) => h("p", { class: wrong ? "wrong" : "muted", part: "line-note" }, text)),
         h("div", { class: "row actions" }, button("-", this.message("fewer", { name }), "−", () => set(quantity.plus(decimal("-" + by)))), h("output", { class: "count" }, this.formatter.number(line.quantity)),
           button("+", this.message("more", { name }), "+", () => set(quantity.plus(decimal(by)))),
-          h("span", { class: "grow" }),
-          product && menu && (line.picks.length > 0 || fractional(product) || menu.groups(product.schemeId).length > 0)
-            && button("c", this.message("changeNamed", { name }), this.message("change"), () => this.dialog.open(line.id, line), false),
-          button("x", this.message("removeNamed", { name }), this.message("remove"), () => set(Decimal.zero), false)));
+          h("span", { class: "row ends" },
+            product && menu && (line.picks.length > 0 || !simple(menu, product))
+              && button("c", this.message("changeNamed", { name }), this.message("change"), () => this.dialog.open(line.id, line), false),
+            button("x", this.message("removeNamed", { name }), this.message("remove"), () => set(Decimal.zero), false))));
     });
     this.basket.replaceChildren(...rows.length ? rows : [h("li", { class: "muted" }, this.shop?.placing.intent?.state === "placed" ? "" : this.message("empty"))]);
     if (focused) {

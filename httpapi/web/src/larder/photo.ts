@@ -1,11 +1,11 @@
 // What cards and dialogs show of a dish: photo, size and price. The space of photos is
 // reserved before they load, so that the layout does not shift.
 
-import { weighed } from "./choice";
+import { least, weighed } from "./choice";
 import { decimal } from "./decimal";
 import { h } from "./dom";
 import type { Formatter } from "./groups";
-import type { Product } from "./menu";
+import type { Menu, Product } from "./menu";
 
 /** addressOf returns the address of a photo, or "" if it is not one that a page can show. */
 export function addressOf(url: string | undefined, base: string): string {
@@ -32,9 +32,12 @@ export function measureOf(product: Product, formatter: Formatter, calories = tru
     energy ? formatter.message("calories", { n: energy }) : ""].filter(Boolean).join(" · ");
 }
 
-/** priceOf returns the price of a dish as text, for a weighed dish per kilogram or litre. */
-export function priceOf(product: Product, formatter: Formatter): string {
-  const price = formatter.money(decimal(product.price));
+/** priceOf returns the price of a dish as text, for a weighed dish per kilogram or litre. With the options that must be chosen, it is the lowest one. */
+export function priceOf(menu: Menu, product: Product, formatter: Formatter): string {
+  if (product.price === null) return "";
+  const extra = least(menu, product.schemeId);
+  const price = formatter.money(decimal(product.price).plus(extra));
+  if (extra.digits > 0n) return formatter.message("from", { price });
   const unit = weighed(product);
   return unit ? formatter.message("perUnit", { price, unit: formatter.message(unit) }) : price;
 }

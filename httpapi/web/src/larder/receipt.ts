@@ -1,11 +1,12 @@
 // The confirmation of an order, and the past orders of this browser.
 
-import type { Line } from "./basket";
-import { linePrice } from "./choice";
+import { lineOf, type Basket, type Line } from "./basket";
+import { linePrice, priced } from "./choice";
 import { decimal } from "./decimal";
 import { h } from "./dom";
 import type { Formatter } from "./groups";
 import type { Past } from "./history";
+import type { Menu } from "./menu";
 import type { Origin } from "./outcome";
 import { expectedAt, type Intent } from "./place";
 import { orUndefined } from "./store";
@@ -46,6 +47,17 @@ export function receipt(intent: Intent, { name, phone, address, zone, language }
   return h("div", { part: "receipt" }, h("h3", {}, h("bdi", { dir: "auto" }, name)), linesOf(intent.lines, f),
     intent.total === undefined ? "" : h("p", { class: "row sum" }, h("span", { class: "grow" }, f.message("total")), h("strong", {}, f.money(decimal(intent.total)))),
     h("dl", {}, ...facts.flatMap(([key, value]) => [h("dt", {}, f.message(key)), h("dd", {}, value)])));
+}
+
+/** reorder puts the dishes of an earlier order into the basket, as far as they are available. It returns the names of the others. */
+export function reorder(menu: Menu, basket: Basket, lines: readonly Line[]): string[] {
+  const gone: string[] = [];
+  for (const { id, name, quantity, picks } of lines) {
+    const product = menu.product(id);
+    if (product && menu.buyable(product) && priced(menu, product, picks)) basket.add(lineOf(menu, id, decimal(quantity), picks));
+    else gone.push(name);
+  }
+  return gone;
 }
 
 /** PastActions is what a guest can do with past orders. Without reorder, the button is disabled. */

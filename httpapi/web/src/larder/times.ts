@@ -6,17 +6,17 @@ export interface Opening { from: string; to: string }
 const minute = 60_000, step = 15 * minute, day = 24 * 60 * minute;
 
 /** zoneOf returns a time zone that the browser knows: the given one, or the browser's own. */
-export function zoneOf(name: string | null | undefined): string {
+export function zoneOf(name: string): string {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name || undefined }).resolvedOptions().timeZone;
   } catch {
-    return zoneOf(null);
+    return zoneOf("");
   }
 }
 
 /** clock returns a function that writes instants in RFC 3339 with the offset of a time zone, such as "2026-05-01T18:30:00+01:00". */
 export function clock(zone: string): (ms: number) => string {
-  const names = new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "longOffset" });
+  const names = new Intl.DateTimeFormat("en", { timeZone: zoneOf(zone), timeZoneName: "longOffset" });
   return (ms) => {
     const name = names.formatToParts(ms).find((part) => part.type === "timeZoneName")!.value; // "GMT+01:00" or "GMT"
     const offset = /[+-]\d\d:\d\d/.exec(name.replace("\u2212", "-"))?.[0] ?? "+00:00";
@@ -33,6 +33,9 @@ export function open(ms: number, openings: readonly Opening[] | null): boolean {
 /** Times limits the times for which a guest can order: lead is in minutes, days is the longest lead. */
 export interface Times { lead: number; days: number; openings: readonly Opening[] | null; zone: string }
 
+/** soon reports whether a guest can order for as soon as possible. */
+export const soon = ({ lead, openings }: Times): boolean => open(Date.now() + lead * minute, openings);
+
 /** bookable reports whether a guest can still order for a time. */
 export function bookable(time: string, now: number, { lead, days, openings }: Times): boolean {
   const at = Date.parse(time);
@@ -41,7 +44,7 @@ export function bookable(time: string, now: number, { lead, days, openings }: Ti
 
 /** zoneName names a time zone at a time, such as "GMT+1". */
 export function zoneName(language: string, time: string, zone: string): string {
-  const parts = new Intl.DateTimeFormat(language, { timeZone: zone, timeZoneName: "short" }).formatToParts(Date.parse(time) || Date.now());
+  const parts = new Intl.DateTimeFormat(language, { timeZone: zoneOf(zone), timeZoneName: "short" }).formatToParts(Date.parse(time) || Date.now());
   return parts.find((part) => part.type === "timeZoneName")!.value;
 }
 
@@ -61,17 +64,18 @@ export function slots(now: number, { lead, days, openings, zone }: Times): strin
 /** asLocal reads a time as if its local time was in UTC, to format it without its time zone. */
 export const asLocal = (time: string): Date => new Date(time.slice(0, 19) + "Z");
 
-/** dayName names a day, such as "Tomorrow, Tue, 24 Nov". */
+/** dayName names a day, such as "Tomorrow, 24 Nov" or "Thu, 26 Nov". */
 export function dayName(language: string, date: string, today: string): string {
   const at = asLocal(date + "T00:00:00");
-  const name = new Intl.DateTimeFormat(language, { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" }).format(at);
   const days = Math.round((at.getTime() - asLocal(today + "T00:00:00").getTime()) / day);
-  if (days < 0 || days > 1) return name;
+  const far = days < 0 || days > 1;
+  const name = new Intl.DateTimeFormat(language, { ...(far && { weekday: "short" }), day: "numeric", month: "short", timeZone: "UTC" }).format(at);
+  if (far) return name;
   const near = new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(days, "day");
   return `${near.charAt(0).toLocaleUpperCase(language)}${near.slice(1)}, ${name}`;
 }
 
 /** moment formats an instant for the reader, with the time zone. */
 export function moment(language: string, ms: number, zone: string): string {
-  return new Intl.DateTimeFormat(language, { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit", timeZone: zone, timeZoneName: "short" }).format(ms);
+  return new Intl.DateTimeFormat(language, { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit", timeZone: zoneOf(zone), timeZoneName: "short" }).format(ms);
 }

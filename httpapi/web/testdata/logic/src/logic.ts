@@ -1038,8 +1038,8 @@ test("times are quarters of an hour in the restaurant's time zone", () => {
   assert.deepEqual([bookable("2026-10-25T22:00:00Z", now, times), bookable("2026-10-24T23:30:00Z", now, { ...times, openings })], [false, false]);
   const zones = ["2026-10-24", "2026-10-26"].map((d) => zoneName("en", d + "T12:00:00Z", "Europe/Lisbon"));
   assert.ok(zones[0] === "GMT+1" && /^GMT(\+0)?$/.test(zones[1]!), `the zone at the time: ${zones}`);
-  assert.equal(zoneOf("Nowhere/Land"), zoneOf(null));
-  assert.deepEqual(["2026-10-24", "2026-10-25", "2026-10-26"].map((d) => dayName("en", d, "2026-10-24")), ["Today, Sat, Oct 24", "Tomorrow, Sun, Oct 25", "Mon, Oct 26"]);
+  assert.equal(zoneOf("Nowhere/Land"), zoneOf(""));
+  assert.deepEqual(["2026-10-24", "2026-10-25", "2026-10-26"].map((d) => dayName("en", d, "2026-10-24")), ["Today, Oct 24", "Tomorrow, Oct 25", "Mon, Oct 26"]);
 });
 
 test("the history has the last ten orders, without address and phone number", async () => {
