@@ -66,10 +66,14 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
     await page.reload();
     await menu.locator('[part=basket-button]').waitFor();
     await page.evaluate((at) => scrollTo({ top: document.querySelector('larder-menu').scrollHeight * at, behavior: 'instant' }), part);
+    const from = await page.evaluate(() => scrollY);
     await menu.locator('[part=basket-button]').tap();
     await page.waitForTimeout(1200); // until the heights no longer change
     const { y } = await form.boundingBox();
     must(y >= 0 && y < 140, `the form begins at ${y} after a tap at ${part} of the menu`);
+    await page.goBack();
+    await eventually(() => page.evaluate((at) => Math.abs(scrollY - at) < 200, from), 'Back returns to the place in the menu');
+    equal(page.url(), `${larder}/`, 'the page after Back');
   }
 
   step('a site handles the tap itself, and without a form the bar is a button too');

@@ -4,6 +4,7 @@ import { weighed } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import { h, reach } from "./dom";
 import type { Formatter } from "./groups";
+import { departed } from "./links";
 import { busy, type Intent } from "./place";
 import type { Shop } from "./shop";
 import type { Key } from "./texts";
@@ -62,7 +63,9 @@ export class BasketBar {
 
   private tapped(): void {
     if (!this.opened() || !this.form) return;
-    reach(this.form, (this.element.getRootNode() as ShadowRoot).host);
+    const { host } = this.element.getRootNode() as ShadowRoot;
+    if (host.getAttribute("links") !== "off") departed();
+    reach(this.form, host);
     (this.form.shadowRoot?.querySelector<HTMLElement>(`[part=${this.target}]`) ?? this.form).focus({ preventScroll: true });
   }
 }

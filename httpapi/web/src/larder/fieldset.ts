@@ -37,7 +37,11 @@ export class Fieldset {
   private fields = new Map<string, Field>();
   private shape = "";
 
-  constructor(private readonly host: FormHost) {}
+  /** A new fieldset restores what was entered before a reload, or what the guest's browser remembers. */
+  constructor(private readonly host: FormHost) {
+    const kept = orUndefined(() => JSON.parse(sessionStorage.getItem("larder:guest") ?? localStorage.getItem("larder:guest") ?? "null")) as Form | null | undefined;
+    if (kept && typeof kept.fields === "object" && kept.fields) host.form = { ...host.form, ...kept };
+  }
 
   /** expire drops a chosen time for which the guest can no longer order. The guest has to choose again. */
   expire(): void {
@@ -55,9 +59,11 @@ export class Fieldset {
   private get openNow(): boolean { return soon(this.times); }
 
   draw(format: string, busy: boolean): void {
-    if (!this.openNow) this.host.form.soonest = false;
-    this.expire();
     const { form, payments } = this.host;
+    if (!this.openNow) form.soonest = false;
+    if (!payments.includes(form.payment)) form.payment = payments[0] ?? "cash";
+    this.expire();
+    orUndefined(() => sessionStorage.setItem("larder:guest", JSON.stringify(form))); // every change is drawn
     const shape = [format, form.expedition, form.soonest, form.at.slice(0, 10), form.payment === "cash", payments.join(), JSON.stringify(this.times), this.openNow, form.gone].join(" ");
     if (shape !== this.shape) {
       this.shape = shape;

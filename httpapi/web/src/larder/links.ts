@@ -1,5 +1,6 @@
 // The address of an open dish (#dish=ID), and the Back button, which closes it. The
-// dialog has its own history entry, so that Back never leaves the site.
+// dialog has its own history entry, so that Back never leaves the site. A jump to the
+// form has one too.
 
 interface Overlay { readonly fragment: string; close(): void; closeInner(): boolean }
 
@@ -10,7 +11,7 @@ let leaving = 0; // the timer of history.back() until popstate
 const followers = new Set<() => boolean>();
 
 /** marked reports whether the current history entry is the one of a dialog. */
-const marked = (): boolean => (history.state as { larder?: boolean } | null)?.larder === true;
+const marked = (): boolean => (history.state as { larder?: boolean | string } | null)?.larder === true;
 
 /** address returns the address of a fragment on this page, whatever the page's <base> is. */
 export const address = (fragment: string): string => location.href.split("#")[0] + fragment;
@@ -42,6 +43,13 @@ export function linked(): { kind: string; id: string } | null {
   } catch { // not percent-encoded
     return { kind: kind!, id: id! };
   }
+}
+
+/** departed adds a history entry before a jump to the form. Back returns to the place in the menu, which the browser restores. */
+export function departed(): void {
+  if (history.state?.larder === "form") return;
+  history.replaceState({ ...history.state, larder: "menu" }, "");
+  history.pushState({ ...history.state, larder: "form" }, "");
 }
 
 /** dropped removes a link that leads nowhere from the address, unless another menu on the page may have its dish. */
@@ -92,6 +100,6 @@ function listen(): void {
     shown = null;
     before?.close();
     if (link?.kind === "dish" && !marked()) history.replaceState({ ...history.state, larder: true }, ""); // a link of this page: the entry below is its menu
-    if (link && (!before || link.kind === "dish")) for (const work of followers) if (work()) break;
+    if (link && !history.state?.larder?.length && (!before || link.kind === "dish")) for (const work of followers) if (work()) break; // not between menu and form
   });
 }

@@ -13,7 +13,6 @@ import css from "./order.css";
 import { busy, isOnline, notSent, type Intent, type Refusal, type Violation } from "./place";
 import { Outcome, type Origin } from "./outcome";
 import type { Shop } from "./shop";
-import { orUndefined } from "./store";
 import type { Opening } from "./times";
 
 const pause = 400; // milliseconds between the last change and the validation
@@ -86,7 +85,6 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   }
 
   protected joined(shop: Shop, signal: AbortSignal): void {
-    this.recall();
     this.details = {}; // of the restaurant before
     this.live.stop.abort();
     this.live.key = "";
@@ -154,9 +152,8 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     });
   }
 
-  /** changed stores what was entered, redraws, and schedules a validation. */
+  /** changed redraws and schedules a validation. */
   changed(): void {
-    orUndefined(() => sessionStorage.setItem("larder:guest", JSON.stringify(this.form)));
     this.draw();
     this.later();
   }
@@ -404,12 +401,5 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     }
     this.draw();
     this.outcome.element.focus();
-  }
-
-  /** recall restores what was entered before a reload, or what the guest's browser remembers. */
-  private recall(): void {
-    const kept = orUndefined(() => JSON.parse(sessionStorage.getItem("larder:guest") ?? localStorage.getItem("larder:guest") ?? "null")) as Form | null | undefined;
-    if (kept && typeof kept.fields === "object" && kept.fields) this.form = { ...this.form, ...kept };
-    if (!this.payments.includes(this.form.payment)) this.form.payment = this.payments[0] ?? "cash";
   }
 }
