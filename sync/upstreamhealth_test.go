@@ -60,7 +60,7 @@ func TestAnUnreachableServiceIsReportedOnce(t *testing.T) {
 func TestRefusedCredentialsAreReportedAsSuch(t *testing.T) {
 	t.Parallel()
 	for message, fault := range map[string]*upstream.Error{
-		"the ordering service refuses larder's credentials (connections[].client_id, client_secret); menus already fetched are still served": {
+		"the ordering service refuses larder's credentials (connections[].client_id, client_secret); the last menus are still served": {
 			Operation: upstream.OpToken, Status: 401,
 		},
 		"the ordering service is unreachable; its restaurants keep their last good menus": {Operation: upstream.OpToken, Status: 503},
