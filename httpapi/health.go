@@ -48,6 +48,8 @@ type health struct {
 	isReady  bool
 	answered bool // Redis has answered at least once
 	tried    map[menu.RestaurantID]bool
+
+	listing  sync.Mutex // guards the fields below
 	listedAt time.Time
 	listed   []directory.Restaurant // at listedAt: those without a menu whose last sync failed
 	missing  int                    // at listedAt: number of restaurants without a menu
@@ -283,26 +285,27 @@ func (h *health) failed(ctx context.Context, found readinessReport) map[string][
 	return failed
 }
 
-// failedWithoutMenu returns the restaurants whose last sync failed. Anybody may ask, so it reads the
-// runs at most once a second (policy H7).
+// failedWithoutMenu returns the restaurants without a menu whose last sync failed. Anybody may ask, so
+// it reads the runs at most once a second (policy H7).
 func (h *health) failedWithoutMenu(ctx context.Context, missing []directory.Restaurant) []directory.Restaurant {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.listing.Lock()
+	defer h.listing.Unlock()
 	now := h.deps.Clock()
 	if len(missing) == h.missing && now.Sub(h.listedAt) < time.Second {
 		return h.listed
 	}
-	h.listedAt, h.listed, h.missing = now, nil, len(missing)
+	var failed []directory.Restaurant
 	for _, restaurant := range missing[:min(len(missing), triedAtOnce)] {
 		runs, _, err := h.deps.Runner.Log().List(ctx, runlog.Filter{Restaurant: restaurant.ID, Limit: 1})
 		if err != nil {
-			break
+			return failed // incomplete: the next request reads again
 		}
 		if len(runs) > 0 && runs[0].Outcome == runlog.OutcomeFailed {
-			h.listed = append(h.listed, restaurant)
+			failed = append(failed, restaurant)
 		}
 	}
-	return h.listed
+	h.listedAt, h.listed, h.missing = now, failed, len(missing)
+	return failed
 }
 
 // countOf returns a number with its noun: "1 restaurant", "2 restaurants".

@@ -135,7 +135,7 @@ func get(engine *gin.Engine, path string, handlers ...gin.HandlerFunc) {
 
 // noRoute answers requests that match no route.
 func noRoute(*gin.Context) error {
-	return &respond.Problem{Code: respond.CodeNotFound, Msg: "this path does not exist; /docs and /openapi.json list the paths"}
+	return &respond.Problem{Code: respond.CodeNotFound, Msg: "this path does not exist; /openapi.json lists the paths"}
 }
 
 // noMethod answers OPTIONS, and methods that a path does not support. Gin has listed the

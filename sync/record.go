@@ -244,7 +244,7 @@ type upstreamState struct {
 // the run failed because the service is unreachable, which has been logged.
 func (r *Runner) recordHealth(t *Target, run *runlog.Run, fault error) (away bool) {
 	gone := isUnreachable(fault)
-	if !gone && (run.Steps.Fetch == 0 || errors.Is(fault, context.Canceled)) {
+	if !gone && (run.Steps.Fetch == 0 || errors.Is(fault, context.Canceled) || errors.Is(fault, upstream.ErrBusy)) {
 		return false // it shows nothing about the service
 	}
 	now := r.clock()

@@ -48,6 +48,11 @@ func TestAnUnreachableServiceIsReportedOnce(t *testing.T) {
 		if n := loud() - before; n > 3 {
 			t.Errorf("round %d: %d warnings of %d failed runs, want at most 3", round, n, 2*restaurantsOfAll)
 		}
+		g.service.set(func(s *service) { s.err = &upstream.Error{Operation: upstream.OpMenu, Err: upstream.ErrBusy} })
+		all(runlog.OutcomeFailed)
+		if back := g.logged("upstream.recovered"); back != round-1 {
+			t.Errorf("round %d: runs without a slot were logged as a recovery", round)
+		}
 		g.service.set(func(s *service) { s.err = nil })
 		all(runlog.OutcomeUnchanged)
 		if away, back := g.logged("upstream.unreachable"), g.logged("upstream.recovered"); away != round || back != round {

@@ -26,16 +26,17 @@ func newContentCache(load func(context.Context, string) (*menu.Content, error)) 
 	return &contentCache{load: load, entries: make(map[string]weak.Pointer[menu.Content]), packedViews: map[string][]byte{}}
 }
 
-// content returns the content with the hash. If memory has none, concurrent callers share one load.
+// content returns the content with the hash. If memory has none, concurrent callers share one load; the
+// end of ctx ends only this caller's wait.
 func (c *contentCache) content(ctx context.Context, hash string) (*menu.Content, error) {
 	if content := c.cached(hash); content != nil {
 		return content, nil
 	}
-	loaded, err, _ := c.flight.Do(hash, func() (any, error) {
+	flight := c.flight.DoChan(hash, func() (any, error) {
 		if content := c.cached(hash); content != nil {
 			return content, nil
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadWithin) // the callers share it
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadWithin)
 		defer cancel()
 		content, err := c.load(ctx, hash)
 		if err != nil {
@@ -43,8 +44,13 @@ func (c *contentCache) content(ctx context.Context, hash string) (*menu.Content,
 		}
 		return c.intern(hash, content), nil
 	})
-	content, _ := loaded.(*menu.Content) // nil with an error
-	return content, err
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case loaded := <-flight:
+		content, _ := loaded.Val.(*menu.Content) // nil with an error
+		return content, loaded.Err
+	}
 }
 
 func (c *contentCache) cached(hash string) *menu.Content {

@@ -68,7 +68,7 @@ func journalProblem(err error) *Problem {
 			"new orders are paused while the records of earlier orders are checked; try again later")
 	case errors.As(err, &journal) && !errors.Is(err, context.Canceled):
 		return temporaryProblem(CodeJournalUnavailable, retryJournal, err,
-			"the order journal does not answer; nothing was sent to the ordering service; try again")
+			"the order journal does not answer; this request was not sent to the ordering service; try again")
 	default:
 		return nil
 	}

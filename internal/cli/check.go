@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -147,7 +148,7 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	switch {
 	case isRefused:
 		findings[0] = finding{Subject: "redis", Msg: fmt.Sprintf("(%s) responds, but %s: %s: %v", info, short, why, refused.Err)}
-	case err != nil && short == "does not answer" && why != "":
+	case errors.Is(err, syscall.ECONNREFUSED), err != nil && why == "timeout":
 		msg := fmt.Sprintf("no Redis answers at %s (%s): start it, or correct redis.url", redis.Address(), why)
 		findings[0] = finding{Subject: "redis", Msg: msg}
 	case err != nil:
@@ -229,11 +230,11 @@ func probeText(probes []upstream.Probe, section string) string {
 	advice := ""
 	failed, ok := errors.AsType[*upstream.Error](probes[0].Err)
 	switch {
-	case !ok || failed.Status >= http.StatusInternalServerError:
-	case failed.Status == 0, failed.Status == http.StatusNotFound:
-		advice = "; check " + section + "auth_url"
-	default:
+	case !ok || failed.Status >= http.StatusInternalServerError, failed.Status == http.StatusTooManyRequests:
+	case failed.Status == http.StatusBadRequest, failed.Status == http.StatusUnauthorized, failed.Status == http.StatusForbidden:
 		advice = "; check " + section + "client_id and client_secret"
+	default: // no response, a page, a redirect, 404, 405
+		advice = "; check " + section + "auth_url"
 	}
 	for _, probe := range probes {
 		result := " works: change the configuration"

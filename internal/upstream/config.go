@@ -152,7 +152,7 @@ func addressFault(address string) string {
 	parsed, err := url.Parse(address)
 	switch {
 	case err != nil && (strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "https://")):
-		return "not a valid URL: check the host, the port, and spaces"
+		return "not a valid URL: check the host and the port, and remove spaces"
 	case err != nil:
 		return "not a valid URL (start with http:// or https://)" // the parser's error would contain a password
 	case parsed.Scheme != "http" && parsed.Scheme != "https":

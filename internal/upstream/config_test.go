@@ -52,7 +52,7 @@ func TestInvalidConfigs(t *testing.T) {
 		"a name with @":        {func(c *upstream.Config) { c.Name = "@main" }, "name", "use 1 to 64"},
 		"no base_url":          {func(c *upstream.Config) { c.BaseURL = "" }, "base_url", "is missing"},
 		"base_url invalid":     {func(c *upstream.Config) { c.BaseURL = "http://a:b:c" }, "base_url", "not a valid URL: check the host"},
-		"base_url with spaces": {func(c *upstream.Config) { c.BaseURL = "http://a b" }, "base_url", "not a valid URL: check the host, the port, and spaces"},
+		"base_url with spaces": {func(c *upstream.Config) { c.BaseURL = "http://a b" }, "base_url", "not a valid URL: check the host and the port, and remove spaces"},
 		"base_url of nothing":  {func(c *upstream.Config) { c.BaseURL = "://a b" }, "base_url", "not a valid URL (start with http"},
 		"base_url of ftp":      {func(c *upstream.Config) { c.BaseURL = "ftp://host" }, "base_url", "http://"},
 		"base_url no host":     {func(c *upstream.Config) { c.BaseURL = "http:///x" }, "base_url", "no host"},

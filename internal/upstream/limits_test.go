@@ -117,6 +117,13 @@ func TestAReadWithoutASlotDoesNotCountForTheBreaker(t *testing.T) {
 		if got := client.BreakerState(); got != "open" {
 			t.Errorf("breaker = %s after six failed reads, want open", got)
 		}
+		time.Sleep(20 * time.Second) // until one read may test the service
+		all.Go(func() { _, _ = client.CreateOrder(t.Context(), []byte("{}")) })
+		synctest.Wait()
+		if err := read(time.Second); !errors.Is(err, upstream.ErrBusy) || client.BreakerState() != "open" {
+			t.Errorf("a test of the service without a slot = %v, breaker %s; want ErrBusy and open", err, client.BreakerState())
+		}
+		all.Wait()
 	})
 }
 

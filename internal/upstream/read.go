@@ -97,10 +97,10 @@ func (c *Client) read(ctx context.Context, r *request, conditional bool) (*httpA
 	}
 	got, err := c.retry(ctx, readPause, func() (*httpAnswer, error) { return c.readOnce(ctx, r, conditional) })
 	failed, _ := errors.AsType[*Error](err)
-	switch busy := errors.Is(err, ErrBusy); {
-	case failed != nil && failed.fault, busy && !c.breaker.IsClosed():
+	switch answered := err == nil || failed != nil && failed.Status != 0; {
+	case failed != nil && failed.fault, !answered && !c.breaker.IsClosed(): // a half-open breaker needs a result
 		c.breaker.RecordFailure()
-	case !busy: // otherwise the service was not asked
+	case answered:
 		c.breaker.RecordSuccess()
 	}
 	return got, err
@@ -112,7 +112,7 @@ func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*h
 	slot, err := c.queue.acquire(ctx, readsClient, reads, waitLimits{})
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			err = fmt.Errorf("%w (see connections[].concurrency and rate): %w", ErrBusy, err)
+			err = fmt.Errorf("%w (it is slow, or connections[].concurrency or rate is low): %w", ErrBusy, err)
 		}
 		return nil, &Error{Operation: r.op, Err: err}
 	}

@@ -218,12 +218,13 @@ func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 		return nil, e
 	}
 	e := c.certaintyOf(op, got, w.used)
-	// On a reused connection, a refusal could belong to another request. So this request is not sent again. An
-	// intermediary that closes may have sent 429 or 503 before: only the interface's error shape is certain.
+	// On a reused connection, a refusal could belong to another request, so this one is not sent again. An
+	// intermediary may send 429 or 503 and close before it gets the request: then the outcome is unknown. Only a
+	// response in the interface's error shape is certain.
 	on := left.got.Load()
 	if w.reused = on != nil && on.Reused; w.reused && e != nil {
 		e.again = false
-		if !e.refused && e.Status != http.StatusUnauthorized && e.Code == "" && e.Msg == "" {
+		if !e.refused && e.Status != http.StatusUnauthorized && (got.bodyErr != nil || e.Code == "" || e.Msg == "") {
 			e.Effect = EffectUnknown
 		}
 	}

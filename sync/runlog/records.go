@@ -59,7 +59,7 @@ func unfinished(raw, joined string) record {
 	return record{run: run, raw: raw, position: run.ID}
 }
 
-// load reads records, without a run if it was deleted or folded into a later one. It reads the
+// load reads records, without a run if it was deleted, was folded into a later one, or cannot be read. It reads the
 // unfinished ones first, so that a run that finishes meanwhile is found among the finished ones.
 func (l *Log) load(ctx context.Context, refs []runRef) ([]record, error) {
 	if len(refs) == 0 {

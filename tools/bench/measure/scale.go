@@ -195,9 +195,12 @@ func (m *measuring) memory(ctx context.Context, l *Instance) (rss, heap int64, e
 	return rss, int64(liveHeap(sample)), err
 }
 
-// liveHeap estimates the reachable memory at the last collection, in bytes: the heap
+// heapReserve is that of cmd/larder/serve.go: it counts as heap and is not used.
+const heapReserve = 24 << 20
+
+// liveHeap estimates the memory in use at the last collection, in bytes: the heap
 // grows to twice this size (GOGC 100) before the next one.
-func liveHeap(s metrics.Sample) float64 { return s.Sum("go_memstats_next_gc_bytes") / 2 }
+func liveHeap(s metrics.Sample) float64 { return s.Sum("go_memstats_next_gc_bytes")/2 - heapReserve }
 
 // steadyEvery is the time for which syncs are counted before a comparison with the goal.
 const steadyEvery = 10 * time.Second

@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: bf1564541daef1e4b5ea0a135250f1ea45c01166fe938ddbc6442b42e9ad4330
+// openapi.yaml: 52d3a2555433b24458ed8eda8ff8f7473eb18fd295e280d91f417811ae6e72ec
 // what follows: b6615d370ba18113bb3192ae1fc6fe4a068ac56776c15d6fed1241d0d8ee0e41
 export interface paths {
     "/connect/token": {
