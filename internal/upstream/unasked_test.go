@@ -75,13 +75,14 @@ func TestBytesBeforeTheRequestAreNotItsResponse(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, TLS %v", name, secured), func(t *testing.T) {
 				t.Parallel()
 				for _, op := range []upstream.Operation{upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
-					taken := make(chan struct{})
+					taken, sent := make(chan struct{}), make(chan struct{})
 					s := serveWire(t, secured, nil)
 					s.answer = func(p peer) bool {
 						p.says(created201)
 						if s.conns.Load() == 1 {
 							<-taken
 							sends(p)
+							close(sent)
 						}
 						return true
 					}
@@ -92,6 +93,7 @@ func TestBytesBeforeTheRequestAreNotItsResponse(t *testing.T) {
 					awaitKept(t, client)
 					ctx, tries := collectAttempts(beforeWrite(t.Context(), func() {
 						close(taken)
+						<-sent
 						<-time.After(50 * time.Millisecond) // until it has arrived
 					}))
 					if op == upstream.OpCreate {

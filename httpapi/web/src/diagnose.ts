@@ -32,8 +32,12 @@ function menuOrigin(url: string): string {
   return `the server of ${url} does not allow pages of ${origin} (CORS). If orders go to larder, add ${origin} to auth.public_orders.origins, and set auth.public_orders.enabled to true. With order-url, or without an order form, add it to http.cors_origins. For the demo: larder demo --origin ${origin}. ${help}`;
 }
 
+const found = new Set<string>(); // the order URLs and statuses that were examined
+
 /** reportOrder reports why an order had no readable response (status 0), was not allowed, or did not reach larder. */
 export async function reportOrder(url: string, own: boolean, { status, body }: Pick<Answer, "status" | "body">): Promise<void> {
+  if (found.has(url + status)) return;
+  found.add(url + status);
   const { origin } = location;
   const setting = `Add ${origin} to auth.public_orders.origins, and set auth.public_orders.enabled to true; or use order-url. ${help}`;
   if (status === 401 || status === 403) {
@@ -45,7 +49,7 @@ export async function reportOrder(url: string, own: boolean, { status, body }: P
   } else if (status === 0 && !await (own ? reachable(url) : isLarder(baseOf(url)))) { // a GET of larder's orders would be an error on the console
     report(unreachable(url, own ? "your backend" : "larder"));
   } else if (status === 0 && new URL(url).origin !== origin) {
-    report(`the server of ${url} responds, but this page may not read the response (CORS). ${own ? `Check order-url. The backend must answer OPTIONS, and send Access-Control-Allow-Origin: ${origin} and Access-Control-Allow-Headers: Content-Type, Idempotency-Key.` : setting}`);
+    report(`the server of ${url} responds, but this page may not read the response (CORS), or the connection was lost. If this happens with each order: ${own ? `Check order-url. The backend must answer OPTIONS, and send Access-Control-Allow-Origin: ${origin} and Access-Control-Allow-Headers: Content-Type, Idempotency-Key.` : setting}`);
   }
 }
 

@@ -74,6 +74,12 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
     await page.goBack();
     await eventually(() => page.evaluate((at) => Math.abs(scrollY - at) < 200, from), 'Back returns to the place in the menu');
     equal(page.url(), `${larder}/`, 'the page after Back');
+    await menu.locator('[part=basket-button]').tap();
+    await page.waitForTimeout(100);
+    await page.goBack();
+    await page.waitForTimeout(1200); // the heights may still change
+    const back = await page.evaluate(() => scrollY);
+    must(Math.abs(back - from) < 200, `the page is at ${back} after Back at once, not at ${from}`);
   }
 
   step('a site handles the tap itself, and without a form the bar is a button too');

@@ -48,13 +48,14 @@ export function once(work: () => void): () => void {
 }
 
 /**
- * reach scrolls to an element, over long distances at once. What comes into view on the way gets its
+ * reach scrolls to an element, in one step if it is far. What comes into view on the way gets its
  * real height, so for a while it aligns again after each change of the height of box.
  */
 export function reach(target: HTMLElement, box: Element, smooth = true): void {
   const far = Math.abs(target.getBoundingClientRect().top) > 2 * innerHeight;
   const still = far || !smooth || matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const end = performance.now() + settling;
+  let end = performance.now() + settling;
+  for (const name of ["pointerdown", "wheel", "keydown", "popstate"]) addEventListener(name, () => { end = 0; }, { once: true, capture: true, passive: true }); // the guest decides
   target.scrollIntoView({ behavior: still ? "instant" : "smooth" });
   const align = (): void => {
     const watch = new ResizeObserver(() => {

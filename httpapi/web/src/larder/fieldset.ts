@@ -52,7 +52,10 @@ export class Fieldset {
   /** times are the limits that the site has set, or the standard ones. */
   private get times(): Times {
     const { host } = this;
-    const number = (name: string, standard: number): number => Number(host.getAttribute(name)) || standard;
+    const number = (name: string, standard: number): number => {
+      const value = Number(host.getAttribute(name));
+      return value > 0 && value < Infinity ? value : standard;
+    };
     return { lead: number("lead-time", 60), days: number("max-lead", 30), openings: host.openings, zone: host.timeZone };
   }
 
@@ -155,6 +158,7 @@ export class Fieldset {
       h("label", { class: "row remember" }, h("input", { type: "checkbox", name: "remember", ".checked": form.remember === true, onchange: (event: Event) => {
         form.remember = (event.target as HTMLInputElement).checked;
         this.keepDetails();
+        this.host.later(); // draws, which stores the choice
       } }), text("remember")),
     ];
     this.element.replaceChildren(...sets.filter((s) => s !== false));

@@ -47,7 +47,7 @@ export function linked(): { kind: string; id: string } | null {
 
 /** departed adds a history entry before a jump to the form. Back returns to the place in the menu, which the browser restores. */
 export function departed(): void {
-  if (history.state?.larder === "form") return;
+  if (leaving || history.scrollRestoration === "manual" || history.state?.larder === "form") return;
   history.replaceState({ ...history.state, larder: "menu" }, "");
   history.pushState({ ...history.state, larder: "form" }, "");
 }

@@ -112,7 +112,7 @@ export class LarderMenu extends LarderElement {
     this.drawBasket();
     if (!this.followed) {
       this.followed = true;
-      if (!occupied()) this.follow();
+      if (!occupied() && history.state?.larder !== "form") this.follow();
     }
   }
 

@@ -367,7 +367,8 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.checking = false;
       this.draw();
     }
-    if (this.box.hidden || body !== this.body()) return; // an earlier order was placed late, or this one was changed: the guest decides
+    if (this.box.hidden) return this.outcome.element.focus(); // it shows an earlier order that was placed late
+    if (body !== this.body()) return; // changed meanwhile, and drawn again: the guest decides
     this.leading = true;
     this.withdrawn = false;
     void shop.placing.begin(body, shop.basket.lines.map((line) => ({ ...line })));

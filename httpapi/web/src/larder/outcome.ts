@@ -47,7 +47,7 @@ export class Outcome {
       orderAgain: () => this.actions.reorder(intent.lines), print: () => print(),
     };
     const call = from.phone && (intent.state !== "placed" || intent.rejected) && intent.state !== "sending" && intent.state !== "offline"
-      ? h("p", {}, this.f.message("call"), " ", module ? module.callTo(from.phone) : h("bdi", {}, from.phone)) : "";
+      ? h("p", {}, this.f.message("call"), " ", module ? module.callTo(from.phone) : (void checkoutFile.load().then(this.actions.loaded), h("bdi", { dir: "ltr" }, from.phone))) : "";
     const receipt = intent.state !== "placed" ? "" : module ? module.receipt(intent, from, this.f) : checkoutFile.pending(this.f, () => {
       this.shape = "";
       this.actions.loaded();

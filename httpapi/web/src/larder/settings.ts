@@ -17,9 +17,11 @@ export function checkSettings(site: Settings): void {
   if (currency && orUndefined(() => Intl.supportedValuesOf("currency").includes(currency.toUpperCase())) === false) report(`currency="${currency}" is unknown. Use an ISO 4217 code such as EUR.`);
   for (const [name, unit] of [["lead-time", "minutes"], ["max-lead", "days"]] as const) {
     const value = site.getAttribute(name);
-    if (value && !(Number(value) >= 0)) report(`${name}="${value}" is not a number of ${unit}. The default is used.`);
+    if (value && !(Number(value) >= 0 && Number(value) < Infinity)) report(`${name}="${value}" is not a number of ${unit}. The default is used.`);
   }
-  for (const opening of site.openings ?? []) {
+  const { openings } = site;
+  if (openings && !Array.isArray(openings)) return report("openings is not a list of intervals.");
+  for (const opening of openings ?? []) {
     const { from, to } = Object(opening) as Partial<Opening>;
     const valid = [from, to].every((time) => typeof time === "string" && instant.test(time) && !Number.isNaN(Date.parse(time)));
     if (!valid) report(`openings: ${JSON.stringify(opening)} is not an interval in RFC 3339. Use {"from": "2026-05-01T11:00:00+01:00", "to": "2026-05-01T22:30:00+01:00"}.`);

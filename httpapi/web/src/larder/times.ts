@@ -27,7 +27,7 @@ export function clock(zone: string): (ms: number) => string {
 
 /** open reports whether an instant is in one of the intervals. Without intervals it always is. */
 export function open(ms: number, openings: readonly Opening[] | null): boolean {
-  return !openings || openings.some(({ from, to }) => Date.parse(from) <= ms && ms <= Date.parse(to));
+  return !Array.isArray(openings) || openings.some((one) => Date.parse(one?.from) <= ms && ms <= Date.parse(one?.to));
 }
 
 /** Times limits the times for which a guest can order: lead is in minutes, days is the longest lead. */
