@@ -68,7 +68,9 @@ func TestConfigBounds(t *testing.T) {
 		change func(c *ordering.Config, wrong bool)
 	}{
 		{"place_timeout", func(c *ordering.Config, wrong bool) { c.PlaceTimeout = menutest.Pick(wrong, time.Duration(0), 1) }},
-		{"place_timeout", func(c *ordering.Config, wrong bool) { c.PlaceTimeout = menutest.Pick(wrong, 101*time.Second, 100*time.Second) }},
+		{"place_timeout", func(c *ordering.Config, wrong bool) {
+			c.PlaceTimeout = menutest.Pick(wrong, 101*time.Second, 100*time.Second)
+		}},
 		{"sweep_every", func(c *ordering.Config, wrong bool) { c.SweepEvery = menutest.Pick(wrong, time.Duration(0), 1) }},
 		{"customer_data_ttl", func(c *ordering.Config, wrong bool) {
 			c.CustomerDataTTL = c.KeyTTL - menutest.Pick(wrong, time.Duration(1), 0)

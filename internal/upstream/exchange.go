@@ -207,8 +207,9 @@ const (
 )
 
 // retry calls attempt until it succeeds, its error does not allow a retry, or there are no attempts left. It
-// returns the result of the last attempt, or if a repeat gets no slot, of the one before. ctx limits only the pauses; a pause that would outlast ctx is not
-// started. A started attempt has its own time limit, so that the outcome of a write is never lost.
+// returns the result of the last attempt, or if a repeat gets no slot, of the one before. ctx limits only the
+// pauses; a pause that would outlast ctx is not started. A started attempt has its own time limit, so that the
+// outcome of a write is never lost.
 func (c *Client) retry(ctx context.Context, base time.Duration, attempt func() (*httpAnswer, error)) (*httpAnswer, error) {
 	var last error
 	for try := 1; ; try++ {
