@@ -15,9 +15,9 @@ import (
 	"larder/ordering"
 )
 
-// hasty makes the outcome of a call unknown shortly after its start.
+// hasty makes the outcome of a call unknown soon after its start, but not before a busy machine has sent it.
 func hasty(p *plan) {
-	p.ordering.InFlightGrace, p.ordering.PlaceTimeout = time.Millisecond, 50*time.Millisecond
+	p.ordering.InFlightGrace, p.ordering.PlaceTimeout = time.Millisecond, time.Second
 }
 
 // swept sweeps until the outcome of the order with the key is unknown.

@@ -107,6 +107,9 @@ type loading[T any] struct {
 // later callers get the same error for missLife. The end of ctx ends only this caller's wait.
 func loadOnce[T any](ctx context.Context, r *Replica, l loading[T]) (T, error) {
 	var none T
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
 	if err := r.slots.misses.find(l.miss); err != nil {
 		return none, err
 	}

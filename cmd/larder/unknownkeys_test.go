@@ -26,7 +26,7 @@ func TestServe_AllowUnknownKeys(t *testing.T) {
 		!strings.Contains(refused.Err, "--allow-unknown-keys") {
 		t.Errorf("serve without the flag: %+v", refused)
 	}
-	if out := must(t, "check", "--allow-unknown-keys", "--config", file.path); !strings.Contains(out, "warning: "+warning+"\n") {
+	if out := must(t, "check", "--allow-unknown-keys", "--config", file.path); !strings.Contains(out, "warning "+warning+"\n") {
 		t.Errorf("check --allow-unknown-keys prints\n%s", out)
 	}
 	if got := larder(t, "config", "print", "--allow-unknown-keys", "--config", file.path); got.Status != cli.StatusDone ||
