@@ -107,24 +107,28 @@ func (l *loader) readYAML(data []byte) *node {
 var duplicateKey = regexp.MustCompile(`^mapping key "(.*)" already defined at \[(\d+):\d+\]$`)
 
 // yamlAdvice has what to do after errors of the YAML parser.
-var yamlAdvice = []struct{ text, advice string }{ //nolint:gochecknoglobals // constant
-	{"'\t' that cannot start any token|tab character", "indent with spaces, not tabs"},
-	{"^mapping value is not allowed", "check the indentation of this line; a value with a colon and a space needs quotes"},
-	{"map key-value is pre-defined", "there is more text after the value: put the whole value in quotes"},
-	{"^value is not allowed", "check the indentation of this line"},
-	{"non-map value", "check the indentation of this line; a key needs a colon and a space"},
-	{"reserved character|directive value|header option|tag character|scalar value type|corresponding to", "put the value in quotes"},
-	{"undefined (anchor|alias)", "put the value in quotes if it starts with & or *"},
-	{"end token", "a { or [ is not closed"},
-	{"must be specified", "a { or [ is not closed, or a comma is missing"},
-	{"unknown escape character", `in double quotes, write \\ for \, or use single quotes`},
-	{"could not find end character", `the quote is not closed; in double quotes, write \\ for \`},
+var yamlAdvice = []struct { //nolint:gochecknoglobals // constant
+	text   *regexp.Regexp
+	advice string
+}{
+	{regexp.MustCompile("'\t' that cannot start any token|tab character"), "indent with spaces, not tabs"},
+	{regexp.MustCompile("^mapping value is not allowed"), "check the indentation of this line; a value with a colon and a space needs quotes"},
+	{regexp.MustCompile("map key-value is pre-defined"), "there is more text after the value: put the whole value in quotes"},
+	{regexp.MustCompile("^value is not allowed"), "check the indentation of this line"},
+	{regexp.MustCompile("non-map value"), "check the indentation of this line; a key needs a colon and a space"},
+	{regexp.MustCompile("reserved character|directive value|header option|tag character"), "put the value in quotes"},
+	{regexp.MustCompile("scalar value type|corresponding to"), "put the value in quotes"},
+	{regexp.MustCompile("undefined (anchor|alias)"), "put the value in quotes if it starts with & or *"},
+	{regexp.MustCompile("end token"), "a { or [ is not closed"},
+	{regexp.MustCompile("must be specified"), "a { or [ is not closed, or a comma is missing"},
+	{regexp.MustCompile("unknown escape character"), `in double quotes, write \\ for \, or use single quotes`},
+	{regexp.MustCompile("could not find end character"), `the quote is not closed; in double quotes, write \\ for \`},
 }
 
 // yamlText returns an error of the YAML parser with what to do.
 func yamlText(msg string) string {
 	for _, known := range yamlAdvice {
-		if regexp.MustCompile(known.text).MatchString(msg) {
+		if known.text.MatchString(msg) {
 			return known.advice
 		}
 	}
