@@ -31,11 +31,31 @@ func Decode(raw []byte) (*View, error) {
 
 // decodeAnswer decodes the view in an answer, and returns its members too.
 func decodeAnswer(raw []byte) (*View, []viewMember, error) {
-	text, marked, err := findView(jsontext.String(raw))
+	answer := jsontext.String(raw)
+	if text, marked := onlyResult(answer); text != "" {
+		if view, members, err := decodeView(text, marked, maxViewDepth-1); err == nil {
+			return view, members, nil
+		}
+	}
+	text, marked, err := findView(answer)
 	if err != nil {
 		return nil, nil, err
 	}
-	return decodeView(text, marked)
+	return decodeView(text, marked, maxViewDepth)
+}
+
+// onlyResult returns what is inside of {"result": … }, the usual answer, without reading it twice. If that is
+// not one well-formed value, the answer has other members or is invalid, and findView decides.
+func onlyResult(answer string) (text string, marked bool) {
+	r := jsontext.NewReader(answer, maxViewDepth)
+	for name := range r.Members() {
+		rest := strings.TrimRight(r.Source()[r.Offset():], " \t\r\n")
+		if inner, ok := strings.CutSuffix(rest, "}"); ok && name == "result" && r.Kind() == jsontext.KindObject {
+			return inner, r.BOM()
+		}
+		break
+	}
+	return "", false
 }
 
 // findView validates an answer and returns the text of the view: the value of "result", unless the
@@ -72,8 +92,8 @@ func findView(answer string) (view string, marked bool, err error) {
 type viewMember struct{ name, value string }
 
 // decodeView decodes a bare view. It returns the errors of Decode.
-func decodeView(text string, marked bool) (*View, []viewMember, error) {
-	d := newDecoder(text)
+func decodeView(text string, marked bool, depth int) (*View, []viewMember, error) {
+	d := newDecoder(text, depth)
 	if marked {
 		d.report(IssueByteOrderMark, "", "")
 	}
@@ -117,10 +137,10 @@ type fieldName struct{ folded, canonical string }
 // maxNames is the maximum number of cached spellings of names.
 const maxNames = 1_000
 
-func newDecoder(text string) *decoder {
+func newDecoder(text string, depth int) *decoder {
 	l, _ := listPool.Get().(*lists)
 	return &decoder{
-		Reader:   jsontext.NewReader(text, maxViewDepth),
+		Reader:   jsontext.NewReader(text, depth),
 		view:     &View{},
 		lists:    l,
 		names:    make(map[string]fieldName),

@@ -87,7 +87,7 @@ const maxPublished = 96 << 20
 // DecodeContent decodes the Content of a Published, without looking for an envelope. The compiled
 // result equals that of the published view. It returns the errors of Decode.
 func DecodeContent(content []byte) (*View, error) {
-	view, _, err := decodeView(jsontext.String(content), false)
+	view, _, err := decodeView(jsontext.String(content), false, maxViewDepth)
 	return view, err
 }
 
