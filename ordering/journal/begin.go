@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -140,7 +141,7 @@ func (j *Journal) adopted(o ordering.CallSpec) *tx {
 		State:      ordering.StatePlaced,
 	})
 	c.tookID = true
-	c.list(c.stateList(ordering.StatePlaced), "", "", 0)
+	c.list(c.stateList(ordering.StatePlaced), "", "", "0")
 	return c
 }
 
@@ -149,7 +150,7 @@ func (j *Journal) newRecordTx(r ordering.Record) *tx {
 	c.next = r
 	c.next.CreatedAt = atCommit()
 	c.touch()
-	c.list(c.names.Orders(r.Connection), "", "", 0)
+	c.list(c.names.Orders(r.Connection), "", "", "0")
 	return c
 }
 
@@ -169,7 +170,7 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 		Derived:     o.Derived,
 		Key:         o.Key,
 		Payments:    o.Payments,
-	}, o.Body, o.Deadline.Milliseconds())
+	}, o.Body, o.Deadline)
 	if o.Operation == upstream.OpCreate {
 		c.mode = modeCreate
 	}
@@ -182,19 +183,19 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 
 // openCall adds a call, without a result, as the order's last call. The revision of the record is then
 // the ID of the CallSpec, so that Finish needs no read (see begunOrder).
-func (c *tx) openCall(call ordering.Call, body []byte, deadline int64) {
+func (c *tx) openCall(call ordering.Call, body []byte, deadline time.Duration) {
 	call.Number = 1
 	if calls := c.next.Calls; len(calls) > 0 {
 		call.Number = calls[len(calls)-1].Number + 1
 	}
 	call.Outcome, call.StartedAt, call.EndedAt = ordering.OutcomeOpen, atCommit(), time.Time{}
 	call.Attempts, call.Answer, call.Resolved, call.Contradicted = nil, nil, nil, ""
-	c.list(c.openList(), callSuffix(call.Number), deadline, 0)
+	c.list(c.openList(), callSuffix(call.Number), number(deadline.Milliseconds()), "0")
 	if call.Key != "" {
-		c.step("set", c.idempotencyKey(call.Key), c.pointer(call.Number), "", 0)
+		c.step("set", c.idempotencyKey(call.Key), c.pointer(call.Number), "", "0")
 	}
 	if len(body) > 0 {
-		c.step("hset", c.guestKey(call.Number), fieldBody, body)
+		c.step("hset", c.guestKey(call.Number), fieldBody, jsontext.String(body))
 	}
 	c.keepRecord()
 	c.put(call)

@@ -47,7 +47,8 @@ func revisionHead(revision string) string {
 	return recordFormat + revision + " "
 }
 
-// encode returns the stored form of a record. The time of the commit is missing: it is all zeros.
+// encode returns the stored form of a record. The time of the commit is missing: it is all zeros. encode rounds
+// the times of the record to those that decode returns, and fails for a record that decode would reject.
 func encode(revision string, r *ordering.Record) (string, error) {
 	c := codec{out: make([]byte, 0, 1024)}
 	c.out = append(c.out, revisionHead(revision)...)
@@ -57,9 +58,8 @@ func encode(revision string, r *ordering.Record) (string, error) {
 }
 
 // decode decodes an order. The error is errCorrupt with the name of the value, never with the value
-// itself. The answers have only their status and code. stored is false for a record that is not
-// committed yet; atCommit then is the time of the commit.
-func decode(at location, text string, stored bool) (*order, error) {
+// itself. The answers have only their status and code.
+func decode(at location, text string) (*order, error) {
 	o := &order{place: at}
 	c := codec{reading: true}
 	if len(text) <= recordHead+timeDigits || !strings.HasPrefix(text, recordFormat) ||
@@ -69,14 +69,10 @@ func decode(at location, text string, stored bool) (*order, error) {
 	}
 	o.revision = text[len(recordFormat) : recordHead-1]
 	committed, err := strconv.ParseInt(text[recordHead:recordHead+timeDigits], 10, 64)
-	switch {
-	case !stored:
-		c.committed = atCommit()
-	case err != nil || committed < 1 || committed > latest:
+	if err != nil || committed < 1 || committed > latest {
 		c.corrupt("committed")
-	default:
-		c.committed = moment(committed)
 	}
+	c.committed = moment(committed)
 	c.rest = text[recordHead+timeDigits+1:]
 	c.record(&o.Record)
 	c.end("end")
@@ -312,8 +308,8 @@ func (c *codec) time(name string, v *time.Time, missing bool) {
 	if integer(c, name, &ms); ms < 0 || ms > latest || ms == 0 && !missing {
 		c.corrupt(name)
 	}
-	if c.reading {
-		*v = moment(ms)
+	if rounded := moment(ms); *v != rounded { // a record that others read already has such times
+		*v = rounded
 	}
 }
 
@@ -326,11 +322,15 @@ func (c *codec) decimal(name string, v *decimal.Decimal) {
 	if !c.reading {
 		text = v.StringFixed(max(-v.Exponent(), 0)) // all digits, including trailing zeros
 	}
-	if c.text(name, &text); !c.reading {
+	if c.text(name, &text); len(text) > maxDecimal {
+		c.corrupt(name)
 		return
 	}
-	number, err := decimal.NewFromString(text[:min(len(text), maxDecimal)])
-	if err != nil || len(text) > maxDecimal || !hasExponent(number) {
+	if !c.reading {
+		return
+	}
+	number, err := decimal.NewFromString(text)
+	if err != nil || !hasExponent(number) {
 		c.corrupt(name)
 		return
 	}

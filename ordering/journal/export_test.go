@@ -22,7 +22,7 @@ func NewOver(client redis.UniversalClient, prefix string, cfg ordering.Config, l
 
 // Decode decodes an order from its stored form, with the whole answer of call 1.
 func Decode(connection, ref, text, answer string) (ordering.Record, error) {
-	o, err := decode(location{connection, ref}, text, true)
+	o, err := decode(location{connection, ref}, text)
 	if err == nil && len(o.Calls) > 0 && o.Calls[0].Answer != nil {
 		err = o.readAnswer(&o.Calls[0], answer)
 	}

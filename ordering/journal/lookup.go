@@ -61,13 +61,10 @@ func (w *writer) sharedText(ctx context.Context, connection, key string) (string
 	if _, oneServer := w.write.(*redis.Client); !oneServer {
 		return w.readText(ctx, key)
 	}
-	e := &evaluation{key: key, command: []any{"get", key}}
+	// GETRANGE returns an empty text for a missing key. GET would return an error, which go-redis examines at length.
+	e := &evaluation{key: key, command: []any{"getrange", &key, 0, -1}}
 	if err := w.share(ctx, &w.state(connection).lookups, e); err != nil {
 		return "", err
 	}
-	text, err := e.reply.Text()
-	if errors.Is(err, redis.Nil) {
-		return "", nil
-	}
-	return text, err
+	return e.reply.Text()
 }

@@ -71,7 +71,7 @@ func (r *reader) readAll(ctx context.Context, client redis.UniversalClient, plac
 		case err != nil:
 			return nil, nil, err
 		}
-		if found[i], faults[i] = decode(at, text, true); faults[i] != nil {
+		if found[i], faults[i] = decode(at, text); faults[i] != nil {
 			continue
 		}
 		for n := range found[i].Calls {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -70,9 +71,9 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 	c := j.newTx(&order{place: location{known.Connection, known.Ref}, Record: known})
 	c.touch()
 	c.next.OrderID = ""
-	c.list(c.names.Orders(known.Connection), "", "", 0)
+	c.list(c.names.Orders(known.Connection), "", "", "0")
 	if known.State != ordering.StateUnknown && known.State != ordering.StatePlacing {
-		c.list(c.stateList(known.State), "", "", 0)
+		c.list(c.stateList(known.State), "", "", "0")
 	}
 	if known.OrderID != "" {
 		if err := j.takeID(ctx, c, known.OrderID, nil); err != nil {
@@ -95,7 +96,7 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 func (j *Journal) putCall(ctx context.Context, c *tx, call ordering.Call, n int, body []byte) error {
 	call.Number, call.Attempts = n, storedAttempts(call.Attempts)
 	if len(body) > 0 {
-		c.step("hset", c.guestKey(n), fieldBody, body)
+		c.step("hset", c.guestKey(n), fieldBody, jsontext.String(body))
 	}
 	c.putAnswer(&call, call.Answer)
 	c.put(call)
@@ -104,7 +105,7 @@ func (j *Journal) putCall(ctx context.Context, c *tx, call ordering.Call, n int,
 		return err
 	}
 	if call.Outcome == ordering.OutcomeUnknown {
-		c.list(c.stateList(ordering.StateUnknown), "", "", 0)
+		c.list(c.stateList(ordering.StateUnknown), "", "", "0")
 		c.keepRecord()
 		return nil
 	}
@@ -123,9 +124,9 @@ func (j *Journal) takeKey(ctx context.Context, c *tx, call ordering.Call, n int)
 	}
 	c.check(c.idempotencyKey(call.Key), value)
 	if call.Outcome.Certain() {
-		c.step("set", c.idempotencyKey(call.Key), c.pointer(n), c.cfg.KeyTTL.Milliseconds(), 0)
+		c.step("set", c.idempotencyKey(call.Key), c.pointer(n), number(c.cfg.KeyTTL.Milliseconds()), "0")
 	} else {
-		c.step("set", c.idempotencyKey(call.Key), c.pointer(n), "", 0)
+		c.step("set", c.idempotencyKey(call.Key), c.pointer(n), "", "0")
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 		c.check(c.names.OrderAborted(s.Connection, s.ID), "")
 	}
 	call.SpecID, call.RequestID = s.ID, s.RequestID
-	c.openCall(call, body, s.Deadline.Milliseconds())
+	c.openCall(call, body, s.Deadline)
 	return c, nil
 }
 

@@ -22,13 +22,13 @@ type tx struct {
 	writes   bool   // the record is written
 	revision string // after the transaction; random if empty
 	tookID   bool   // the orderID becomes one of this order
-	rel, abs any    // expiry of the record and of its orderID, as in commit.lua
+	rel, abs string // expiry of the record and of its orderID, as in commit.lua
 	listed   string // cache of member
 
 	mode   string // of commit.lua
 	keys   []string
-	checks []any
-	steps  []any
+	checks []string
+	steps  []string
 }
 
 // keepTTL leaves the expiry of a key as it is.
@@ -43,10 +43,10 @@ func (w *writer) newTx(o *order) *tx {
 		next:   o.Record,
 		mode:   modeCommit,
 		rel:    keepTTL,
-		abs:    0,
+		abs:    "0",
 		keys:   make([]string, 0, 10),
-		checks: make([]any, 0, 12),
-		steps:  make([]any, 0, 60),
+		checks: make([]string, 0, 12),
+		steps:  make([]string, 0, 60),
 	}
 	c.next.Calls = append(make([]ordering.Call, 0, len(o.Calls)+1), o.Calls...)
 	c.keyNumber(c.names.JournalState(c.connection())) // KEYS[1] of commit.lua
@@ -85,15 +85,8 @@ func (c *tx) seal() (*order, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := decode(c.order.place, text, false)
-	if err != nil {
-		return nil, err
-	}
-	for i := range o.Calls {
-		o.Calls[i].Answer = c.next.Calls[i].Answer // the whole one
-	}
 	// First, so that an error of Redis in this step leaves the lists as they are.
-	c.steps = slices.Insert(c.steps, 0, []any{"record", c.keyNumber(c.recordKey()), text, c.rel, c.abs}...)
+	c.steps = slices.Insert(c.steps, 0, "record", c.keyNumber(c.recordKey()), text, c.rel, c.abs)
 	switch id := c.next.OrderID; {
 	case id == "":
 	case c.tookID:
@@ -101,7 +94,7 @@ func (c *tx) seal() (*order, error) {
 	case c.rel != keepTTL:
 		c.step("expire", c.orderIDKey(id), c.order.place.ref, c.rel, c.abs)
 	}
-	return o, nil
+	return &order{Record: c.next, place: c.order.place, revision: c.revision}, nil
 }
 
 // The Redis keys of the order.
@@ -126,27 +119,27 @@ func pointer(ref string, call int) string { return ref + " " + strconv.Itoa(call
 
 // Checks and steps; commit.lua explains them.
 
-func (c *tx) keyNumber(key string) int {
+func (c *tx) keyNumber(key string) string {
 	n := slices.Index(c.keys, key)
 	if n < 0 {
 		n = len(c.keys)
 		c.keys = append(c.keys, key)
 	}
-	return n + 1
+	return strconv.Itoa(n + 1)
 }
 
 // checkRevision makes the transaction depend on the revision of an order.
 func (c *tx) checkRevision(o *order) {
 	head := revisionHead(o.revision)
-	c.checks = append(c.checks, c.keyNumber(c.names.Order(o.place.connection, o.place.ref)), max(len(head)-1, 0), head)
+	c.checks = append(c.checks, c.keyNumber(c.names.Order(o.place.connection, o.place.ref)), strconv.Itoa(max(len(head)-1, 0)), head)
 }
 
 // check makes the transaction depend on the value of a string; empty means that it does not exist.
 func (c *tx) check(key, value string) {
-	c.checks = append(c.checks, c.keyNumber(key), len(value), value)
+	c.checks = append(c.checks, c.keyNumber(key), strconv.Itoa(len(value)), value)
 }
 
-func (c *tx) step(name, key string, words ...any) {
+func (c *tx) step(name, key string, words ...string) {
 	c.steps = append(append(c.steps, name, c.keyNumber(key)), words...)
 	for range 3 - len(words) {
 		c.steps = append(c.steps, "")
@@ -154,7 +147,7 @@ func (c *tx) step(name, key string, words ...any) {
 }
 
 // list adds the order to a list, by its creation and with a suffix; rel and abs are its score.
-func (c *tx) list(key, suffix string, rel, abs any) {
+func (c *tx) list(key, suffix, rel, abs string) {
 	if c.next.CreatedAt.Equal(atCommit()) {
 		c.step("zadd-now", key, c.order.place.ref+suffix, rel, abs)
 		return
@@ -193,19 +186,21 @@ func (c *tx) putAnswer(call *ordering.Call, a *ordering.Answer) {
 // command returns the command that runs commit.lua for an instance that remembers r.
 func (c *tx) command(r remembered) []any {
 	reportOnly := r.replicated && c.cfg.WaitReplicas != nil && *c.cfg.WaitReplicas == 0
-	all := append(make([]any, 0, 13+len(c.keys)+len(c.checks)+len(c.steps)), "evalsha", commitHash, len(c.keys))
-	for _, key := range c.keys {
-		all = append(all, key)
-	}
 	if r.Epoch != "" {
 		r.candidate = "" // not needed
 	}
-	all = append(all,
-		c.mode, r.Epoch, r.Mark, r.Instance, r.Own, r.seen, r.candidate,
-		flag(reportOnly), flag(r.replicated), len(c.checks)/3,
-	)
-	return append(append(all, c.checks...), c.steps...)
+	words := slices.Concat(c.keys, []string{
+		c.mode, r.Epoch, number(r.Mark), r.Instance, number(r.Own), number(r.seen), r.candidate,
+		flag(reportOnly), flag(r.replicated), strconv.Itoa(len(c.checks) / 3),
+	}, c.checks, c.steps)
+	all := append(make([]any, 0, 3+len(words)), "evalsha", commitHash, len(c.keys))
+	for i := range words {
+		all = append(all, &words[i]) // a pointer needs no memory of its own
+	}
+	return all
 }
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // flag converts a boolean for the scripts.
 func flag(b bool) string {
@@ -227,11 +222,11 @@ func (c *tx) keepRecord() {
 // guest data expires customer_data_ttl from now, and if the outcome had been unknown, so does the
 // guest data of every call (policy O13).
 func (c *tx) expireRecord(ended int, wasUnknown bool) {
-	c.rel, c.abs = c.cfg.CustomerDataTTL.Milliseconds(), c.recordUntil()
+	c.rel, c.abs = number(c.cfg.CustomerDataTTL.Milliseconds()), number(c.recordUntil())
 	c.list(c.expiryList(), "", c.rel, c.abs)
 	for _, call := range c.next.Calls {
 		if call.Number == ended || wasUnknown {
-			c.step("expire", c.guestKey(call.Number), "", c.rel, 0)
+			c.step("expire", c.guestKey(call.Number), "", c.rel, "0")
 		}
 	}
 }
