@@ -14,6 +14,8 @@ type Canonical struct {
 
 	// AppendNumber appends each number; if it is nil, numbers are not changed.
 	AppendNumber func(dst []byte, number string) []byte
+	// KnownNames has usual names by their literals. Others are computed and remembered.
+	KnownNames map[string]CanonicalName
 
 	form     []byte                   // the output, with a comma after each value
 	names    map[string]CanonicalName // by the literal in the text
@@ -40,7 +42,9 @@ const maxNames = 1000
 
 // Record appends all that is read to dst, until Recorded.
 func (c *Canonical) Record(dst []byte) {
-	c.form, c.brackets = dst, c.brackets[:0]
+	if c.form, c.brackets = dst, c.brackets[:0]; c.members == nil {
+		c.brackets, c.members = make([]canonicalBracket, 0, 8), make([]canonicalMember, 0, 32)
+	}
 	c.canonical = c
 }
 
@@ -139,6 +143,9 @@ func sortMembers(members []canonicalMember) bool {
 
 // Name returns the output and sort forms of a name literal.
 func (c *Canonical) Name(literal string) CanonicalName {
+	if name, ok := c.KnownNames[literal]; ok {
+		return name
+	}
 	if name, ok := c.names[literal]; ok {
 		return name
 	}

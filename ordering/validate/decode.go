@@ -103,8 +103,8 @@ func newDecoder(in Input, notes *violation.List) decoder {
 // escapes, and numbers are written by value. Two spellings of one field in an object keep their
 // order, because the last one counts.
 func (d *decoder) record(size int) {
-	d.AppendNumber = appendCanonicalNumber
-	d.Record(make([]byte, 0, size))
+	d.AppendNumber, d.KnownNames = appendCanonicalNumber, canonicalNames
+	d.Record(make([]byte, 0, size+size/8)) // with a comma after each value
 }
 
 // maxExponentDigits limits the exponents that are computed. Longer ones are not changed.

@@ -348,4 +348,18 @@ var (
 		knownField{"name", wantNothing, 0}, // the catalogue's value is sent (policy P3)
 		knownField{"measure", wantNothing, 0},
 	)
+
+	canonicalNames = canonicalNamesOf(orderFields, guestFields, addressFields, paymentFields, rejectionFields, lineFields)
 )
+
+func canonicalNamesOf(tables ...*fieldTable) map[string]jsontext.CanonicalName {
+	var form jsontext.Canonical
+	names := map[string]jsontext.CanonicalName{}
+	for _, table := range tables {
+		for name := range table.byName {
+			literal := `"` + name + `"`
+			names[literal] = form.Name(literal)
+		}
+	}
+	return names
+}
