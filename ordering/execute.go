@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -118,24 +119,25 @@ func (o *Orders) lookUp(ctx context.Context, e *execution) (result Result, found
 // contain neither the client's key nor the body (policy O7). A change without a key gets one
 // derived from its content (policy O9); a new order without a key has none.
 func (e *execution) hash(secret []byte) string {
-	e.spec.Fingerprint = hashed(secret, string(e.operation), e.of, jsontext.String(e.body))
+	mac := hmac.New(sha256.New, secret)
+	e.spec.Fingerprint = hashed(mac, string(e.operation), e.of, jsontext.String(e.body))
 	switch {
 	case e.key != "":
-		e.spec.Key = hashedKey(secret, e.client, e.connection, e.key)
+		e.spec.Key = hashedKey(mac, e.client, e.connection, e.key)
 	case e.operation != upstream.OpCreate:
-		e.spec.Key, e.spec.Derived = hashed(secret, "derived", e.client, e.connection, e.spec.Fingerprint), true
+		e.spec.Key, e.spec.Derived = hashed(mac, "derived", e.client, e.connection, e.spec.Fingerprint), true
 	}
 	return e.spec.Key
 }
 
 // hashedKey returns the hash of a client's key. It differs between clients and between connections.
-func hashedKey(secret []byte, client, connection, key string) string {
-	return hashed(secret, "key", client, connection, key)
+func hashedKey(mac hash.Hash, client, connection, key string) string {
+	return hashed(mac, "key", client, connection, key)
 }
 
 // hashed returns the keyed hash of texts. The length of each text is hashed too, so that moving a
 // boundary changes the hash.
-func hashed(secret []byte, parts ...string) string {
+func hashed(mac hash.Hash, parts ...string) string {
 	size := sha256.Size * 2
 	for _, part := range parts {
 		size += 8 + len(part)
@@ -144,7 +146,7 @@ func hashed(secret []byte, parts ...string) string {
 	for _, part := range parts {
 		text = append(binary.BigEndian.AppendUint64(text, uint64(len(part))), part...)
 	}
-	mac := hmac.New(sha256.New, secret)
+	mac.Reset()
 	_, _ = mac.Write(text) // never fails (hash.Hash)
 	return hex.EncodeToString(mac.Sum(text[:0]))
 }
