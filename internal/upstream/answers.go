@@ -39,7 +39,7 @@ func (d responseBody) isErrorShape() bool { return d.code != "" && d.msg != "" }
 // readResponseBody decodes an answer's body; it returns the zero value if the body is not JSON.
 func readResponseBody(body []byte) responseBody {
 	d := responseBody{json: true}
-	r := jsontext.NewReader(string(body), maxDepth)
+	r := jsontext.NewReader(jsontext.String(body), maxDepth)
 	for name := range r.Members() {
 		switch jsontext.FoldName(name) {
 		case "result":
@@ -339,7 +339,7 @@ func (c *Client) storedBody(got *httpAnswer, tokens ...*oauth2.Token) (body []by
 	if len(got.body) == 0 {
 		return nil, cut
 	}
-	text := c.redact(string(got.body), tokens...) // before the cut, which could split a secret
+	text := c.redact(jsontext.String(got.body), tokens...) // before the cut, which could split a secret
 	kept := clip(text, maxErrorBytes)
 	return []byte(kept), cut || len(kept) < len(text)
 }

@@ -63,7 +63,7 @@ func (c *Client) awaitToken(ctx context.Context, until time.Time) error {
 	}
 	limited, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	_, err := c.retry(limited, writePause, func() (*httpAnswer, error) {
+	_, err := c.retry(limited, until, writePause, func() (*httpAnswer, error) {
 		_, err := c.Token(limited)
 		return nil, err
 	})
@@ -216,6 +216,11 @@ func (q *queue) acquire(ctx context.Context, client string, k kind, p waitLimits
 
 // await waits until the call has its slot, ctx ends, or the wait is too long.
 func (q *queue) await(ctx context.Context, t *waiter, p waitLimits) (*waiter, error) {
+	select {
+	case <-t.granted:
+		return t, nil
+	default:
+	}
 	var expired <-chan time.Time
 	if !p.waitUntil.IsZero() {
 		timer := time.NewTimer(time.Until(p.waitUntil))

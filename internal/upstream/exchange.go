@@ -88,6 +88,15 @@ func (c *Client) trace(span tracing.Span, r *request, got *httpAnswer) {
 	}
 }
 
+// Headers that requests share. They are never changed.
+//
+//nolint:gochecknoglobals // read only
+var (
+	mediaJSON = []string{"application/json"}
+	userAgent = []string{"larder"}
+	jsonBody  = http.Header{"Content-Type": mediaJSON}
+)
+
 func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request, token *oauth2.Token) (*httpAnswer, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, r.url, nil)
 	if err != nil {
@@ -101,10 +110,9 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 		req.ContentLength = int64(len(r.body))
 	}
 	maps.Copy(req.Header, r.header)
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", "larder")
+	req.Header["Accept"], req.Header["User-Agent"] = mediaJSON, userAgent
 	if token != nil {
-		req.Header.Set("Authorization", "Bearer "+token.AccessToken)
+		req.Header["Authorization"] = []string{"Bearer " + token.AccessToken}
 	}
 	if c.cfg.Traceparent {
 		tracing.Inject(ctx, req.Header)
@@ -207,10 +215,10 @@ const (
 )
 
 // retry calls attempt until it succeeds, its error does not allow a retry, or there are no attempts left. It
-// returns the result of the last attempt, or if a repeat gets no slot, of the one before. ctx limits only the
-// pauses; a pause that would outlast ctx is not started. A started attempt has its own time limit, so that the
+// returns the result of the last attempt, or if a repeat gets no slot, of the one before. ctx and until, unless it
+// is zero, limit only the pauses; a pause that would outlast them is not started. A started attempt has its own time limit, so that the
 // outcome of a write is never lost.
-func (c *Client) retry(ctx context.Context, base time.Duration, attempt func() (*httpAnswer, error)) (*httpAnswer, error) {
+func (c *Client) retry(ctx context.Context, until time.Time, base time.Duration, attempt func() (*httpAnswer, error)) (*httpAnswer, error) {
 	var last error
 	for try := 1; ; try++ {
 		got, err := attempt()
@@ -224,7 +232,7 @@ func (c *Client) retry(ctx context.Context, base time.Duration, attempt func() (
 		}
 		// Full jitter and exponential backoff, in addition to the service's Retry-After.
 		wait := failed.RetryAfter + c.jitter(min(maxPause, base<<(try-1)))
-		if failed.RetryAfter > maxRetryAfter || !endsBefore(ctx, wait) {
+		if failed.RetryAfter > maxRetryAfter || !endsBefore(ctx, until, wait) {
 			return got, err
 		}
 		c.log.WithError(failed).WithFields(logrus.Fields{
@@ -236,8 +244,8 @@ func (c *Client) retry(ctx context.Context, base time.Duration, attempt func() (
 	}
 }
 
-// endsBefore reports whether a pause that starts now ends before ctx.
-func endsBefore(ctx context.Context, pause time.Duration) bool {
+// endsBefore reports whether a pause that starts now ends before ctx and until.
+func endsBefore(ctx context.Context, until time.Time, pause time.Duration) bool {
 	deadline, ok := ctx.Deadline()
-	return ctx.Err() == nil && (!ok || time.Until(deadline) > pause)
+	return ctx.Err() == nil && (!ok || time.Until(deadline) > pause) && (until.IsZero() || time.Until(until) > pause)
 }

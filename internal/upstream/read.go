@@ -95,7 +95,7 @@ func (c *Client) read(ctx context.Context, r *request, conditional bool) (*httpA
 	if !c.breaker.TryAcquirePermit() {
 		return nil, &Error{Operation: r.op, Err: ErrBreakerOpen, RetryAfter: c.breaker.RemainingDelay()}
 	}
-	got, err := c.retry(ctx, readPause, func() (*httpAnswer, error) { return c.readOnce(ctx, r, conditional) })
+	got, err := c.retry(ctx, time.Time{}, readPause, func() (*httpAnswer, error) { return c.readOnce(ctx, r, conditional) })
 	failed, _ := errors.AsType[*Error](err)
 	switch answered := err == nil || failed != nil && failed.Status != 0; {
 	case failed != nil && failed.fault, !answered && !c.breaker.IsClosed(): // a half-open breaker needs a result

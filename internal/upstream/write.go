@@ -116,14 +116,12 @@ func (c *Client) write(ctx context.Context, r *request) (*httpAnswer, *oauth2.To
 	defer slot.Release()
 	ctx, cancel := context.WithDeadline(ctx, slot.deadline)
 	defer cancel()
-	repeating, stop := context.WithDeadline(ctx, slot.repeatBy)
-	defer stop()
 	r.limit = maxAnswerBytes
 	if r.body != nil {
-		r.header = http.Header{"Content-Type": {"application/json"}}
+		r.header = jsonBody
 	}
 	w := &writeCall{client: c, request: r, slot: slot}
-	got, err := c.retry(repeating, writePause, func() (*httpAnswer, error) { return w.exchangeWithRefresh(ctx) })
+	got, err := c.retry(ctx, slot.repeatBy, writePause, func() (*httpAnswer, error) { return w.exchangeWithRefresh(ctx) })
 	return got, w.used, err
 }
 
@@ -189,13 +187,15 @@ func (w *writeCall) prepare(ctx context.Context) *Error {
 	if w.last != nil {
 		w.by = w.slot.repeatBy
 	}
-	limited, cancel := context.WithDeadline(ctx, w.by)
-	defer cancel()
-	used, err := w.client.Token(limited)
-	if err != nil {
-		return notSent(w.request.op, err)
+	if w.used = w.client.freshToken(); w.used == nil {
+		limited, cancel := context.WithDeadline(ctx, w.by)
+		defer cancel()
+		used, err := w.client.Token(limited)
+		if err != nil {
+			return notSent(w.request.op, err)
+		}
+		w.used = used
 	}
-	w.used = used
 	if past(w.by) {
 		return &Error{Operation: w.request.op, Err: errTooLate}
 	}
