@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"maps"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -73,17 +74,17 @@ func (h *Handlers) Note(c *gin.Context, call respond.OrderCall, result ordering.
 
 // logOrder logs the result, without keys, bodies and guests' data.
 func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome string, result ordering.Result, err error) {
-	entry := h.deps.Log.WithFields(tracing.LogFields(c.Request.Context()))
 	fields := logrus.Fields{
 		"event":      "order." + outcome,
-		"operation":  call.Operation,
+		"operation":  string(call.Operation),
 		"requestId":  respond.RequestID(c),
 		"client":     auth.CallerOf(c).Client,
 		"connection": call.Connection,
-		"restaurant": call.Restaurant,
+		"restaurant": string(call.Restaurant),
 		"orderID":    call.OrderID,
 		"replayed":   result.Replayed,
 	}
+	maps.Copy(fields, tracing.LogFields(c.Request.Context()))
 	if err != nil {
 		p := respond.ProblemOf(err)
 		fields["ref"] = p.Ref
@@ -92,21 +93,21 @@ func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome stri
 		} else {
 			fields["error"] = err.Error()
 		}
-		entry.WithFields(fields).Warn("order request failed before a call was made")
+		h.deps.Log.WithFields(fields).Warn("order request failed before a call was made")
 		return
 	}
 	record, made := result.Record, result.Call
 	fields["ref"], fields["orderID"] = record.Ref, record.OrderID
-	fields["restaurant"], fields["menuVersion"] = record.Restaurant, record.MenuVersion
+	fields["restaurant"], fields["menuVersion"] = string(record.Restaurant), record.MenuVersion
 	if made.Outcome == ordering.OutcomeDone {
-		entry.WithFields(fields).Info("order call done")
+		h.deps.Log.WithFields(fields).Info("order call done")
 		return
 	}
 	fields["tries"] = len(made.Attempts)
 	if said := made.Answer; said != nil {
 		fields["status"], fields["code"] = said.Status, said.Code
 	}
-	entry.WithFields(fields).Warn("order call not done, or its outcome is unknown")
+	h.deps.Log.WithFields(fields).Warn("order call not done, or its outcome is unknown")
 }
 
 // refusalOf returns the reason why no call was made, from a short list for the metrics.
