@@ -95,6 +95,7 @@ func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Re
 	if accepted == 0 {
 		return false
 	}
+	unchanged := unmodifiedSince(request.IfModifiedSince, found.modified)
 	encoding := accepted.First(found.what)
 	body, ready := l.deps.Replica.Ready(found.snapshot, found.what, encoding)
 	if !ready {
@@ -107,7 +108,6 @@ func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Re
 			return false
 		}
 	}
-	unchanged := unmodifiedSince(request.IfModifiedSince, found.modified)
 	if request.IfNoneMatch != "" {
 		unchanged = web.ListsETag(request.IfNoneMatch, body.ETag)
 	}
