@@ -82,7 +82,7 @@ func (m *generatedMenu) chain() *chain { return m.gen.chain(m.i / m.gen.g.ChainS
 func (m *generatedMenu) stops(k int) bool { return m.gen.g.stops(m.i, k) }
 
 func (m *generatedMenu) published() []byte {
-	return m.chain().template.render(m.gen.g.RestaurantID(m.i), m.stops)
+	return envelope(m.chain().template.render(m.gen.g.RestaurantID(m.i), m.stops))
 }
 
 func (m *generatedMenu) model() (*menuModel, stopped, error) {
@@ -98,8 +98,4 @@ func (m *generatedMenu) model() (*menuModel, stopped, error) {
 		}
 	}
 	return model, out, nil
-}
-
-func (m *generatedMenu) render(s Settings) *renderedMenu {
-	return newRenderedMenu(restyled(envelope(m.published()), s))
 }

@@ -1,10 +1,7 @@
 package sandbox
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -44,36 +41,8 @@ type limit struct {
 // stopped are the ids that are out of stock in one restaurant.
 type stopped struct{ dishes, parts map[string]bool }
 
-// anyJSON is any JSON value, unchanged.
-type anyJSON struct{ raw json.RawMessage }
-
-// UnmarshalJSON copies the value.
-func (l *anyJSON) UnmarshalJSON(b []byte) error {
-	l.raw = bytes.Clone(b)
-	return nil
-}
-
-// text returns a string, or the text of a number (policy W4).
-func (l *anyJSON) text() string {
-	var s string
-	if json.Unmarshal(l.raw, &s) == nil {
-		return s
-	}
-	var n json.Number
-	if json.Unmarshal(l.raw, &n) == nil {
-		return n.String()
-	}
-	return ""
-}
-
-// number returns a number or a numeric string (policy W5).
-func (l *anyJSON) number() (decimal.Decimal, bool) {
-	return exact(l.text())
-}
-
-// price returns a valid price (policy W9a).
-func (l *anyJSON) price() (decimal.Decimal, bool) {
-	text := l.text()
+// price returns a valid price (policies W5 and W9a).
+func price(text string) (decimal.Decimal, bool) {
 	if mantissa, power, scaled := strings.Cut(strings.ToLower(text), "e"); scaled {
 		m, ok := exact(mantissa)
 		n, err := strconv.Atoi(power)
@@ -83,8 +52,9 @@ func (l *anyJSON) price() (decimal.Decimal, bool) {
 	return d, ok && !d.IsNegative()
 }
 
-func (l *anyJSON) whole() int {
-	d, ok := l.number()
+// whole returns an integer, or 0 for any other value.
+func whole(v any) int {
+	d, ok := amount(v, true)
 	if !ok || !d.IsInteger() || d.Abs().GreaterThan(decimal.New(1, 6)) {
 		return 0
 	}
@@ -92,16 +62,9 @@ func (l *anyJSON) whole() int {
 }
 
 // stops reports whether a stop list contains the restaurant (policy W7).
-func (l *anyJSON) stops(restaurant string) bool {
-	var all bool
-	if json.Unmarshal(l.raw, &all) == nil && all {
-		return true
-	}
-	var list []anyJSON
-	if json.Unmarshal(l.raw, &list) != nil {
-		return false
-	}
-	return slices.ContainsFunc(list, func(e anyJSON) bool { return restaurant != "" && e.text() == restaurant })
+func stops(v any, restaurant string) bool {
+	list, _ := v.([]any)
+	return v == true || slices.ContainsFunc(list, func(e any) bool { return restaurant != "" && identifier(e, true) == restaurant })
 }
 
 // exact parses a decimal of limited length without an exponent.
@@ -113,117 +76,106 @@ func exact(text string) (decimal.Decimal, bool) {
 	return d, err == nil
 }
 
-type itemJSON struct {
-	ID         anyJSON `json:"id"`
-	ExternalID anyJSON `json:"externalId"`
-	Name       anyJSON `json:"name"`
-	Price      anyJSON `json:"price"`
-	SchemeID   anyJSON `json:"schemeId"`
-	Stop       anyJSON `json:"isContainInStopList"`
-	Listed     anyJSON `json:"isListStoped"`
-	Disabled   anyJSON `json:"disabled"`
-}
-
-func (i *itemJSON) stopped(restaurant string) bool {
-	return i.Stop.stops(restaurant) || i.Listed.stops(restaurant) || i.Disabled.stops(restaurant)
-}
-
-type menuJSON struct {
-	Result      *menuJSON  `json:"result"`
-	Products    []itemJSON `json:"products"`
-	Ingredients []itemJSON `json:"ingredients"`
-	Schemes     []struct {
-		ID     anyJSON `json:"id"`
-		Groups []struct {
-			ID  anyJSON `json:"id"`
-			Min anyJSON `json:"minCount"`
-			Max anyJSON `json:"maxCount"`
-		} `json:"ingredientsGroups"`
-	} `json:"ingredientsSchemes"`
-	Groups []struct {
-		ID          anyJSON   `json:"id"`
-		Name        anyJSON   `json:"name"`
-		Ingredients []anyJSON `json:"ingredients"`
-	} `json:"ingredientsGroups"`
-}
-
 // readMenuModel decodes a menu view and the stop list of one restaurant. It
 // ignores invalid values; it returns an error if the view is not valid JSON.
 func readMenuModel(raw []byte, restaurant string) (*menuModel, stopped, error) {
-	var m menuJSON
-	var odd *json.UnmarshalTypeError
-	if err := json.Unmarshal(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), &m); err != nil && !errors.As(err, &odd) {
+	menu, err := readMenu(raw)
+	if err != nil {
 		return nil, stopped{}, fmt.Errorf("sandbox: menu of %s: %w", restaurant, err)
 	}
-	if m.Result != nil && m.Products == nil {
-		m = *m.Result
-	}
+	view := viewIn(menu)
 	c := &menuModel{
 		groupMembers: map[string][]string{}, groupNames: map[string]string{}, schemes: map[string][]limit{},
 	}
 	out := stopped{dishes: map[string]bool{}, parts: map[string]bool{}}
-	c.dishes = readItems(m.Products, false, restaurant, out.dishes)
-	c.parts = readItems(m.Ingredients, true, restaurant, out.parts) // free without a price (policy W9a)
-	c.addGroups(&m)
-	c.addSchemes(&m)
+	c.dishes = readItems(objects(view, "products"), false, restaurant, out.dishes)
+	c.parts = readItems(objects(view, "ingredients"), true, restaurant, out.parts) // free without a price (policy W9a)
+	for _, group := range objects(view, "ingredientsGroups") {
+		c.addGroup(group)
+	}
+	for _, scheme := range objects(view, "ingredientsSchemes") {
+		c.addScheme(scheme)
+	}
 	return c, out, nil
 }
 
-func (c *menuModel) addGroups(m *menuJSON) {
-	for _, g := range m.Groups {
-		id := g.ID.text()
-		if _, known := c.groupNames[id]; !known {
-			c.groupNames[id] = g.Name.text()
+// viewIn returns the menu view in a JSON value, which may have the envelope {"result": …}.
+func viewIn(menu any) map[string]any {
+	view, _ := menu.(map[string]any)
+	if inner, ok := member(view, "result").(map[string]any); ok && member(view, "products") == nil {
+		return inner
+	}
+	return view
+}
+
+// objects returns the objects of a list.
+func objects(object map[string]any, name string) []map[string]any {
+	list, _ := member(object, name).([]any)
+	var found []map[string]any
+	for _, v := range list {
+		if o, ok := v.(map[string]any); ok {
+			found = append(found, o)
 		}
-		for _, member := range g.Ingredients { // policy W9: duplicates unite their members
-			if text := member.text(); !slices.Contains(c.groupMembers[id], text) {
-				c.groupMembers[id] = append(c.groupMembers[id], text)
-			}
+	}
+	return found
+}
+
+// textOf returns a field with a text, or with a number as text (policy W4).
+func textOf(object map[string]any, name string) string { return identifier(member(object, name), true) }
+
+func (c *menuModel) addGroup(group map[string]any) {
+	id := textOf(group, "id")
+	if _, known := c.groupNames[id]; !known {
+		c.groupNames[id] = textOf(group, "name")
+	}
+	members, _ := member(group, "ingredients").([]any)
+	for _, v := range members { // policy W9: duplicates unite their members
+		if text := identifier(v, true); !slices.Contains(c.groupMembers[id], text) {
+			c.groupMembers[id] = append(c.groupMembers[id], text)
 		}
 	}
 }
 
-func (c *menuModel) addSchemes(m *menuJSON) {
-	for _, sc := range m.Schemes {
-		id := sc.ID.text()
-		limits := c.schemes[id]
-		for _, g := range sc.Groups {
-			group := g.ID.text()
-			_, known := c.groupNames[group]
-			if !known || slices.ContainsFunc(limits, func(l limit) bool { return l.group == group }) {
-				continue
-			}
-			l := limit{group: group, min: max(g.Min.whole(), 0), max: g.Max.whole()}
-			if l.max <= 0 { // policy M2
-				l.max = -1
-			}
-			limits = append(limits, l)
+func (c *menuModel) addScheme(scheme map[string]any) {
+	id := textOf(scheme, "id")
+	limits := c.schemes[id]
+	for _, g := range objects(scheme, "ingredientsGroups") {
+		group := textOf(g, "id")
+		_, known := c.groupNames[group]
+		if !known || slices.ContainsFunc(limits, func(l limit) bool { return l.group == group }) {
+			continue
 		}
-		c.schemes[id] = limits
+		l := limit{group: group, min: max(whole(member(g, "minCount")), 0), max: whole(member(g, "maxCount"))}
+		if l.max <= 0 { // policy M2
+			l.max = -1
+		}
+		limits = append(limits, l)
 	}
+	c.schemes[id] = limits
 }
 
 // readItems decodes dishes or parts; with unpriced, an item without a price is free.
-func readItems(list []itemJSON, unpriced bool, restaurant string, out map[string]bool) items {
+func readItems(list []map[string]any, unpriced bool, restaurant string, out map[string]bool) items {
 	all := items{byID: map[string]*item{}, byExt: map[string][]*item{}}
-	for k := range list {
-		p := &list[k]
+	for _, p := range list {
 		i := &item{
-			id:     p.ID.text(),
-			ext:    p.ExternalID.text(),
-			name:   p.Name.text(),
-			scheme: p.SchemeID.text(),
+			id:     textOf(p, "id"),
+			ext:    textOf(p, "externalId"),
+			name:   textOf(p, "name"),
+			scheme: textOf(p, "schemeId"),
 		}
 		if i.id == "" || all.byID[i.id] != nil {
 			continue // policy W9: the first definition wins
 		}
-		if i.price, i.priced = p.Price.price(); p.Price.raw == nil {
+		i.price, i.priced = price(textOf(p, "price"))
+		if _, given := p[spelling(p, "price")]; !given {
 			i.priced = unpriced
 		}
 		all.byID[i.id] = i
 		key := cmp.Or(i.ext, i.id) // policy O2
 		all.byExt[key] = append(all.byExt[key], i)
-		if p.stopped(restaurant) {
+		if stops(member(p, "isContainInStopList"), restaurant) || stops(member(p, "isListStoped"), restaurant) ||
+			stops(member(p, "disabled"), restaurant) {
 			out[i.id] = true
 		}
 	}

@@ -15,12 +15,10 @@ var errNoMenu = errors.New("no menu of this restaurant is known")
 
 // restaurantMenu is the menu of one restaurant.
 type restaurantMenu interface {
-	// published returns the menu view with the changes to its stop list.
+	// published returns the menu view in {"result": …}, with the changes to its stop list.
 	published() []byte
 	// model returns the menu for the validation of orders.
 	model() (*menuModel, stopped, error)
-	// render returns the response of the menu view.
-	render(s Settings) *renderedMenu
 }
 
 // menuStore holds the menus: those that were put, then the generated ones.
@@ -107,17 +105,10 @@ func patched(raw []byte, restaurant string, stops map[string]bool) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	view, _ := menu.(map[string]any)
-	if inner, ok := member(view, "result").(map[string]any); ok && member(view, "products") == nil {
-		view = inner
-	}
-	for _, list := range []string{"products", "ingredients"} {
-		items, _ := member(view, list).([]any)
-		for _, v := range items {
-			item, _ := v.(map[string]any)
-			if stop, named := stops[identifier(member(item, "id"), true)]; named {
-				setStop(item, restaurant, stop)
-			}
+	view := viewIn(menu)
+	for _, item := range append(objects(view, "products"), objects(view, "ingredients")...) {
+		if stop, named := stops[textOf(item, "id")]; named {
+			setStop(item, restaurant, stop)
 		}
 	}
 	return encode(menu), nil
@@ -141,49 +132,29 @@ func setStop(item map[string]any, restaurant string, on bool) {
 	item[field] = kept
 }
 
-// putMenu is a menu that was put as bytes. Derived data is computed once.
+// putMenu is a menu that was put as bytes. Its model is read on first use.
 type putMenu struct {
-	stopName string // the restaurant's name in stop lists; empty for the default menu
-	raw      []byte
-
-	mu     sync.Mutex
-	made   map[[3]string]*renderedMenu // by the settings that affect menus
-	read   bool
+	body   []byte
+	read   func()
 	parsed *menuModel
 	out    stopped
 	broken error
 }
 
 func newPutMenu(restaurant string, raw []byte) *putMenu {
-	m := &putMenu{stopName: restaurant, raw: raw, made: map[[3]string]*renderedMenu{}}
 	if restaurant == DefaultMenu {
-		m.stopName = ""
+		restaurant = "" // no stop list contains it
 	}
+	m := &putMenu{body: inEnvelope(raw)}
+	m.read = sync.OnceFunc(func() { m.parsed, m.out, m.broken = readMenuModel(raw, restaurant) })
 	return m
 }
 
-func (m *putMenu) published() []byte { return m.raw }
+func (m *putMenu) published() []byte { return m.body }
 
 func (m *putMenu) model() (*menuModel, stopped, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.read {
-		m.parsed, m.out, m.broken = readMenuModel(m.raw, m.stopName)
-		m.read = true
-	}
+	m.read()
 	return m.parsed, m.out, m.broken
-}
-
-func (m *putMenu) render(s Settings) *renderedMenu {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key := [...]string{string(s.Spelling), string(s.Prices), string(s.Nulls)}
-	if r := m.made[key]; r != nil {
-		return r
-	}
-	r := newRenderedMenu(restyled(inEnvelope(m.raw), s))
-	m.made[key] = r
-	return r
 }
 
 // inEnvelope returns a menu inside {"result": …}, added if it is missing.

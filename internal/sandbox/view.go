@@ -12,26 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
-
-// renderedMenu is the body of a menu view. It is immutable.
-type renderedMenu struct {
-	body    []byte
-	etag    string
-	gzipped func() []byte // compresses the body on the first call
-}
-
-func newRenderedMenu(body []byte) *renderedMenu {
-	sum := sha256.Sum256(body)
-	return &renderedMenu{body, `W/"` + hex.EncodeToString(sum[:8]) + `"`, sync.OnceValue(func() []byte {
-		var buf bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&buf, gzip.BestSpeed) // no errors: the level is valid, and it writes to memory
-		_, _ = w.Write(body)
-		_ = w.Close()
-		return buf.Bytes()
-	})}
-}
 
 // menuView handles GET /orders/api/v1/menu/view (docs/ordering-service.md, section 4.6).
 func (s *Sandbox) menuView(c *call) answer {
@@ -46,17 +27,22 @@ func (s *Sandbox) menuView(c *call) answer {
 		return c.refuse(http.StatusNotFound, "menu_not_found", err.Error())
 	}
 	settings := s.settings.get()
-	r := f.render(settings)
-	a := jsonAnswer(http.StatusOK, r.body).with("Vary", "Accept-Encoding")
+	a := jsonAnswer(http.StatusOK, restyled(f.published(), settings)).with("Vary", "Accept-Encoding")
 	if *settings.Validators {
-		a = a.with("ETag", r.etag)
-	}
-	if *settings.Validators && slices.Contains(split(c.r.Header.Get("If-None-Match")), r.etag) {
-		a.status, a.body = http.StatusNotModified, nil
-		return a
+		sum := sha256.Sum256(a.body)
+		etag := `W/"` + hex.EncodeToString(sum[:8]) + `"`
+		a = a.with("ETag", etag)
+		if slices.Contains(split(c.r.Header.Get("If-None-Match")), etag) {
+			a.status, a.body = http.StatusNotModified, nil
+			return a
+		}
 	}
 	if packs(c.r.Header.Get("Accept-Encoding")) {
-		a.body = r.gzipped()
+		var packed bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // no errors: the level is valid, and it writes to memory
+		_, _ = w.Write(a.body)
+		_ = w.Close()
+		a.body = packed.Bytes()
 		return a.with("Content-Encoding", "gzip")
 	}
 	return a
@@ -94,7 +80,7 @@ func (st *menuStore) showMenu(c *call) answer {
 	if err != nil {
 		return c.refuse(http.StatusNotFound, "menu_not_found", err.Error())
 	}
-	return jsonAnswer(http.StatusOK, inEnvelope(f.published()))
+	return jsonAnswer(http.StatusOK, f.published())
 }
 
 // patchStops handles PATCH /sandbox/stop-list/{restaurantId}.
