@@ -115,24 +115,10 @@ func (n Number) Mul(m Number) Number {
 
 // Round rounds half away from zero to at most the given number of places, 0 or more.
 func (n Number) Round(places int32) Number {
-	if n.wide != nil {
-		if -n.wide.Exponent() <= places {
-			return n
-		}
-		return NumberOf(n.wide.Round(places))
-	}
-	if n.places <= places {
+	if n.wide == nil && n.places <= places || n.wide != nil && -n.wide.Exponent() <= places {
 		return n
 	}
-	unit := powerOf10(n.places - places)
-	units, rest := n.units/unit, n.units%unit
-	switch {
-	case rest >= unit-rest:
-		units++
-	case -rest >= unit+rest:
-		units--
-	}
-	return Number{units: units, places: places}
+	return NumberOf(n.Decimal().Round(places))
 }
 
 // Append appends the number as JSON, with exact digits and without an exponent: 199.90 becomes 199.9.

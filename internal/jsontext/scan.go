@@ -21,19 +21,16 @@ func scalarEnd(text string, i int) int {
 	if i >= len(text) {
 		return -1
 	}
-	switch text[i] {
-	case '"':
+	if text[i] == '"' {
 		end, _ := stringEnd(text, i)
 		return end
-	case 't':
-		return wordEnd(text, i, "true")
-	case 'f':
-		return wordEnd(text, i, "false")
-	case 'n':
-		return wordEnd(text, i, "null")
-	default:
-		return numberEnd(text, i)
 	}
+	for _, word := range [...]string{"true", "false", "null"} {
+		if strings.HasPrefix(text[i:], word) {
+			return i + len(word)
+		}
+	}
+	return numberEnd(text, i)
 }
 
 // stringEnd also reports whether the string is plain: ASCII without escapes.
@@ -78,13 +75,6 @@ func escapeEnd(text string, i int) int {
 		return i + 5
 	}
 	return 0
-}
-
-func wordEnd(text string, i int, word string) int {
-	if !strings.HasPrefix(text[i:], word) {
-		return -1
-	}
-	return i + len(word)
 }
 
 func numberEnd(text string, i int) int {
