@@ -116,15 +116,8 @@ type faultList struct {
 // maxFaults limits the active faults.
 const maxFaults = 1000
 
-// replace replaces all faults, or none if one is invalid.
-func (l *faultList) replace(body []byte) error {
-	var list []*Fault
-	if err := decodeStrict(body, &list); err != nil {
-		return err
-	}
-	if len(list) > maxFaults {
-		return fmt.Errorf("%d faults, more than %d", len(list), maxFaults)
-	}
+// change replaces the active faults by a list, or adds it. It changes nothing if a fault is invalid.
+func (l *faultList) change(list []*Fault, replace bool) error {
 	for i, f := range list {
 		if f == nil {
 			return fmt.Errorf("fault %d: null", i)
@@ -135,25 +128,13 @@ func (l *faultList) replace(body []byte) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !replace {
+		list = slices.Concat(l.list, list)
+	}
+	if len(list) > maxFaults {
+		return fmt.Errorf("%d faults, more than %d", len(list), maxFaults)
+	}
 	l.list = list
-	return nil
-}
-
-// add appends a fault.
-func (l *faultList) add(body []byte) error {
-	f := &Fault{}
-	if err := decodeStrict(body, f); err != nil {
-		return err
-	}
-	if err := f.check(); err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.list) >= maxFaults {
-		return fmt.Errorf("%d faults are in force already", maxFaults)
-	}
-	l.list = append(slices.Clip(l.list), f)
 	return nil
 }
 
@@ -207,10 +188,24 @@ func matchPattern(pattern, text string) bool {
 }
 
 // put handles PUT /sandbox/faults.
-func (l *faultList) put(c *call) answer { return l.changed(c, l.replace(c.body)) }
+func (l *faultList) put(c *call) answer {
+	var list []*Fault
+	err := decodeStrict(c.body, &list)
+	if err == nil {
+		err = l.change(list, true)
+	}
+	return l.changed(c, err)
+}
 
 // post handles POST /sandbox/faults: it adds a fault.
-func (l *faultList) post(c *call) answer { return l.changed(c, l.add(c.body)) }
+func (l *faultList) post(c *call) answer {
+	f := &Fault{}
+	err := decodeStrict(c.body, f)
+	if err == nil {
+		err = l.change([]*Fault{f}, false)
+	}
+	return l.changed(c, err)
+}
 
 func (l *faultList) changed(c *call, err error) answer {
 	if err != nil {

@@ -92,7 +92,7 @@ type orderBook struct {
 const firstNumber = 1<<53 + 1
 
 // add adds an order under a new id, unique among both kinds of ids.
-func (b *orderBook) add(o *order, kind OrderIDs) string {
+func (b *orderBook) add(o *order, kind string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	first := int64(1001)

@@ -39,55 +39,33 @@ func (d *Duration) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Spelling is the spelling of keys with ids in responses.
-type Spelling string
-
-// The spellings: the interface's (orderID, ID; id, schemeId in menus), and camel
-// case everywhere (orderId, id, schemeId).
+// The values of settings with a choice; the first of each is its default.
 const (
-	SpellingID    Spelling = "ID"
-	SpellingCamel Spelling = "Id"
-)
+	// The spelling of keys with ids in responses: the interface's (orderID, ID; id, schemeId in menus), or
+	// camel case everywhere (orderId, id, schemeId).
+	SpellingID    = "ID"
+	SpellingCamel = "Id"
 
-// Prices is the type of prices in menus.
-type Prices string
+	// The type of prices in menus. The interface declares a price as string and shows a number
+	// (docs/ordering-service.md, section 2.4).
+	PricesNumber = "number"
+	PricesString = "string"
 
-// The interface declares a price as string and shows a number (docs/ordering-service.md, section 2.4).
-const (
-	PricesNumber Prices = "number"
-	PricesString Prices = "string"
-)
+	// The form of missing values in menus: unchanged, [] and "" instead of null lists and texts, or
+	// without null and empty values.
+	NullsNull  = "null"
+	NullsEmpty = "empty"
+	NullsOmit  = "omit"
 
-// Nulls is the form of missing values in menus.
-type Nulls string
+	// The type of the ids of new orders. Numbers start above 2^53, where a client that uses floats loses digits.
+	OrderIDsString = "string"
+	OrderIDsNumber = "number"
 
-// NullsNull leaves menus unchanged. NullsEmpty writes [] and "" instead of null
-// lists and texts. NullsOmit omits null and empty values.
-const (
-	NullsNull  Nulls = "null"
-	NullsEmpty Nulls = "empty"
-	NullsOmit  Nulls = "omit"
-)
-
-// OrderIDs is the type of the ids of new orders. Numbers start above 2^53, where
-// a client that uses floats loses digits.
-type OrderIDs string
-
-// The kinds of order ids.
-const (
-	OrderIDsString OrderIDs = "string"
-	OrderIDsNumber OrderIDs = "number"
-)
-
-// Bodies selects the accepted forms of request bodies.
-type Bodies string
-
-// BodiesStrict accepts only documented forms, to find deviations of larder. BodiesTolerant also
-// accepts what public clients send (policies W4, W5, W12): numbers and ids as text or numbers, menu
-// ids, an externalId beside a null id, and ingredients inside ingredients.
-const (
-	BodiesStrict   Bodies = "strict"
-	BodiesTolerant Bodies = "tolerant"
+	// The accepted request bodies: only documented forms, to find deviations of larder, or also what
+	// public clients send (policies W4, W5, W12): numbers and ids as text or numbers, menu ids, an
+	// externalId beside a null id, and ingredients inside ingredients.
+	BodiesStrict   = "strict"
+	BodiesTolerant = "tolerant"
 )
 
 // Settings are the settings of PUT /sandbox/settings. In a [Config] an empty field means its default.
@@ -101,11 +79,11 @@ type Settings struct {
 	RejectionReasons *bool `json:"rejectionReasons"`
 	// TokenLifetime is the lifetime of new tokens, at least 1s. Default 1h.
 	TokenLifetime *Duration `json:"tokenLifetime"`
-	Spelling      Spelling  `json:"spelling"`
-	Prices        Prices    `json:"prices"`
-	Nulls         Nulls     `json:"nulls"`
-	OrderIDs      OrderIDs  `json:"orderIDs"`
-	Bodies        Bodies    `json:"bodies"`
+	Spelling      string    `json:"spelling"`
+	Prices        string    `json:"prices"`
+	Nulls         string    `json:"nulls"`
+	OrderIDs      string    `json:"orderIDs"`
+	Bodies        string    `json:"bodies"`
 	// Validators adds an ETag to menu views, so that clients can send conditional requests. Default true.
 	Validators *bool `json:"validators"`
 	// PaymentRefusedStatus is the status for a payment that is too small, which
@@ -157,17 +135,18 @@ func (s Settings) acceptsCurrency(code string) bool {
 }
 
 func (s Settings) check() error {
+	for _, choice := range []struct{ name, value, valid string }{
+		{"spelling", s.Spelling, "ID, Id"},
+		{"prices", s.Prices, "number, string"},
+		{"nulls", s.Nulls, "null, empty, omit"},
+		{"orderIDs", s.OrderIDs, "string, number"},
+		{"bodies", s.Bodies, "strict, tolerant"},
+	} {
+		if !slices.Contains(strings.Split(choice.valid, ", "), choice.value) {
+			return fmt.Errorf("%s: %q is not one of %s", choice.name, choice.value, choice.valid)
+		}
+	}
 	switch {
-	case s.Spelling != SpellingID && s.Spelling != SpellingCamel:
-		return fmt.Errorf("spelling: %q is not one of ID, Id", s.Spelling)
-	case s.Prices != PricesNumber && s.Prices != PricesString:
-		return fmt.Errorf("prices: %q is not one of number, string", s.Prices)
-	case s.Nulls != NullsNull && s.Nulls != NullsEmpty && s.Nulls != NullsOmit:
-		return fmt.Errorf("nulls: %q is not one of null, empty, omit", s.Nulls)
-	case s.OrderIDs != OrderIDsString && s.OrderIDs != OrderIDsNumber:
-		return fmt.Errorf("orderIDs: %q is not one of string, number", s.OrderIDs)
-	case s.Bodies != BodiesStrict && s.Bodies != BodiesTolerant:
-		return fmt.Errorf("bodies: %q is not one of strict, tolerant", s.Bodies)
 	case s.PaymentRefusedStatus != http.StatusOK && (s.PaymentRefusedStatus < 400 || s.PaymentRefusedStatus > 599):
 		return fmt.Errorf("paymentRefusedStatus: %d is neither 200 nor 400 to 599", s.PaymentRefusedStatus)
 	case time.Duration(*s.TokenLifetime) < time.Second:
