@@ -18,7 +18,7 @@ func Root(env *Environment, args []string, more ...*cobra.Command) *cobra.Comman
 	root := &cobra.Command{
 		Use:           "larder",
 		Short:         "Cache restaurant menus and validate orders",
-		Long:          Help("larder"),
+		Long:          helpText("larder"),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -51,7 +51,7 @@ var helpTexts string
 // arguments. Its section of help.txt has three texts: the short description, the long one, and examples.
 func NewCommand(parent, use string, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
 	name, arguments, _ := strings.Cut(use, " ")
-	short, long, _ := strings.Cut(Help(parent+" "+name), "\n")
+	short, long, _ := strings.Cut(helpText(parent+" "+name), "\n")
 	long, example, _ := strings.Cut(long, "\nExamples:\n")
 	return &cobra.Command{
 		Use:     use,
@@ -77,8 +77,8 @@ func argsOf(arguments string) cobra.PositionalArgs {
 	return argRange(least, most)
 }
 
-// Help returns the text of a command, such as "larder menu lint", in help.txt.
-func Help(command string) string {
+// helpText returns the text of a command, such as "larder menu lint", in help.txt.
+func helpText(command string) string {
 	_, text, found := strings.Cut("\n"+helpTexts, "\n## "+command+"\n")
 	if !found {
 		panic("cli: help.txt has no text of " + command) // every command line creates all commands

@@ -37,21 +37,16 @@ type Starts struct {
 
 // Command returns the command `larder demo`.
 func Command(env *cli.Environment, with *Starts) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "demo",
-		Short: "Run everything in one process: ordering service, Redis, larder",
-		Long:  cli.Help("larder demo"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := prepareDemo(cmd, env, with)
-			if err != nil {
-				return err
-			}
-			defer with.OnSIGHUP(func() {
-				d.log.WithField("event", "config.nothing_to_reload").Info("the demo's configuration is built in: there is nothing to reload")
-			})()
-			return d.run(cmd.Context())
-		},
-	}
+	cmd := cli.NewCommand("larder", "demo", func(cmd *cobra.Command, _ []string) error {
+		d, err := prepareDemo(cmd, env, with)
+		if err != nil {
+			return err
+		}
+		defer with.OnSIGHUP(func() {
+			d.log.WithField("event", "config.nothing_to_reload").Info("the demo's configuration is built in: there is nothing to reload")
+		})()
+		return d.run(cmd.Context())
+	})
 	flags := cmd.Flags()
 	flags.String("listen", "127.0.0.1:8080", "listen address of larder; port 0 selects a free port, as with --exit")
 	cli.SetEnv(flags, "listen", "LARDER_HTTP_LISTEN")

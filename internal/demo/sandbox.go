@@ -21,33 +21,28 @@ const sandboxAddress = "127.0.0.1:9090"
 
 // SandboxCommand returns the command `larder sandbox`.
 func SandboxCommand(env *cli.Environment, with *Starts) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "sandbox",
-		Short: "Run an ordering service for development and tests",
-		Long:  cli.Help("larder sandbox"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, err := with.Logger(cmd)
-			if err != nil {
-				return err
-			}
-			generate, err := generated(cmd)
-			if err != nil {
-				return err
-			}
-			menus, err := readMenus(cmd, log) // report errors before listening
-			if err != nil {
-				return err
-			}
-			s, err := openSandbox(cmd.Context(), cli.StringFlag(cmd, "listen"), "--listen", "", log)
-			if err != nil {
-				return err
-			}
-			if err := s.serveMenus(cmd, env, generate, menus); err != nil {
-				return errors.Join(err, s.listener.Close())
-			}
-			return s.run(cmd.Context())
-		},
-	}
+	cmd := cli.NewCommand("larder", "sandbox", func(cmd *cobra.Command, _ []string) error {
+		log, err := with.Logger(cmd)
+		if err != nil {
+			return err
+		}
+		generate, err := generated(cmd)
+		if err != nil {
+			return err
+		}
+		menus, err := readMenus(cmd, log) // report errors before listening
+		if err != nil {
+			return err
+		}
+		s, err := openSandbox(cmd.Context(), cli.StringFlag(cmd, "listen"), "--listen", "", log)
+		if err != nil {
+			return err
+		}
+		if err := s.serveMenus(cmd, env, generate, menus); err != nil {
+			return errors.Join(err, s.listener.Close())
+		}
+		return s.run(cmd.Context())
+	})
 	flags := cmd.Flags()
 	flags.String("listen", sandboxAddress, "listen address; port 0 selects a free port")
 	cli.SetEnv(flags, "listen", "LARDER_SANDBOX_LISTEN")
