@@ -116,13 +116,11 @@ func (e *linesError) Unwrap() error { return e.err }
 
 // hintError is an error with its own hint.
 type hintError struct {
-	err  error
+	error
 	hint string
 }
 
-func (e *hintError) Error() string { return e.err.Error() }
-
-func (e *hintError) Unwrap() error { return e.err }
+func (e *hintError) Unwrap() error { return e.error }
 
 // interrupted returns the error of a command that the user interrupted.
 func interrupted(msg string) error { return &linesError{[]string{msg}, context.Canceled} }
@@ -133,7 +131,7 @@ func errorLines(err error) []string {
 	case *linesError:
 		return e.lines
 	case *hintError:
-		return errorLines(e.err)
+		return errorLines(e.error)
 	case interface{ Unwrap() []error }:
 		var all, texts []string
 		for _, each := range e.Unwrap() {

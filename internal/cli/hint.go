@@ -31,8 +31,6 @@ func hintFor(cmd *cobra.Command, err error) string {
 	return hint
 }
 
-const permissionHint = "Use another path, or give the user who runs larder the permission to read and write it."
-
 func errorHint(cmd *cobra.Command, err error) string {
 	var (
 		own     *hintError
@@ -51,8 +49,8 @@ func errorHint(cmd *cobra.Command, err error) string {
 		return fmt.Sprintf("Run %q for usage.", cmd.CommandPath()+" --help")
 	case errors.As(err, &faults) && errors.Is(err, fs.ErrNotExist):
 		return "Check the path, or create the file with larder init."
-	case errors.As(err, &faults) && errors.Is(err, fs.ErrPermission):
-		return permissionHint
+	case errors.Is(err, fs.ErrPermission):
+		return "Use another path, or give the user who runs larder the permission to read and write it."
 	case errors.As(err, &faults) && cmd.Flags().Lookup("allow-unknown-keys") != nil &&
 		slices.ContainsFunc(faults, func(f *configs.Error) bool { return f.Ignorable }):
 		return "Correct the key. For the configuration of a newer version, --allow-unknown-keys makes unknown keys warnings."
@@ -68,8 +66,6 @@ func errorHint(cmd *cobra.Command, err error) string {
 		return "Try again; larder status reports whether the daemon is ready."
 	case errors.Is(err, fs.ErrNotExist):
 		return "Check the path; use - for standard input."
-	case errors.Is(err, fs.ErrPermission):
-		return permissionHint
 	case errors.Is(err, errNoRestaurants):
 		return "Add restaurants to the configuration (restaurants:) and reload the daemon (SIGHUP or a restart)."
 	case errors.Is(err, client.ErrForeignAnswer), errors.Is(err, errNoMenu):

@@ -93,22 +93,17 @@ func (o *OrderRecord) StateText() string {
 }
 
 func listOrders(cmd *cobra.Command, env *Environment) error {
-	query := url.Values{}
-	if state := StringFlag(cmd, "state"); state != "" {
-		if err := oneOf("state", state, stateNames()); err != nil {
-			return err
-		}
-		query.Set("state", state)
+	state := StringFlag(cmd, "state")
+	if err := oneOf("state", state, stateNames()); state != "" && err != nil {
+		return err
 	}
 	limit, _ := cmd.Flags().GetInt("limit")
 	if limit < 1 || limit > 500 {
 		return &usageError{fmt.Sprintf("--limit: %d is not between 1 and 500", limit)}
 	}
-	query.Set("limit", strconv.Itoa(limit))
-	if connection := StringFlag(cmd, "connection"); connection != "" {
-		query.Set("connection", connection)
-	}
-	return operate(cmd, env, operation{http.MethodGet, "/v1/ops/orders?" + query.Encode(), nil}, env.printOrderList)
+	query := url.Values{"state": {state}, "connection": {StringFlag(cmd, "connection")}, "limit": {strconv.Itoa(limit)}}
+	maps.DeleteFunc(query, func(_ string, values []string) bool { return values[0] == "" })
+	return operate(cmd, env, http.MethodGet, "/v1/ops/orders?"+query.Encode(), nil, env.printOrderList)
 }
 
 func (env *Environment) printOrderList(page client.Envelope[[]OrderRecord]) {
@@ -135,7 +130,7 @@ func orderResolveCommand(env *Environment) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return operate(cmd, env, operation{http.MethodPost, "/v1/ops/orders/" + url.PathEscape(args[0]) + "/resolve", body}, env.printOrder)
+		return operate(cmd, env, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(args[0])+"/resolve", body, env.printOrder)
 	})
 	cmd.Flags().String("operation", string(upstream.OpCreate), "operation to resolve: create, pay, complete or reject")
 	cmd.Flags().String("outcome", "", "outcome according to the restaurant: done, not_done or send_again")
@@ -173,7 +168,7 @@ func orderAcceptRestoreCommand(env *Environment) *cobra.Command {
 			Connection string `json:"connection"`
 			Accepted   bool   `json:"accepted"`
 		}
-		return operate(cmd, env, operation{http.MethodPost, path, nil}, func(answer client.Envelope[acceptance]) {
+		return operate(cmd, env, http.MethodPost, path, nil, func(answer client.Envelope[acceptance]) {
 			text := "nothing to accept: new orders of %s are not paused\n"
 			if answer.Result.Accepted {
 				text = "accepted: new orders of %s are placed again\n"

@@ -71,7 +71,7 @@ func orderShowCommand(env *Environment) *cobra.Command {
 				return err
 			}
 		}
-		return operate(cmd, env, operation{http.MethodGet, "/v1/ops/orders/" + url.PathEscape(ref), nil}, env.printOrder)
+		return operate(cmd, env, http.MethodGet, "/v1/ops/orders/"+url.PathEscape(ref), nil, env.printOrder)
 	})
 	cmd.Flags().String("connection", "", "connection of the order, if several connections have this ORDERID")
 	addTarget(cmd)

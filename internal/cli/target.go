@@ -170,19 +170,15 @@ func configCommand(env *Environment) *cobra.Command {
 	return cmd
 }
 
-// operation is a request of an operator.
-type operation struct {
-	method, path string
-	body         []byte
-}
-
 // operate sends an operator's request and prints the response.
-func operate[T any](cmd *cobra.Command, env *Environment, o operation, text func(answer client.Envelope[T])) error {
+func operate[T any](
+	cmd *cobra.Command, env *Environment, method, path string, body []byte, text func(answer client.Envelope[T]),
+) error {
 	daemon, err := target(cmd, env, auth.ScopeOps)
 	if err != nil {
 		return err
 	}
-	answer, err := daemon.Call(cmd.Context(), o.method, o.path, o.body)
+	answer, err := daemon.Call(cmd.Context(), method, path, body)
 	if err != nil {
 		return err
 	}
