@@ -39,9 +39,9 @@ func (l *loader) readEnvironment(tree *node, v reflect.Value) {
 	}
 }
 
-// lookup returns the value of an environment variable.
-func (l *loader) lookup(name string) (string, bool) {
-	for _, given := range slices.Backward(l.env) {
+// Variable returns the value of an environment variable; the last entry of env (see os.Environ) wins.
+func Variable(env []string, name string) (value string, ok bool) {
+	for _, given := range slices.Backward(env) {
 		if key, value, ok := strings.Cut(given, "="); ok && key == name {
 			return value, true
 		}

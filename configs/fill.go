@@ -163,7 +163,7 @@ func (l *loader) expand(path string, at Place, target reflect.Value) {
 			return "${"
 		}
 		name, closed := strings.CutSuffix(found[len("${"):], "}")
-		value, ok := l.lookup(name)
+		value, ok := Variable(l.env, name)
 		switch {
 		case !closed:
 			l.problemAt(at, path, "${ without }: write ${NAME}, or $${ for a literal ${")

@@ -11,7 +11,7 @@ import (
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"github.com/sirupsen/logrus"
 
-	"larder/internal/cli"
+	"larder/configs"
 	"larder/internal/client"
 	"larder/internal/sleep"
 )
@@ -34,7 +34,7 @@ type notifier struct {
 
 // newNotifier reads the variables that systemd sets.
 func newNotifier(environ []string, log logrus.FieldLogger) (*notifier, error) {
-	socket, _ := cli.Variable(environ, "NOTIFY_SOCKET")
+	socket, _ := configs.Variable(environ, "NOTIFY_SOCKET")
 	n := &notifier{log: log, wanted: socket != ""}
 	if !n.wanted {
 		return n, nil

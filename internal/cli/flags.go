@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"larder/configs"
 )
 
 // envAnnotation marks a flag with the environment variable that sets it.
@@ -40,7 +40,7 @@ func fromEnvironment(cmd *cobra.Command, environ []string) error {
 		if f.Changed || len(names) == 0 || wrong != nil {
 			return
 		}
-		value, ok := Variable(environ, names[0])
+		value, ok := configs.Variable(environ, names[0])
 		if !ok {
 			return
 		}
@@ -49,14 +49,4 @@ func fromEnvironment(cmd *cobra.Command, environ []string) error {
 		}
 	})
 	return wrong
-}
-
-// Variable returns the value of a variable; the last entry wins.
-func Variable(environ []string, name string) (value string, ok bool) {
-	for _, entry := range environ {
-		if v, found := strings.CutPrefix(entry, name+"="); found {
-			value, ok = v, true
-		}
-	}
-	return value, ok
 }

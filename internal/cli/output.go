@@ -14,6 +14,8 @@ import (
 
 	"github.com/fatih/color"
 	"github.com/spf13/cobra"
+
+	"larder/configs"
 )
 
 // AddJSON adds the --json flag.
@@ -154,13 +156,13 @@ func (env *Environment) ColoursErrors() bool { return env.Terminal && env.mayCol
 // mayColour reports whether the environment allows colours: NO_COLOR is empty
 // (https://no-color.org), and the terminal is not dumb.
 func (env *Environment) mayColour() bool {
-	noColour, _ := Variable(env.Environ, "NO_COLOR")
+	noColour, _ := configs.Variable(env.Environ, "NO_COLOR")
 	return noColour == "" && !env.dumb()
 }
 
 // dumb reports whether the terminal can only print lines.
 func (env *Environment) dumb() bool {
-	term, _ := Variable(env.Environ, "TERM")
+	term, _ := configs.Variable(env.Environ, "TERM")
 	return term == "dumb"
 }
 
