@@ -132,18 +132,14 @@ const (
 func (st *menuStore) ids(search string, limit int) (ids []string, total int) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	known := map[string]bool{}
-	for id := range st.put {
-		known[id] = true
-	}
+	ids = slices.Collect(maps.Keys(st.put))
 	if st.gen != nil {
-		for id := range st.gen.index {
-			known[id] = true
-		}
+		ids = slices.AppendSeq(ids, maps.Keys(st.gen.index))
 	}
 	search = strings.ToLower(search)
-	maps.DeleteFunc(known, func(id string, _ bool) bool { return !strings.Contains(strings.ToLower(id), search) })
-	ids = slices.Sorted(maps.Keys(known))
+	ids = slices.DeleteFunc(ids, func(id string) bool { return !strings.Contains(strings.ToLower(id), search) })
+	slices.Sort(ids)
+	ids = slices.Compact(ids) // a generated menu may have been put too
 	if i := slices.Index(ids, DefaultMenu); i > 0 {
 		ids = slices.Insert(slices.Delete(ids, i, i+1), 0, DefaultMenu)
 	}
