@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -127,7 +128,7 @@ func TestEveryCommandMayFail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stops := []byte(`{"values":[{"disabled":false}],"runs":[0,41]}`)
+		stops := []byte(`{"values":["{\"disabled\":false}"],"of":[0` + strings.Repeat(",0", 40) + `]}`)
 		if n := everyFault(t, fault, func() error {
 			_, err := s.UpdateStopLists(ctx, cache.StopListUpdate{Version: again, Stops: stops, At: now})
 			return err

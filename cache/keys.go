@@ -13,7 +13,7 @@ import (
 // uses another format does not read them. catalogueForm is for catalogues, format for everything else.
 const (
 	format        = "f1"
-	catalogueForm = "f3"
+	catalogueForm = "f4"
 )
 
 // DefaultMenu returns the restaurant id under which a connection's default menu is stored. This is the

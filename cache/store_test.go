@@ -293,7 +293,7 @@ func TestCurrentVersionsOfManyRestaurants(t *testing.T) {
 		}
 		cachetest.Publish(t, s, ids[0], 0, cachetest.MenuJSON(3, 1))
 		cachetest.Publish(t, s, ids[599], 0, cachetest.MenuJSON(3, 2))
-		if err := r.Client().HSet(t.Context(), cache.NewKeys(r.Prefix()).Current(ids[300]), "record", "{", "version", 1, "form", "f3").Err(); err != nil {
+		if err := r.Client().HSet(t.Context(), cache.NewKeys(r.Prefix()).Current(ids[300]), "record", "{", "version", 1, "form", "f4").Err(); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Client().Set(t.Context(), cache.NewKeys(r.Prefix()).Current(ids[301]), "not a record", 0).Err(); err != nil {

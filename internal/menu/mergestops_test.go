@@ -75,8 +75,8 @@ func TestMergeStopLists_OtherContent(t *testing.T) {
 	t.Parallel()
 	p := published(t, `{"products":[{"id":"a"},{"id":"b"}]}`)
 	for name, broken := range map[string]menu.Published{
-		"too few":  {Content: p.Content, Stops: []byte(`{"values":[{}],"runs":[0,1]}`)},
-		"too many": {Content: p.Content, Stops: []byte(`{"values":[{}],"runs":[0,3]}`)},
+		"too few":  {Content: p.Content, Stops: []byte(`{"values":["{}"],"of":[0]}`)},
+		"too many": {Content: p.Content, Stops: []byte(`{"values":["{}"],"of":[0,0,0]}`)},
 		"not JSON": {Content: p.Content, Stops: []byte(`{`)},
 	} {
 		for _, pair := range [][2]menu.Published{{p, broken}, {broken, p}} {

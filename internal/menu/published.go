@@ -3,6 +3,7 @@ package menu
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -21,8 +22,8 @@ import (
 // different order of members is the same content. Types, digits of numbers, spellings, duplicates and invalid
 // elements are preserved. In strings only the escapes change, and invalid UTF-8 becomes U+FFFD.
 //
-// Stops are the removed values as compact JSON, each distinct value once, in the order of the
-// elements in Content.
+// Stops are the removed values in JSON, each distinct value once, and the value of each element in
+// the order of Content.
 type Published struct {
 	Content []byte
 	Stops   []byte
@@ -123,6 +124,7 @@ func (p Published) elements(visit func(list, object, value string, end int)) err
 	if err != nil {
 		return err
 	}
+	seen := 0
 	r := jsontext.NewReader(jsontext.String(p.Content), maxViewDepth)
 	for name := range r.Members() {
 		list := jsontext.FoldName(name)
@@ -134,14 +136,14 @@ func (p Published) elements(visit func(list, object, value string, end int)) err
 				continue
 			}
 			object := r.Raw()
-			value, ok := stops.next()
-			if !ok {
+			if seen == len(stops.Of) {
 				return errForeignStops
 			}
-			visit(list, object, value, r.Offset())
+			visit(list, object, stops.Values[stops.Of[seen]], r.Offset())
+			seen++
 		}
 	}
-	if !stops.done() || r.Err() != nil {
+	if seen < len(stops.Of) || r.Err() != nil {
 		return errForeignStops
 	}
 	return nil
@@ -232,115 +234,50 @@ func stopField(folded string) bool {
 }
 
 // stopTable contains the stop values of a view: the distinct values, each a JSON object of the
-// members removed from one element, and the value of each element.
+// members removed from one element, and by element the position of its value.
 type stopTable struct {
-	values []string
-	of     []int32
-	known  map[string]int32
+	Values []string `json:"values"` // in the order of their first element
+	Of     []int    `json:"of"`
+	known  map[string]int
 }
 
 func (t *stopTable) add(value []byte) {
-	if n := len(t.of); n > 0 && t.values[t.of[n-1]] == string(value) {
-		t.of = append(t.of, t.of[n-1])
-		return
-	}
 	at, ok := t.known[string(value)]
 	if !ok {
 		if t.known == nil {
-			t.known = make(map[string]int32)
+			t.known = make(map[string]int)
 		}
-		at = int32(len(t.values))
-		t.values = append(t.values, string(value))
-		t.known[t.values[at]] = at
+		at = len(t.Values)
+		t.Values = append(t.Values, string(value))
+		t.known[t.Values[at]] = at
 	}
-	t.of = append(t.of, at)
+	t.Of = append(t.Of, at)
 }
 
-// encode returns {"values":[{…},…],"runs":[value, elements, …]}. values are in the order of their
-// first element; a run is a number of consecutive elements with the same value.
 func (t *stopTable) encode() []byte {
-	size := 64
-	for _, value := range t.values {
-		size += len(value) + 1
+	text, err := json.Marshal(t)
+	if err != nil {
+		panic(err) // cannot happen: strings and numbers
 	}
-	dst := append(make([]byte, 0, size), `{"values":[`...)
-	number := make([]int, len(t.values)) // from 1
-	numbers := 0
-	for _, at := range t.of {
-		if number[at] == 0 {
-			numbers++
-			number[at] = numbers
-			dst = append(jsontext.AppendComma(dst, numbers-1), t.values[at]...)
-		}
-	}
-	dst = append(dst, `],"runs":[`...)
-	for i := 0; i < len(t.of); {
-		end := i + 1
-		for end < len(t.of) && t.of[end] == t.of[i] {
-			end++
-		}
-		dst = strconv.AppendInt(jsontext.AppendComma(dst, i), int64(number[t.of[i]]-1), 10)
-		dst = strconv.AppendInt(append(dst, ','), int64(end-i), 10)
-		i = end
-	}
-	return append(dst, ']', '}')
-}
-
-// stopReader iterates over the values of the elements.
-type stopReader struct {
-	values []string
-	runs   []int // pairs of value and number of elements
-	left   int   // remaining elements of the first run
+	return text
 }
 
 // readStops decodes the output of encode. It rejects everything else.
-func readStops(raw []byte) (*stopReader, error) {
-	s, sane := &stopReader{}, true
-	r := jsontext.NewReader(jsontext.String(raw), maxViewDepth)
-	for name := range r.Members() {
-		switch name {
-		case "values":
-			for range r.Elements() {
-				sane = sane && r.Kind() == jsontext.KindObject
-				s.values = append(s.values, r.Raw())
-			}
-		case "runs":
-			for range r.Elements() {
-				n, err := strconv.Atoi(r.Raw())
-				sane = sane && err == nil
-				s.runs = append(s.runs, n)
-			}
-		}
-	}
-	if r.Err() != nil {
+func readStops(raw []byte) (*stopTable, error) {
+	var t stopTable
+	if json.Unmarshal(raw, &t) != nil {
 		return nil, errForeignStops
 	}
-	if !sane || len(s.runs)%2 != 0 {
-		return nil, errForeignStops
-	}
-	for i := 0; i < len(s.runs); i += 2 {
-		if s.runs[i] < 0 || s.runs[i] >= len(s.values) || s.runs[i+1] < 1 {
+	for _, value := range t.Values {
+		r := jsontext.NewReader(value, maxViewDepth)
+		if r.Kind() != jsontext.KindObject || r.Raw() != value || r.Err() != nil {
 			return nil, errForeignStops
 		}
 	}
-	if len(s.runs) > 0 {
-		s.left = s.runs[1]
-	}
-	return s, nil
-}
-
-func (s *stopReader) next() (value string, ok bool) {
-	if len(s.runs) == 0 {
-		return "", false
-	}
-	value = s.values[s.runs[0]]
-	if s.left--; s.left == 0 {
-		if s.runs = s.runs[2:]; len(s.runs) > 0 {
-			s.left = s.runs[1]
+	for _, at := range t.Of {
+		if at < 0 || at >= len(t.Values) {
+			return nil, errForeignStops
 		}
 	}
-	return value, true
+	return &t, nil
 }
-
-// done reports whether there are no more elements.
-func (s *stopReader) done() bool { return len(s.runs) == 0 }

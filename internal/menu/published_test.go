@@ -44,32 +44,32 @@ func TestPublishedSeparatesStopListsAndContent(t *testing.T) {
 			`{"result": {"Products":[{"id":"a","isContainInStopList":["r1"],"price":"1.50"},{"Disabled":true,"id":"b","IS_LIST_STOPED":0}],
 				"categories":[{"id":"c","disabled":true}],"ingredients":[{"isContainInStopList":null},{}], "disabled":false}}`,
 			`{"categories":[{"disabled":true,"id":"c"}],"disabled":false,"ingredients":[{},{}],"Products":[{"id":"a","price":"1.50"},{"id":"b"}]}`,
-			`{"values":[{"isContainInStopList":null},{},{"isContainInStopList":["r1"]},{"Disabled":true,"IS_LIST_STOPED":0}],"runs":[0,1,1,1,2,1,3,1]}`,
+			`{"values":["{\"isContainInStopList\":null}","{}","{\"isContainInStopList\":[\"r1\"]}","{\"Disabled\":true,\"IS_LIST_STOPED\":0}"],"of":[0,1,2,3]}`,
 			`{"categories":[{"disabled":true,"id":"c"}],"disabled":false,"ingredients":[{"isContainInStopList":null},{}],` +
 				`"Products":[{"id":"a","price":"1.50","isContainInStopList":["r1"]},{"id":"b","Disabled":true,"IS_LIST_STOPED":0}]}`,
 		},
 		"one value of many elements is stored once": {
 			`{"products":[{"disabled":false},{"disabled":false},7,[{"disabled":true}],{"disabled":true},{"disabled":false}]}`,
 			`{"products":[{},{},7,[{"disabled":true}],{},{}]}`,
-			`{"values":[{"disabled":false},{"disabled":true}],"runs":[0,2,1,1,0,1]}`,
+			`{"values":["{\"disabled\":false}","{\"disabled\":true}"],"of":[0,0,1,0]}`,
 			`{"products":[{"disabled":false},{"disabled":false},7,[{"disabled":true}],{"disabled":true},{"disabled":false}]}`,
 		},
 		"equal names in different case keep their order": {
 			`{"products":[{"b":1,"id":"1","ID":"2","a":2,"disabled":1,"Disabled":2,"id":"3"}]}`,
 			`{"products":[{"a":2,"b":1,"id":"1","ID":"2","id":"3"}]}`,
-			`{"values":[{"disabled":1,"Disabled":2}],"runs":[0,1]}`,
+			`{"values":["{\"disabled\":1,\"Disabled\":2}"],"of":[0]}`,
 			`{"products":[{"a":2,"b":1,"id":"1","ID":"2","id":"3","disabled":1,"Disabled":2}]}`,
 		},
 		"numbers keep their digits and strings their characters": {
 			`{"products":[],"n":[ 1.50, 1E+2, -0, 12345678901234567890.10 ],"t":["\u0053\u00fcp\/pe\b\u001f\"\\","\ud83d\ude00","\uD800x","\udc00\ud800","` + "\xff" + `"]}`,
 			`{"n":[1.50,1E+2,-0,12345678901234567890.10],"products":[],"t":["Süp/pe\u0008\u001f\"\\","😀","\ud800x","\udc00\ud800","` + "\ufffd" + `"]}`,
-			`{"values":[],"runs":[]}`,
+			`{"values":null,"of":null}`,
 			`{"n":[1.50,1E+2,-0,12345678901234567890.10],"products":[],"t":["Süp/pe\u0008\u001f\"\\","😀","\ud800x","\udc00\ud800","` + "\ufffd" + `"]}`,
 		},
 		"a view may have a field named result": {
 			"\ufeff" + `{"requestId":"q","result":{"result":{"products":[]},"ingredients":{"disabled":1}}}`,
 			`{"ingredients":{"disabled":1},"result":{"products":[]}}`,
-			`{"values":[],"runs":[]}`,
+			`{"values":null,"of":null}`,
 			`{"ingredients":{"disabled":1},"result":{"products":[]}}`,
 		},
 	} {
@@ -251,10 +251,10 @@ func viewOf(t *testing.T, raw []byte) viewtest.Node {
 func FuzzAppendView(f *testing.F) {
 	p := published(f, menuWithIssues(30))
 	f.Add(p.Content, p.Stops)
-	f.Add([]byte(`{"products":[{},{}]}`), []byte(`{"values":[{},{"disabled":true}],"runs":[0,1,1,1]}`))
+	f.Add([]byte(`{"products":[{},{}]}`), []byte(`{"values":["{}","{\"disabled\":true}"],"of":[0,1]}`))
 	for _, stops := range []string{
-		``, `[]`, `{}`, `{"values":[1],"runs":[0,2]}`, `{"values":[],"runs":[0,2]}`,
-		`{"values":[{}],"runs":[0]}`, `{"values":[{}],"runs":[0,0]}`,
+		``, `[]`, `{}`, `{"values":["1"],"of":[0,0]}`, `{"values":[],"of":[0,0]}`,
+		`{"values":["{}"],"of":[0]}`, `{"values":["{} "],"of":[0,0]}`,
 	} {
 		f.Add([]byte(`{"products":[{},{}]}`), []byte(stops))
 	}
@@ -272,10 +272,10 @@ func FuzzAppendView(f *testing.F) {
 func TestForeignStopValuesAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, stops := range map[string]string{
-		"not JSON": `{`, "too few": `{"values":[{}],"runs":[0,1]}`, "too many": `{"values":[{}],"runs":[0,3]}`,
-		"an unknown value": `{"values":[{}],"runs":[1,2]}`, "a negative index": `{"values":[{}],"runs":[-1,2]}`,
-		"not an object": `{"values":[7],"runs":[0,2]}`, "half a run": `{"values":[{}],"runs":[0,2,0]}`,
-		"not a number": `{"values":[{}],"runs":[0,"2"]}`, "an empty run": `{"values":[{}],"runs":[0,0,0,2]}`, "no fields": `{}`,
+		"not JSON": `{`, "too few": `{"values":["{}"],"of":[0]}`, "too many": `{"values":["{}"],"of":[0,0,0]}`,
+		"an unknown value": `{"values":["{}"],"of":[1,1]}`, "a negative index": `{"values":["{}"],"of":[-1,-1]}`,
+		"not an object": `{"values":["7"],"of":[0,0]}`, "two objects": `{"values":["{}{}"],"of":[0,0]}`,
+		"not text": `{"values":[{}],"of":[0,0]}`, "not a number": `{"values":["{}"],"of":[0,"0"]}`, "no fields": `{}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -23,15 +23,18 @@ import (
 // independent implementation of the documented format. The single pass must produce the
 // same bytes.
 type referenceWalk struct {
-	values []string // of the stop lists, in order of first occurrence
-	runs   []int
+	Values []string `json:"values"` // of the stop lists, in order of first occurrence
+	Of     []int    `json:"of"`
 }
 
 func referencePublished(view []byte) menu.Published {
 	var a referenceWalk
 	content := []byte(a.value(view, "view"))
-	stops := `{"values":[` + strings.Join(a.values, ",") + `],"runs":` + strings.Join(strings.Fields(fmt.Sprint(a.runs)), ",") + `}`
-	return menu.Published{Content: content, Stops: []byte(stops)}
+	stops, err := json.Marshal(a)
+	if err != nil {
+		panic(err)
+	}
+	return menu.Published{Content: content, Stops: stops}
 }
 
 // canonicalText returns the canonical form of a well-formed value.
@@ -99,16 +102,12 @@ func (a *referenceWalk) object(raw []byte, what string) string {
 
 // stop adds the stop value of the next element.
 func (a *referenceWalk) stop(value string) {
-	at := slices.Index(a.values, value)
+	at := slices.Index(a.Values, value)
 	if at < 0 {
-		at = len(a.values)
-		a.values = append(a.values, value)
+		at = len(a.Values)
+		a.Values = append(a.Values, value)
 	}
-	if n := len(a.runs); n > 0 && a.runs[n-2] == at {
-		a.runs[n-1]++
-		return
-	}
-	a.runs = append(a.runs, at, 1)
+	a.Of = append(a.Of, at)
 }
 
 // viewIn returns the text of the view in a response, like viewOf.
