@@ -9,8 +9,8 @@ import (
 )
 
 // Entry is one dish or ingredient of a Content. It is a part of a packed string; each method
-// decodes its value. Methods that return a text of the menu or a boolean do not allocate, except
-// ExternalID. The texts are parts of the content's string and keep it in memory.
+// decodes its value. Methods that return a text of the menu or a boolean do not allocate. The texts
+// are parts of the content's string and keep it in memory.
 type Entry struct{ packed string }
 
 // Bits of the first byte of an entry.
@@ -19,7 +19,6 @@ const (
 	entryExternalID        // an externalId
 	entryMeasure
 	entryDetailed // a description, pictures or nutrition
-	entryGUID     // the externalId is a packed GUID
 )
 
 // ID is the menu's id; it is unique in its table.
@@ -28,28 +27,18 @@ func (e Entry) ID() string {
 	return r.text()
 }
 
-// ExternalID is the id of the POS; it may be empty. It allocates if the id is a GUID.
-func (e Entry) ExternalID() string { return e.external().text() }
-
-func (e Entry) external() code {
+// ExternalID is the id of the POS; it may be empty.
+func (e Entry) ExternalID() string {
 	r := e.read()
 	r.text()
-	return e.code(&r)
-}
-
-func (e Entry) code(r *entryReader) code {
-	if e.packed[0]&entryGUID == 0 {
-		return code{packed: r.text()}
-	}
-	r.at += guidPacked
-	return code{packed: r.packed[r.at-guidPacked : r.at], guid: true}
+	return r.text()
 }
 
 // Name is the name for guests.
 func (e Entry) Name() string {
 	r := e.read()
 	r.text()
-	e.code(&r)
+	r.text()
 	return r.text()
 }
 
@@ -66,9 +55,9 @@ func (e Entry) Price() decimal.Decimal { return e.priceNumber().Decimal() }
 
 func (e Entry) priceNumber() jsontext.Number {
 	r := e.read()
-	r.text()
-	e.code(&r)
-	r.text()
+	for range 3 { // id, external id, name
+		r.text()
+	}
 	price, _ := r.number()
 	return price
 }
@@ -93,13 +82,12 @@ func (e Entry) Details() (description, picture string) {
 
 // values are all values of an entry.
 type values struct {
-	id, name     string
-	externalID   code
-	priceInvalid bool
-	price        jsontext.Number
-	hasMeasure   bool
-	measure      jsontext.Number
-	unit         string
+	id, externalID, name string
+	priceInvalid         bool
+	price                jsontext.Number
+	hasMeasure           bool
+	measure              jsontext.Number
+	unit                 string
 
 	description string
 	images      entryReader // at the first image
@@ -112,7 +100,7 @@ func (e Entry) values() values {
 	r := e.read()
 	v := values{hasMeasure: e.hasMeasure(), priceInvalid: e.PriceInvalid()}
 	v.id = r.text()
-	v.externalID = e.code(&r)
+	v.externalID = r.text()
 	v.name = r.text()
 	v.price, _ = r.number()
 	if v.hasMeasure {
@@ -139,6 +127,7 @@ type entryReader struct {
 	at     int
 }
 
+// count is binary.Uvarint for a string.
 func (r *entryReader) count() uint64 {
 	for n, shift := uint64(0), 0; ; shift += 7 {
 		c := r.packed[r.at]
@@ -162,6 +151,12 @@ const (
 	numberWide
 )
 
+// integer decodes an integer that binary.AppendVarint has encoded.
+func (r *entryReader) integer() int64 {
+	n := r.count()
+	return int64(n>>1) ^ -int64(n&1)
+}
+
 // number decodes a number; ok is false if it is missing.
 func (r *entryReader) number() (jsontext.Number, bool) {
 	form := r.packed[r.at]
@@ -170,7 +165,7 @@ func (r *entryReader) number() (jsontext.Number, bool) {
 	case numberAbsent:
 		return jsontext.Number{}, false
 	case numberWide:
-		exponent := unfold(r.count())
+		exponent := r.integer()
 		units, ok := new(big.Int).SetString(r.text(), 10)
 		if !ok {
 			return jsontext.Number{}, false
@@ -178,6 +173,6 @@ func (r *entryReader) number() (jsontext.Number, bool) {
 		wide := decimal.NewFromBigInt(units, int32(exponent))
 		return jsontext.NumberOf(wide), true
 	default:
-		return jsontext.FromUnits(unfold(r.count()), int32(form)), true
+		return jsontext.FromUnits(r.integer(), int32(form)), true
 	}
 }

@@ -1,6 +1,8 @@
 package menu
 
 import (
+	"encoding/binary"
+
 	"github.com/shopspring/decimal"
 
 	"larder/internal/jsontext"
@@ -27,16 +29,10 @@ func (in *Ingredient) source() entrySource {
 
 // appendTo encodes the entry for an entryReader. The values that orders need come first.
 func (s *entrySource) appendTo(to []byte) []byte {
-	guid, isGUID := packGUID(s.externalID)
 	detailed := s.description != "" || len(s.imageURLs) > 0 || s.nutrition != nil
-	has := flag(s.priceInvalid, entryPriceInvalid) | flag(s.externalID != "", entryExternalID) | flag(isGUID, entryGUID) |
+	has := flag(s.priceInvalid, entryPriceInvalid) | flag(s.externalID != "", entryExternalID) |
 		flag(s.measure != nil, entryMeasure) | flag(detailed, entryDetailed)
-	to = appendText(append(to, has), s.id)
-	if isGUID {
-		to = append(to, guid[:]...)
-	} else {
-		to = appendText(to, s.externalID)
-	}
+	to = appendText(appendText(append(to, has), s.id), s.externalID)
 	to = appendNumber(appendText(to, s.name), s.price)
 	if s.measure != nil {
 		to = appendText(appendNumber(to, s.measure.Value), s.measure.Unit)
@@ -55,7 +51,7 @@ func flag(on bool, bit byte) byte {
 }
 
 func (s *entrySource) appendDetails(to []byte) []byte {
-	to = appendCount(appendText(to, s.description), uint64(len(s.imageURLs)))
+	to = binary.AppendUvarint(appendText(to, s.description), uint64(len(s.imageURLs)))
 	for _, image := range s.imageURLs {
 		to = appendText(to, image)
 	}
@@ -74,28 +70,14 @@ func (s *entrySource) appendDetails(to []byte) []byte {
 }
 
 func appendText(to []byte, text string) []byte {
-	return append(appendCount(to, uint64(len(text))), text...)
-}
-
-// appendCount encodes seven bits per byte, low bits first.
-func appendCount(to []byte, n uint64) []byte {
-	for ; n >= 0x80; n >>= 7 {
-		to = append(to, byte(n)|0x80)
-	}
-	return append(to, byte(n))
+	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
 }
 
 func appendNumber(to []byte, d decimal.Decimal) []byte {
 	if units, places, ok := jsontext.NumberOf(d).Units(); ok {
 		to = append(to, byte(places))
-		return appendCount(to, fold(units))
+		return binary.AppendVarint(to, units)
 	}
-	to = appendCount(append(to, numberWide), fold(int64(d.Exponent())))
+	to = binary.AppendVarint(append(to, numberWide), int64(d.Exponent()))
 	return appendText(to, d.Coefficient().String())
 }
-
-// fold maps integers to unsigned ones so that small absolute values have short encodings; unfold is
-// its inverse.
-func fold(n int64) uint64 { return uint64(n)<<1 ^ uint64(n>>63) }
-
-func unfold(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }

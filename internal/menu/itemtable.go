@@ -94,7 +94,7 @@ func (t *ItemTable) ByID(id string) (Index, bool) {
 
 // ByExternalID returns all items with the externalId (policy O3). The caller must not modify the slice.
 func (t *ItemTable) ByExternalID(id string) []Index {
-	at, ok := t.externalIDs.find(id, func(at Index) bool { return t.At(at).external().is(id) })
+	at, ok := t.externalIDs.find(id, func(at Index) bool { return t.At(at).ExternalID() == id })
 	if !ok {
 		return nil
 	}
@@ -105,16 +105,14 @@ func (t *ItemTable) ByExternalID(id string) []Index {
 }
 
 // SharingExternalID returns all items with the externalId of item i, including i; none if it has no
-// externalId. It allocates only if several items share it. The caller must not modify the slice.
+// externalId. The caller must not modify the slice.
 func (t *ItemTable) SharingExternalID(i Index) []Index {
 	e := t.At(i)
 	if !e.hasExternalID() {
 		return nil
 	}
-	if len(t.shared) > 0 {
-		if owners := t.shared[e.ExternalID()]; owners != nil {
-			return owners
-		}
+	if owners := t.shared[e.ExternalID()]; owners != nil {
+		return owners
 	}
 	return t.owners[i : i+1 : i+1]
 }

@@ -82,7 +82,7 @@ func (c *Catalogue) AppendProductEntry(dst []byte, p Index) []byte {
 func (c *Catalogue) appendDish(dst []byte, i Index) []byte {
 	p := c.products.At(i).values()
 	dst = jsontext.AppendString(append(dst, `"id":`...), p.id)
-	dst = p.externalID.append(append(dst, `,"externalId":`...))
+	dst = jsontext.AppendStringOrNull(append(dst, `,"externalId":`...), p.externalID)
 	dst = append(dst, `,"categoryId":`...)
 	if in := c.ProductCategory(i); in != None {
 		dst = jsontext.AppendString(dst, c.categories[in].ID)
@@ -200,7 +200,7 @@ func (c *Content) AppendLimit(dst []byte, limit Limit) []byte {
 func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
 	in := c.ingredients.At(i).values()
 	dst = jsontext.AppendString(append(dst, `{"id":`...), in.id)
-	dst = in.externalID.append(append(dst, `,"externalId":`...))
+	dst = jsontext.AppendStringOrNull(append(dst, `,"externalId":`...), in.externalID)
 	dst = jsontext.AppendString(append(dst, `,"name":`...), in.name)
 	dst = in.appendPrice(append(dst, `,"price":`...))
 	dst = jsontext.AppendString(append(dst, `,"description":`...), in.description)
