@@ -1,9 +1,7 @@
 package menu
 
 import (
-	"slices"
 	"strings"
-	"sync"
 
 	"larder/internal/jsontext"
 )
@@ -93,7 +91,7 @@ type viewMember struct{ name, value string }
 
 // decodeView decodes a bare view. It returns the errors of Decode.
 func decodeView(text string, marked bool, depth int) (*View, []viewMember, error) {
-	d := newDecoder(text, depth)
+	d := &decoder{Reader: jsontext.NewReader(text, depth), view: &View{}, names: make(map[string]fieldName)}
 	if marked {
 		d.report(IssueByteOrderMark, "", "")
 	}
@@ -104,7 +102,6 @@ func decodeView(text string, marked bool, depth int) (*View, []viewMember, error
 	if !known {
 		return nil, nil, &ShapeError{got: "an object with none of them"}
 	}
-	d.lists.detach(d.view)
 	if err := d.checkLimits(); err != nil {
 		return nil, nil, err
 	}
@@ -114,21 +111,15 @@ func decodeView(text string, marked bool, depth int) (*View, []viewMember, error
 type decoder struct {
 	jsontext.Reader
 
-	view  *View
-	lists *lists // of the view, while they grow
-	kind  string // "product", …; empty for the view itself
-	id    string
-	tail  string // after a field's name: "[]" in a list
-	pend  int    // issues of the current element, until its id is known
+	view *View
+	kind string // "product", …; empty for the view itself
+	id   string
+	tail string // after a field's name: "[]" in a list
+	pend int    // issues of the current element, until its id is known
 
 	elementCount int
 	members      []viewMember // of the view
-
-	names    map[string]fieldName
-	spare    Nutrition // used until a nutritional value is not null
-	numbers  numbers
-	units    map[string]string
-	measures map[Measure]*Measure
+	names        map[string]fieldName
 }
 
 // fieldName is a field's name, folded by policy W3 and in the interface's spelling.
@@ -136,19 +127,6 @@ type fieldName struct{ folded, canonical string }
 
 // maxNames is the maximum number of cached spellings of names.
 const maxNames = 1_000
-
-func newDecoder(text string, depth int) *decoder {
-	l, _ := listPool.Get().(*lists)
-	return &decoder{
-		Reader:   jsontext.NewReader(text, depth),
-		view:     &View{},
-		lists:    l,
-		names:    make(map[string]fieldName),
-		numbers:  newNumbers(len(text)),
-		units:    make(map[string]string),
-		measures: make(map[Measure]*Measure),
-	}
-}
 
 func (d *decoder) fieldName(name string) fieldName {
 	if known, ok := d.names[name]; ok {
@@ -192,7 +170,7 @@ func (d *decoder) setOwner(id string) {
 }
 
 func (d *decoder) readView() (known bool) {
-	v, l := d.view, d.lists
+	v := d.view
 	if d.Kind() != jsontext.KindObject {
 		d.Skip()
 		return false
@@ -209,15 +187,15 @@ func (d *decoder) readView() (known bool) {
 			v.HaveChanges = d.flag("haveChanges")
 			return true
 		case "categories":
-			d.elements("categories", "category", func() { l.categories = append(l.categories, d.category()) })
+			d.elements("categories", "category", func() { v.Categories = append(v.Categories, d.category()) })
 		case "products":
-			d.elements("products", "product", func() { l.products = append(l.products, d.product()) })
+			d.elements("products", "product", func() { v.Products = append(v.Products, d.product()) })
 		case "ingredientsschemes":
-			d.elements("ingredientsSchemes", "scheme", func() { l.schemes = append(l.schemes, d.scheme()) })
+			d.elements("ingredientsSchemes", "scheme", func() { v.Schemes = append(v.Schemes, d.scheme()) })
 		case "ingredientsgroups":
-			d.elements("ingredientsGroups", "group", func() { l.groups = append(l.groups, d.group()) })
+			d.elements("ingredientsGroups", "group", func() { v.Groups = append(v.Groups, d.group()) })
 		case "ingredients":
-			d.elements("ingredients", "ingredient", func() { l.ingredients = append(l.ingredients, d.ingredient()) })
+			d.elements("ingredients", "ingredient", func() { v.Ingredients = append(v.Ingredients, d.ingredient()) })
 		default:
 			return false
 		}
@@ -271,35 +249,4 @@ func (d *decoder) list(field string, read func()) {
 			read()
 		}
 	}
-}
-
-// lists are the lists of a view while it is decoded. They are pooled, because growing new ones
-// costs a fifth of the decoding.
-type lists struct {
-	categories  []Category
-	products    []Product
-	schemes     []Scheme
-	groups      []Group
-	ingredients []Ingredient
-}
-
-// listPool contains lists for reuse, except those of rejected bodies.
-var listPool = sync.Pool{New: func() any { return new(lists) }} //nolint:gochecknoglobals // buffers without state
-
-// detach copies the lists into the view and returns the lists to the pool.
-func (l *lists) detach(v *View) {
-	v.Categories, v.Products = detached(&l.categories), detached(&l.products)
-	v.Schemes, v.Groups, v.Ingredients = detached(&l.schemes), detached(&l.groups), detached(&l.ingredients)
-	listPool.Put(l)
-}
-
-// detached returns a copy of the list and clears it.
-func detached[T any](filled *[]T) []T {
-	if len(*filled) == 0 {
-		return nil
-	}
-	list := slices.Clone(*filled)
-	clear(*filled)
-	*filled = (*filled)[:0]
-	return list
 }

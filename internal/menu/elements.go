@@ -22,6 +22,7 @@ func (d *decoder) category() (c Category) {
 
 func (d *decoder) product() (p Product) {
 	priced := false
+	var nutrition Nutrition
 	d.fields("products[].", func(folded string) bool {
 		switch folded {
 		case "id":
@@ -44,13 +45,16 @@ func (d *decoder) product() (p Product) {
 		case "measure":
 			p.Measure = d.measure("products[].measure")
 		default:
-			return d.stop(&productStops, folded, &p.Stop) || d.nutrition(folded, &p)
+			return d.stop(&productStops, folded, &p.Stop) || d.nutrition(folded, &nutrition)
 		}
 		return true
 	})
 	if !priced {
 		p.PriceInvalid = true
 		d.report(IssuePriceMissing, "products[].price", "")
+	}
+	if nutrition != (Nutrition{}) { // nil if all values are null
+		p.Nutrition = new(nutrition)
 	}
 	d.setOwner(p.ID)
 	return p

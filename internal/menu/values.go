@@ -142,10 +142,7 @@ func (d *decoder) number(field string) (decimal.Decimal, jsontext.NumberState) {
 // numberAs is number with the codes for a decimal comma and for an invalid number.
 func (d *decoder) numberAs(field, comma, invalid string) (decimal.Decimal, jsontext.NumberState) {
 	kind, start := d.Kind(), d.Offset()
-	value, state := d.decimal()
-	if state == jsontext.NumberOK && kind == jsontext.KindNumber {
-		return value, state
-	}
+	number, state := d.Number()
 	raw := d.Source()[start:d.Offset()]
 	switch {
 	case state == jsontext.NumberComma:
@@ -157,7 +154,10 @@ func (d *decoder) numberAs(field, comma, invalid string) (decimal.Decimal, jsont
 	case kind == jsontext.KindString:
 		d.report(IssueNumberAsText, field, raw)
 	}
-	return value, state
+	if state != jsontext.NumberOK {
+		return decimal.Decimal{}, state
+	}
+	return number.Decimal(), state
 }
 
 // price decodes the price of a dish or ingredient. bad is true if the price is null, empty,
@@ -230,7 +230,7 @@ func (d *decoder) measure(field string) *Measure {
 			m.Value, state = d.number(field)
 		case "unit":
 			d.tail = ".unit"
-			m.Unit = d.sharedUnit(d.readText(field))
+			m.Unit = d.readText(field)
 		default:
 			d.report(IssueUnknownField, field+"."+name, "")
 		}
@@ -240,15 +240,11 @@ func (d *decoder) measure(field string) *Measure {
 		d.report(IssueMeasureEmpty, field, m.Unit)
 		return nil
 	}
-	return d.sharedMeasure(m)
+	return &m
 }
 
-// nutrition decodes one nutritional value. Product.Nutrition stays nil if all values are null.
-func (d *decoder) nutrition(folded string, p *Product) bool {
-	n := p.Nutrition
-	if n == nil {
-		n = &d.spare
-	}
+// nutrition decodes one nutritional value.
+func (d *decoder) nutrition(folded string, n *Nutrition) bool {
 	var into *decimal.NullDecimal
 	var field string
 	switch folded {
@@ -267,12 +263,5 @@ func (d *decoder) nutrition(folded string, p *Product) bool {
 	}
 	value, state := d.numberAs(field, IssueNutritionInvalid, IssueNutritionInvalid)
 	*into = decimal.NullDecimal{Decimal: value, Valid: state == jsontext.NumberOK}
-	switch {
-	case *n == (Nutrition{}):
-		p.Nutrition = nil
-	case p.Nutrition == nil:
-		own := d.spare
-		d.spare, p.Nutrition = Nutrition{}, &own
-	}
 	return true
 }
