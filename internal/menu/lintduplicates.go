@@ -7,20 +7,11 @@ import (
 // duplicates reports missing and duplicate ids, and (scheme, group) pairs with several limits (policy W9).
 func (l *linter) duplicates() {
 	v := l.view
-	c := l.cat
-	repeats(l, "category", v.Categories, len(c.categories), func(c *Category) (string, string) { return c.ID, c.Name })
-	repeats(l, "product", v.Products, c.products.Len(), func(p *Product) (string, string) { return p.ID, p.Name })
-	repeats(l, "scheme", v.Schemes, len(c.schemes), func(s *Scheme) (string, string) { return s.ID, "" })
-	repeats(l, "group", v.Groups, len(c.groups), func(g *Group) (string, string) { return g.ID, g.Name })
-	repeats(l, "ingredient", v.Ingredients, c.ingredients.Len(), func(i *Ingredient) (string, string) { return i.ID, i.Name })
-
-	listed := 0
-	for i := range v.Schemes {
-		listed += len(v.Schemes[i].Groups)
-	}
-	if listed == len(c.limits) {
-		return
-	}
+	repeats(l, "category", v.Categories, func(c *Category) (string, string) { return c.ID, c.Name })
+	repeats(l, "product", v.Products, func(p *Product) (string, string) { return p.ID, p.Name })
+	repeats(l, "scheme", v.Schemes, func(s *Scheme) (string, string) { return s.ID, "" })
+	repeats(l, "group", v.Groups, func(g *Group) (string, string) { return g.ID, g.Name })
+	repeats(l, "ingredient", v.Ingredients, func(i *Ingredient) (string, string) { return i.ID, i.Name })
 	type pair struct{ scheme, group string }
 	limits := map[pair]int{}
 	for i := range v.Schemes {
@@ -35,11 +26,8 @@ func (l *linter) duplicates() {
 	}
 }
 
-// repeats reports missing and duplicate ids. If all elements were kept, there are none.
-func repeats[T any](l *linter, kind string, all []T, kept int, read func(*T) (id, name string)) {
-	if kept == len(all) {
-		return
-	}
+// repeats reports missing and duplicate ids.
+func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name string)) {
 	seen := make(map[string]int, len(all))
 	for i := range all {
 		id, name := read(&all[i])
