@@ -1,5 +1,7 @@
 package menu
 
+import "slices"
+
 // Unlimited is the Max of a Limit without a maximum (policy M2).
 const Unlimited = -1
 
@@ -27,17 +29,13 @@ type Content struct {
 
 	categoryIDs, groupIDs, schemeIDs hashIndex
 
-	productCategories []Index // of all products, one after the other
-	categoryStarts    []Index // by product, and one more: start in productCategories
+	productCategories table[Index] // by product
 	productScheme     []Index
 	ingredientScheme  []Index
-	ingredientInvalid flags   // no valid price, or no id that the POS knows
-	limits            []Limit // of all schemes, one after the other
-	schemeLimits      []Index // by scheme, and one more: start in limits
-	members           []Index // ingredients of all groups
-	groupMembers      []Index // by group, and one more: start in members
-	memberships       []Index // groups of all ingredients
-	ingredientGroups  []Index // by ingredient, and one more: start in memberships
+	ingredientInvalid flags        // no valid price, or no id that the POS knows
+	limits            table[Limit] // by scheme
+	members           table[Index] // by group: its ingredients
+	memberships       table[Index] // by ingredient: its groups
 
 	search searchIndex
 }
@@ -102,7 +100,7 @@ func (c *Content) Ingredients() *ItemTable { return &c.ingredients }
 
 // CategoriesOf returns the existing categories of dish p, in definition order (policy W9).
 func (c *Content) CategoriesOf(p Index) []Index {
-	return row(c.productCategories, c.categoryStarts, p)
+	return c.productCategories.row(p)
 }
 
 // ProductCategory returns the first of CategoriesOf, or None.
@@ -122,10 +120,10 @@ func (c *Content) GroupByID(id string) (Index, bool) {
 }
 
 // Members returns the ingredients of group g in the order of the view.
-func (c *Content) Members(g Index) []Index { return row(c.members, c.groupMembers, g) }
+func (c *Content) Members(g Index) []Index { return c.members.row(g) }
 
 // GroupsOf returns the groups that contain ingredient i, sorted by Index.
-func (c *Content) GroupsOf(i Index) []Index { return row(c.memberships, c.ingredientGroups, i) }
+func (c *Content) GroupsOf(i Index) []Index { return c.memberships.row(i) }
 
 // Schemes returns the modifier schemes.
 func (c *Content) Schemes() []Named { return c.schemes }
@@ -142,7 +140,7 @@ func (c *Content) ProductScheme(p Index) Index { return c.productScheme[p] }
 func (c *Content) IngredientScheme(i Index) Index { return c.ingredientScheme[i] }
 
 // Limits returns the groups of scheme s with their limits, in scheme order.
-func (c *Content) Limits(s Index) []Limit { return row(c.limits, c.schemeLimits, s) }
+func (c *Content) Limits(s Index) []Limit { return c.limits.row(s) }
 
 // Stops returns the stopped ids of this catalogue.
 func (c *Catalogue) Stops() Stops { return c.stops }
@@ -198,7 +196,18 @@ func (c *Catalogue) reasonsOf(stopped bool, e Entry, refused bool, s Index) (all
 	return all
 }
 
-// row returns row i of a table whose rows are stored one after the other.
-func row[T any](cells []T, starts []Index, i Index) []T {
-	return cells[starts[i]:starts[i+1]:starts[i+1]]
+// table has rows of any length, which are stored one after the other.
+type table[T any] struct {
+	cells  []T
+	starts []Index // by row, and one more: start in cells
 }
+
+func tableOf[T any](rows [][]T) table[T] {
+	t := table[T]{cells: slices.Concat(rows...), starts: make([]Index, 1, len(rows)+1)}
+	for i, row := range rows {
+		t.starts = append(t.starts, t.starts[i]+Index(len(row)))
+	}
+	return t
+}
+
+func (t *table[T]) row(i Index) []T { return t.cells[t.starts[i]:t.starts[i+1]:t.starts[i+1]] }

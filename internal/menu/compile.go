@@ -16,12 +16,11 @@ func Compile(v *View, restaurant RestaurantID, s Settings) *Catalogue {
 func CompileContent(v *View, s Settings) *Content {
 	s.MaxDepth = s.depth()
 	c := &Content{settings: s}
-	var own textArena
-	c.name = own.copy(v.Name)
-	c.compileCategories(v.Categories, &own)
+	c.name = strings.Clone(v.Name)
+	c.compileCategories(v.Categories)
 	ingredients := c.compileIngredients(v.Ingredients)
-	c.compileGroups(v.Groups, &own)
-	c.compileSchemes(v.Schemes, &own)
+	c.compileGroups(v.Groups)
+	c.compileSchemes(v.Schemes)
 	c.compileProducts(v.Products)
 	for i, at := range ingredients {
 		c.ingredientScheme[i] = indexOf(c.schemeByID, v.Ingredients[at].SchemeID)
@@ -48,7 +47,7 @@ func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
 }
 
 // namedOf is unique for elements of which only id and name are kept.
-func namedOf[T any](all []T, own *textArena, names func(*T) Named) ([]Named, hashIndex) {
+func namedOf[T any](all []T, names func(*T) Named) ([]Named, hashIndex) {
 	kept := make([]Named, 0, len(all))
 	ids := newIndex(len(all))
 	for i := range all {
@@ -59,7 +58,7 @@ func namedOf[T any](all []T, own *textArena, names func(*T) Named) ([]Named, has
 		if _, again := ids.find(n.ID, func(at Index) bool { return kept[at].ID == n.ID }); again {
 			continue
 		}
-		n = Named{ID: own.copy(n.ID), Name: own.copy(n.Name)}
+		n = Named{ID: strings.Clone(n.ID), Name: strings.Clone(n.Name)}
 		ids.put(n.ID, Index(len(kept)))
 		kept = append(kept, n)
 	}
@@ -91,19 +90,15 @@ func (c *Content) compileProducts(all []Product) {
 
 // compileProductCategories merges the categories of all definitions of a dish (policy W9).
 func (c *Content) compileProductCategories(all []Product) {
-	c.productCategories = make([]Index, 0, c.products.Len())
-	c.categoryStarts = make([]Index, 1, c.products.Len()+1)
-	for _, places := range definitions(c.products.ByID, c.products.Len(), all, func(p *Product) string { return p.ID }) {
-		start := len(c.productCategories)
-		for _, i := range places {
-			category := indexOf(c.categoryByID, all[i].CategoryID)
-			if category != None && !slices.Contains(c.productCategories[start:], category) {
-				c.productCategories = append(c.productCategories, category)
-			}
+	categories := make([][]Index, c.products.Len())
+	for i := range all {
+		p, ok := c.products.ByID(all[i].ID)
+		category := indexOf(c.categoryByID, all[i].CategoryID)
+		if ok && category != None && !slices.Contains(categories[p], category) {
+			categories[p] = append(categories[p], category)
 		}
-		c.categoryStarts = append(c.categoryStarts, Index(len(c.productCategories)))
 	}
-	c.productCategories = slices.Clone(c.productCategories) // drops spare capacity
+	c.productCategories = tableOf(categories)
 }
 
 func indexOf(find func(string) (Index, bool), id string) Index {
@@ -116,16 +111,12 @@ func indexOf(find func(string) (Index, bool), id string) Index {
 
 // compileGroups merges the members of all definitions of a group, and builds the tables of
 // memberships in both directions.
-func (c *Content) compileGroups(all []Group, own *textArena) {
-	c.groups, c.groupIDs = namedOf(all, own, func(g *Group) Named { return Named{ID: g.ID, Name: g.Name} })
+func (c *Content) compileGroups(all []Group) {
+	c.groups, c.groupIDs = namedOf(all, func(g *Group) Named { return Named{ID: g.ID, Name: g.Name} })
 	members := make([][]Index, len(c.groups))
+	memberships := make([][]Index, c.ingredients.Len())
 	seen := make([]Index, c.ingredients.Len()) // by ingredient: the last group with it, from 1
-	owned := make([]int, c.ingredients.Len())
-	total := 0
 	for g, places := range definitions(c.GroupByID, len(c.groups), all, func(g *Group) string { return g.ID }) {
-		if len(places) == 1 {
-			members[g] = make([]Index, 0, len(all[places[0]].Ingredients))
-		}
 		for _, i := range places {
 			for _, id := range all[i].Ingredients {
 				member, known := c.ingredients.ByID(id)
@@ -134,35 +125,19 @@ func (c *Content) compileGroups(all []Group, own *textArena) {
 				}
 				seen[member] = Index(g) + 1
 				members[g] = append(members[g], member)
-				owned[member]++
-				total++
+				memberships[member] = append(memberships[member], Index(g))
 			}
 		}
 	}
-	c.members = make([]Index, 0, total)
-	c.groupMembers = make([]Index, 1, len(c.groups)+1)
-	c.ingredientGroups = make([]Index, 1, c.ingredients.Len()+1)
-	for i, n := range owned {
-		c.ingredientGroups = append(c.ingredientGroups, c.ingredientGroups[i]+Index(n))
-	}
-	c.memberships = make([]Index, total)
-	next := slices.Clone(c.ingredientGroups)
-	for g := range members {
-		c.members = append(c.members, members[g]...)
-		c.groupMembers = append(c.groupMembers, Index(len(c.members)))
-		for _, member := range members[g] {
-			c.memberships[next[member]] = Index(g)
-			next[member]++
-		}
-	}
+	c.members, c.memberships = tableOf(members), tableOf(memberships)
 }
 
 // compileSchemes merges the groups of all definitions of a scheme; the first limits of a (scheme,
 // group) pair win.
-func (c *Content) compileSchemes(all []Scheme, own *textArena) {
-	c.schemes, c.schemeIDs = namedOf(all, own, func(s *Scheme) Named { return Named{ID: s.ID} })
+func (c *Content) compileSchemes(all []Scheme) {
+	c.schemes, c.schemeIDs = namedOf(all, func(s *Scheme) Named { return Named{ID: s.ID} })
+	limits := make([][]Limit, len(c.schemes))
 	seen := make([]Index, len(c.groups)) // by group: the last scheme with it, from 1
-	c.schemeLimits = make([]Index, 1, len(c.schemes)+1)
 	for s, places := range definitions(c.schemeByID, len(c.schemes), all, func(s *Scheme) string { return s.ID }) {
 		for _, i := range places {
 			for _, limit := range all[i].Groups {
@@ -172,27 +147,20 @@ func (c *Content) compileSchemes(all []Scheme, own *textArena) {
 				}
 				seen[g] = Index(s) + 1
 				lower, upper := c.settings.limits(limit)
-				c.limits = append(c.limits, Limit{Group: g, Min: lower, Max: upper})
+				limits[s] = append(limits[s], Limit{Group: g, Min: lower, Max: upper})
 			}
 		}
-		c.schemeLimits = append(c.schemeLimits, Index(len(c.limits)))
 	}
-	c.limits = slices.Clone(c.limits) // drops spare capacity
+	c.limits = tableOf(limits)
 }
 
 // definitions returns, by index in the table, the indices of all definitions, in the order of all.
 func definitions[T any](find func(string) (Index, bool), places int, all []T, id func(*T) string) [][]int {
 	found := make([][]int, places)
-	first := make([]int, len(all)) // backing memory for the first definitions
 	for i := range all {
-		at, ok := find(id(&all[i]))
-		if !ok {
-			continue
+		if at, ok := find(id(&all[i])); ok {
+			found[at] = append(found[at], i)
 		}
-		if found[at] == nil {
-			found[at] = first[i : i : i+1]
-		}
-		found[at] = append(found[at], i)
 	}
 	return found
 }
@@ -204,23 +172,4 @@ func (s Settings) limits(published GroupLimit) (lower, upper int) {
 		upper = Unlimited
 	}
 	return lower, upper
-}
-
-// textBlock is the size of the blocks of a textArena.
-const textBlock = 4 << 10
-
-// textArena copies small texts into few blocks of memory, so that they do not keep the whole view in memory.
-type textArena struct{ block strings.Builder }
-
-func (t *textArena) copy(text string) string {
-	if text == "" {
-		return ""
-	}
-	if t.block.Len()+len(text) > t.block.Cap() {
-		t.block = strings.Builder{}
-		t.block.Grow(max(textBlock, len(text)))
-	}
-	start := t.block.Len()
-	t.block.WriteString(text) // capacity is sufficient: earlier texts do not move
-	return t.block.String()[start:]
 }

@@ -27,7 +27,7 @@ func (l *linter) dishesWithoutCategory() {
 func (l *linter) categoriesWithoutDishes() {
 	c := l.cat
 	filled := newFlags(len(c.categories))
-	for _, in := range c.productCategories {
+	for _, in := range c.productCategories.cells {
 		filled.set(in)
 	}
 	for i := range slices.Backward(c.categories) { // children come after their parents

@@ -61,7 +61,6 @@ type indexBuilder struct {
 	words  []searchWord
 	places [][]Index // by word
 	total  int
-	own    textArena
 }
 
 func (b *indexBuilder) add(text string, place Index) {
@@ -72,7 +71,7 @@ func (b *indexBuilder) add(text string, place Index) {
 		i, known := b.ids[word]
 		if !known {
 			i = len(b.words)
-			word = b.own.copy(word)
+			word = strings.Clone(word)
 			letters := []rune(word)
 			b.ids[word] = i
 			length := int32(len(letters))

@@ -1,11 +1,14 @@
 package menu
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // compileCategories keeps the first definition of each category, makes those with an unknown parent
 // roots, cuts each cycle at its first member in the order of the view (policy W10), and puts
 // parents before children: roots in the order of the view, each followed by its descendants.
-func (c *Content) compileCategories(all []Category, own *textArena) {
+func (c *Content) compileCategories(all []Category) {
 	kept, ids := unique(all, func(c *Category) string { return c.ID })
 	parents := make([]Index, len(kept))
 	for i := range kept {
@@ -37,7 +40,7 @@ func (c *Content) compileCategories(all []Category, own *textArena) {
 		i := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		places[i] = Index(len(c.categories))
-		category := Category{ID: own.copy(kept[i].ID), Name: own.copy(kept[i].Name)}
+		category := Category{ID: strings.Clone(kept[i].ID), Name: strings.Clone(kept[i].Name)}
 		if parents[i] != None { // it comes before its children
 			category.ParentID = c.categories[places[parents[i]]].ID
 		}
