@@ -100,6 +100,7 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 		list: maxTouched,
 		walk: maxWalk,
 	}
+	l.findParents()
 	l.issues()
 	l.duplicates()
 	l.categories()
@@ -127,7 +128,6 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 type linter struct {
 	view     *View
 	cat      *Catalogue
-	laid     bool      // the next four fields are set
 	above    [][]Index // by scheme: the schemes one level above
 	dishes   [][]Index // by scheme: its dishes
 	offering [][]Index // by group: the schemes that offer it
@@ -161,12 +161,8 @@ func (l *linter) add(code string, products []string, ids map[string]string, form
 	})
 }
 
-// parents builds the tables from schemes up to dishes, once, when a defect needs them.
-func (l *linter) parents() {
-	if l.laid {
-		return
-	}
-	l.laid = true
+// findParents builds the tables from schemes up to dishes.
+func (l *linter) findParents() {
 	c := l.cat
 	l.above = make([][]Index, len(c.schemes))
 	l.dishes = make([][]Index, len(c.schemes))
@@ -195,7 +191,6 @@ func (l *linter) parents() {
 
 // touched returns the dishes that reach any of the schemes, in menu order.
 func (l *linter) touched(schemes ...Index) []string {
-	l.parents()
 	l.walks++
 	queue := slices.Clone(schemes)
 	var found []Index
@@ -232,7 +227,6 @@ func (l *linter) listed(dishes []Index) []string {
 }
 
 func (l *linter) schemesWith(groups ...Index) (schemes []Index) {
-	l.parents()
 	for _, g := range groups {
 		schemes = append(schemes, l.offering[g]...)
 		l.walk -= len(l.offering[g])
@@ -261,7 +255,6 @@ func (l *linter) dishesOf(kind, id string) []string {
 		}
 	case "category":
 		if in, ok := l.cat.categoryByID(id); ok {
-			l.parents()
 			return l.listed(l.inside[in])
 		}
 	}

@@ -181,7 +181,7 @@ func (l *linter) nesting() {
 		if height[s] <= c.settings.MaxDepth {
 			continue
 		}
-		if l.parents(); len(l.dishes[s]) > 0 {
+		if len(l.dishes[s]) > 0 {
 			l.add(LintSchemeTooDeep, l.touched(i), map[string]string{"scheme": c.schemes[s].ID},
 				"scheme %q nests %d levels deep; at most %d can be ordered", c.schemes[s].ID, height[s], c.settings.MaxDepth)
 		}
