@@ -48,21 +48,14 @@ func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
 
 // namedOf is unique for elements of which only id and name are kept.
 func namedOf[T any](all []T, names func(*T) Named) ([]Named, hashIndex) {
-	kept := make([]Named, 0, len(all))
-	ids := newIndex(len(all))
-	for i := range all {
-		n := names(&all[i])
-		if n.ID == "" {
-			continue
-		}
-		if _, again := ids.find(n.ID, func(at Index) bool { return kept[at].ID == n.ID }); again {
-			continue
-		}
-		n = Named{ID: strings.Clone(n.ID), Name: strings.Clone(n.Name)}
-		ids.put(n.ID, Index(len(kept)))
-		kept = append(kept, n)
+	kept, _ := unique(all, func(one *T) string { return names(one).ID })
+	named, ids := make([]Named, len(kept)), newIndex(len(kept))
+	for i := range kept {
+		n := names(&kept[i])
+		named[i] = Named{ID: strings.Clone(n.ID), Name: strings.Clone(n.Name)}
+		ids.put(n.ID, Index(i))
 	}
-	return kept, ids
+	return named, ids
 }
 
 // compileIngredients returns the indices in all of the ingredients that it keeps.

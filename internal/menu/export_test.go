@@ -15,5 +15,11 @@ func (c *Content) SchemeByID(id string) (Index, bool) { return c.schemeByID(id) 
 // HasMeasure calls hasMeasure.
 func (e Entry) HasMeasure() bool { return e.hasMeasure() }
 
-// AppendView calls appendView.
-func (p Published) AppendView(dst []byte) ([]byte, error) { return p.appendView(dst) }
+// AppendView is AppendAnswer without the envelope.
+func (p Published) AppendView(dst []byte) ([]byte, error) {
+	answer, err := p.AppendAnswer(nil)
+	if err != nil {
+		return nil, err
+	}
+	return append(dst, answer[len(`{"result":`):len(answer)-1]...), nil
+}

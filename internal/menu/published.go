@@ -95,28 +95,6 @@ func DecodeContent(content []byte) (*View, error) {
 // errForeignStops means that stop values do not belong to the content, or are invalid.
 var errForeignStops = errors.New("menu: the stop values belong to another content")
 
-// appendView appends the view as published: Content with the values of Stops inserted after the
-// other members of their objects. The error is errForeignStops.
-func (p Published) appendView(dst []byte) ([]byte, error) {
-	content, from := jsontext.String(p.Content), 0
-	err := p.elements(func(_, object, value string, end int) {
-		if len(value) <= len("{}") {
-			return
-		}
-		end -= len("}")
-		dst = append(dst, content[from:end]...)
-		if len(object) > len("{}") {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, value[1:len(value)-1]...)
-		from = end
-	})
-	if err != nil {
-		return nil, err
-	}
-	return append(dst, content[from:]...), nil
-}
-
 // elements calls visit for each element with a stop list, in the order of Content: with its folded
 // list name, its object and the end of it, and its value in Stops. The error is errForeignStops.
 func (p Published) elements(visit func(list, object, value string, end int)) error {
@@ -150,15 +128,27 @@ func (p Published) elements(visit func(list, object, value string, end int)) err
 }
 
 // AppendAnswer appends the answer {"result": …} with the view as published: Content with the values
-// of Stops. It returns an error if Stops belongs to another content or is invalid.
+// of Stops inserted after the other members of their objects. The error is errForeignStops.
 func (p Published) AppendAnswer(dst []byte) ([]byte, error) {
 	const head, tail = `{"result":`, `}`
 	dst = append(slices.Grow(dst, len(head)+len(p.Content)+len(p.Stops)+len(tail)), head...)
-	dst, err := p.appendView(dst)
+	content, from := jsontext.String(p.Content), 0
+	err := p.elements(func(_, object, value string, end int) {
+		if len(value) <= len("{}") {
+			return
+		}
+		end -= len("}")
+		dst = append(dst, content[from:end]...)
+		if len(object) > len("{}") {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, value[1:len(value)-1]...)
+		from = end
+	})
 	if err != nil {
 		return nil, err
 	}
-	return append(dst, tail...), nil
+	return append(append(dst, content[from:]...), tail...), nil
 }
 
 // MergeStopLists returns the content of p with the stop lists of now, matched by id. If an id has
