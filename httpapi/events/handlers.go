@@ -96,36 +96,21 @@ func (h *Handlers) canFollow(who auth.Caller, id menu.RestaurantID) bool {
 // follow sends every new version to one client until the stream ends. seen is the event id of
 // the client's version.
 func (h *Handlers) follow(ctx context.Context, st *stream, topic *topic, who auth.Caller, seen string) ending {
-	due := newHeartbeat(h.deps.Config.Heartbeat)
-	defer due.Stop()
 	latest := topic.latest()
-	if err := st.send(retryFrame(0), latest.snapshotFor(seen)); err != nil {
-		return failureReason(err)
-	}
-	for {
+	err := st.send(retryFrame(0), latest.snapshotFor(seen))
+	for err == nil {
 		seen = latest.id
-		var news []byte
-		select {
-		case <-ctx.Done():
-			return endReason(ctx)
-		case <-h.streams.closing:
-			st.sendRetryHint(h.deps.DrainDelay)
-			return endDrain
-		case <-latest.change.Next():
-			latest = topic.latest()
-			news = latest.deltaFor(seen)
-		case <-due.C:
-			news = heartbeat()
-			due.Reset(h.deps.Config.Heartbeat)
+		if end := wait(ctx, h, st, latest.change.Next()); end != "" {
+			return end
 		}
 		if !h.canFollow(who, topic.restaurant) {
 			st.sendRetryHint(0)
 			return endRemoved
 		}
-		if err := st.send(news); err != nil {
-			return failureReason(err)
-		}
+		latest = topic.latest()
+		err = st.send(latest.deltaFor(seen)) // nothing after a heartbeat
 	}
+	return failureReason(err)
 }
 
 // Ops answers GET /v1/ops/events: events about runs and batches on all instances. The first event is reset,
@@ -148,8 +133,6 @@ func (h *Handlers) Ops(c *gin.Context) error {
 // followRuns sends every run that the client may see, until the stream ends.
 func (h *Handlers) followRuns(ctx context.Context, st *stream, who auth.Caller) ending {
 	following := h.deps.Follow()
-	due := newHeartbeat(h.deps.Config.Heartbeat)
-	defer due.Stop()
 	frames := [][]byte{retryFrame(0)}
 	for {
 		notices, more := following.Next()
@@ -164,18 +147,8 @@ func (h *Handlers) followRuns(ctx context.Context, st *stream, who auth.Caller) 
 			}
 			frames = frames[:0]
 		}
-		select {
-		case <-ctx.Done():
-			return endReason(ctx)
-		case <-h.streams.closing:
-			st.sendRetryHint(h.deps.DrainDelay)
-			return endDrain
-		case <-more:
-		case <-due.C:
-			if err := st.send(heartbeat()); err != nil {
-				return failureReason(err)
-			}
-			due.Reset(h.deps.Config.Heartbeat)
+		if end := wait(ctx, h, st, more); end != "" {
+			return end
 		}
 	}
 }

@@ -67,8 +67,7 @@ func (h *Handlers) Order(c *gin.Context) error {
 
 // followOrder sends the states of an order to one client until the stream ends.
 func (h *Handlers) followOrder(ctx context.Context, st *stream, topic *orderTopic, read OrderReader, event orderEvent) ending {
-	due, next := newHeartbeat(h.deps.Config.Heartbeat), time.NewTimer(0)
-	defer due.Stop()
+	next := time.NewTimer(0)
 	defer next.Stop()
 	for news := append(retryFrame(0), event.frame...); ; {
 		if err := st.send(news); err != nil {
@@ -77,28 +76,20 @@ func (h *Handlers) followOrder(ctx context.Context, st *stream, topic *orderTopi
 		if event.final {
 			return endFinal
 		}
-		news = nil
 		next.Reset(time.Until(event.due))
-		select {
-		case <-ctx.Done():
-			return endReason(ctx)
-		case <-h.streams.closing:
-			st.sendRetryHint(h.deps.DrainDelay)
-			return endDrain
-		case <-due.C:
-			news = heartbeat()
-			due.Reset(h.deps.Config.Heartbeat)
-		case <-next.C:
-			latest, err := topic.latest(ctx, read)
-			if err != nil && respond.ProblemOf(err).Code == respond.CodeOrderNotFound {
-				st.sendRetryHint(0)
-				return endRemoved
-			}
-			if !bytes.Equal(latest.frame, event.frame) {
-				news = latest.frame
-			}
-			event = latest
+		if end := wait(ctx, h, st, next.C); end != "" {
+			return end
 		}
+		latest, err := topic.latest(ctx, read)
+		if err != nil && respond.ProblemOf(err).Code == respond.CodeOrderNotFound {
+			st.sendRetryHint(0)
+			return endRemoved
+		}
+		news = nil
+		if !bytes.Equal(latest.frame, event.frame) {
+			news = latest.frame
+		}
+		event = latest
 	}
 }
 

@@ -42,12 +42,18 @@ type stream struct {
 	out          gin.ResponseWriter
 	control      *http.ResponseController
 	writeTimeout time.Duration
+	due          *time.Timer // of the next heartbeat
 }
 
 // newStream prepares the headers without sending them. It removes the server's time limits for
 // the request; each write has its own limit instead.
 func (h *Handlers) newStream(c *gin.Context) (*stream, error) {
-	st := &stream{out: c.Writer, control: http.NewResponseController(underlying(c.Writer)), writeTimeout: h.deps.Config.WriteTimeout}
+	st := &stream{
+		out:          c.Writer,
+		control:      http.NewResponseController(underlying(c.Writer)),
+		writeTimeout: h.deps.Config.WriteTimeout,
+		due:          time.NewTimer(rand.N(h.deps.Config.Heartbeat) + 1), // random, so that heartbeats are spread
+	}
 	if err := st.control.SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
@@ -87,8 +93,24 @@ func (st *stream) send(frames ...[]byte) error {
 // sendRetryHint sends the delay before a reconnect. An error means that the client has disconnected.
 func (st *stream) sendRetryHint(after time.Duration) { _ = st.send(retryFrame(after)) }
 
-// heartbeat returns a comment, which clients ignore.
-func heartbeat() []byte { return []byte(": \n\n") }
+// wait waits for news, or until a heartbeat is due, which it sends: a comment, which clients ignore. It
+// returns why the stream has ended; empty if it has not.
+func wait[T any](ctx context.Context, h *Handlers, st *stream, news <-chan T) ending {
+	select {
+	case <-ctx.Done():
+		return endReason(ctx)
+	case <-h.streams.closing:
+		st.sendRetryHint(h.deps.DrainDelay)
+		return endDrain
+	case <-st.due.C:
+		st.due.Reset(h.deps.Config.Heartbeat)
+		if err := st.send([]byte(": \n\n")); err != nil {
+			return failureReason(err)
+		}
+	case <-news:
+	}
+	return ""
+}
 
 // retryFrame returns the reconnect delay of a stream: the given time and a few random seconds.
 func retryFrame(after time.Duration) []byte {
@@ -110,12 +132,6 @@ func failureReason(err error) ending {
 		return endSlow
 	}
 	return endClient
-}
-
-// newHeartbeat returns a timer for the first heartbeat. Its time is random, so that the
-// heartbeats of streams that were opened together are spread.
-func newHeartbeat(every time.Duration) *time.Timer {
-	return time.NewTimer(rand.N(every) + 1)
 }
 
 // withExpiry returns a context that ends with the request, when its token or session expires,
