@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -23,9 +22,6 @@ import (
 type Handlers struct {
 	deps      Deps
 	diffSlots chan struct{} // one element per comparison in progress
-
-	statesMu sync.Mutex    // held while states is computed
-	states   *stateSummary // the last result
 }
 
 // Deps are the dependencies of the handlers.

@@ -39,8 +39,8 @@ type opsRestaurantRow struct {
 // Restaurants answers GET /v1/ops/restaurants, sorted by id. ?q= searches in ids and names;
 // ?connection= and ?state= filter.
 //
-// The state filter uses this instance's memory. It is up to cache.poll old, and with thousands
-// of restaurants one second older. The rows themselves are read from Redis.
+// The state filter uses this instance's memory, which is up to cache.poll old. The rows themselves are
+// read from Redis.
 func (h *Handlers) Restaurants(c *gin.Context) error {
 	want, err := visible.Query(c)
 	if err != nil {
@@ -52,14 +52,14 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 	}
 	connection, oneConnection := c.GetQuery("connection")
 	from := h.deps.Directory.Index()
-	var now *stateSummary
+	var now stateSummary
 	if state != "" {
 		now = h.stateSummary()
 		from = now.of
 	}
 	all := from.Entries()
 	chosen, next := from.Page(auth.CallerOf(c).Viewer(), want, func(at int) bool {
-		return (!oneConnection || all[at].Connection == connection) && (now == nil || matches(now.all[at], state))
+		return (!oneConnection || all[at].Connection == connection) && (state == "" || matches(now.all[at], state))
 	})
 	versions := h.currentVersions(c.Request.Context(), chosen)
 	list := respond.Page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: respond.NextPage(next)}

@@ -3,7 +3,6 @@ package ops
 import (
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
@@ -72,34 +71,18 @@ func (h *Handlers) statesOf(version cache.Version) []state {
 	return all
 }
 
-// stateCost is the time for which one computed state is reused, per restaurant. With ten thousand
-// restaurants, all states are computed at most once per second, however many pages are read.
-const stateCost = 100 * time.Microsecond
-
-// stateSummary has the states of all restaurants, from memory. It is immutable.
+// stateSummary has the states of all restaurants in this instance's memory. They are up to cache.poll old.
 type stateSummary struct {
-	of    *directory.Index
-	all   [][]state // by position in the index
-	at    time.Time
-	until time.Time
+	of  *directory.Index
+	all [][]state // by position in the index
 }
 
-// stateSummary returns the states of all restaurants in this instance's memory. They are up to
-// cache.poll old, and with thousands of restaurants one second older.
-func (h *Handlers) stateSummary() *stateSummary {
-	h.statesMu.Lock()
-	defer h.statesMu.Unlock()
-	of, now := h.deps.Directory.Index(), h.deps.Clock()
-	if last := h.states; last != nil && last.of == of && !now.Before(last.at) && now.Before(last.until) {
-		return last
-	}
-	made := &stateSummary{of: of, all: make([][]state, len(of.Entries())), at: now}
-	for i, one := range of.Entries() {
+func (h *Handlers) stateSummary() stateSummary {
+	made := stateSummary{of: h.deps.Directory.Index()}
+	for _, one := range made.of.Entries() {
 		version, _ := h.deps.Replica.Version(one.ID)
-		made.all[i] = h.statesOf(version)
+		made.all = append(made.all, h.statesOf(version))
 	}
-	made.until = now.Add(min(time.Duration(len(of.Entries()))*stateCost, time.Second))
-	h.states = made
 	return made
 }
 
@@ -138,7 +121,7 @@ func (h *Handlers) Summary(c *gin.Context) error {
 }
 
 // count counts the viewer's restaurants that match all words, in total and by state.
-func (s *stateSummary) count(who directory.Viewer, words []string) summaryView {
+func (s stateSummary) count(who directory.Viewer, words []string) summaryView {
 	view := summaryView{States: map[state]int{}}
 	wanted := filters()
 	for _, want := range wanted {
