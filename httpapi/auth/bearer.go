@@ -215,7 +215,7 @@ func (a *Auth) bearer(c *gin.Context) (who Caller, given bool, err error) {
 	who, err = a.read(c.Request.Context(), strings.TrimSpace(token))
 	// Only the usual form is cached. Otherwise one token in many forms would evict the others.
 	if err == nil && scheme == "Bearer" && token == strings.TrimSpace(token) {
-		a.tokenCache.add(header[0], who, a.deps.Clock())
+		a.tokenCache.add(header[0], who)
 	}
 	return who, true, err
 }

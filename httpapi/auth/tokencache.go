@@ -3,7 +3,6 @@ package auth
 import (
 	"crypto/sha256"
 	"sync"
-	"time"
 )
 
 // maxCachedTokens limits the cached tokens: about 2 MiB when full.
@@ -28,31 +27,16 @@ func (a *Auth) Cached(header []byte) (Caller, bool) {
 	return who, true
 }
 
-// add caches the caller of a header. If the cache is full, it evicts an expired entry or a random one.
-func (k *tokenCache) add(header string, who Caller, now time.Time) {
+// add caches the caller of a header. If the cache is full, it evicts a random entry.
+func (k *tokenCache) add(header string, who Caller) {
 	id := sha256.Sum256([]byte(header))
-	k.mu.RLock()
-	kept, known := k.byID[id]
-	k.mu.RUnlock()
-	if known && kept.key == who.key && kept.among == who.among {
-		return
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, known = k.byID[id]; !known && len(k.byID) >= maxCachedTokens {
-		k.evict(now)
-	}
-	k.byID[id] = who
-}
-
-// evict removes one entry. The caller holds the lock.
-func (k *tokenCache) evict(now time.Time) {
-	const looks = 8
-	looked := 0
-	for id, who := range k.byID { // in random order
-		if looked++; looked == looks || !now.Before(who.Expires) {
-			delete(k.byID, id)
-			return
+	if _, known := k.byID[id]; !known && len(k.byID) >= maxCachedTokens {
+		for other := range k.byID {
+			delete(k.byID, other)
+			break
 		}
 	}
+	k.byID[id] = who
 }
