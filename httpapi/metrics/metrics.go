@@ -1,13 +1,9 @@
 package metrics
 
 import (
-	"maps"
 	"net/http"
 	"runtime"
-	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -37,8 +33,7 @@ type Metrics struct {
 	steps    *prometheus.HistogramVec
 	runTime  *prometheus.HistogramVec
 	redis    *prometheus.HistogramVec
-	reads    [pathNames][2]prometheus.Counter // by path and cache hit
-	series   seriesCache
+	reads    *prometheus.CounterVec
 
 	// LogLinesDropped returns the number of dropped log lines. Set it before the server runs; it may be nil.
 	LogLinesDropped func() float64
@@ -78,10 +73,7 @@ func New(version string) *Metrics {
 		steps:    observe("larder_sync_step_duration_seconds"),
 		runTime:  observe("larder_sync_run_duration_seconds"),
 		redis:    observe("larder_redis_call_duration_seconds"),
-	}
-	reads := count("larder_menu_reads_total")
-	for path, name := range [pathNames]string{"standard", "fast"} {
-		m.reads[path] = [2]prometheus.Counter{reads.WithLabelValues(name, "miss"), reads.WithLabelValues(name, "hit")}
+		reads:    count("larder_menu_reads_total"),
 	}
 	registry.MustRegister(
 		gauge("larder_build_info", prometheus.Labels{"version": version, "goversion": runtime.Version()}, func() int { return 1 }),
@@ -112,8 +104,13 @@ func (m *Metrics) RunFinished(run runlog.Run) {
 	if took := run.FinishedAt.Sub(run.StartedAt); took >= 0 {
 		m.runTime.WithLabelValues(string(run.Outcome)).Observe(took.Seconds())
 	}
-	for step, ms := range run.Steps.All() {
-		m.steps.WithLabelValues(step).Observe(ms / 1000)
+	steps := run.Steps
+	for step, ms := range map[string]float64{
+		"fetch": steps.Fetch, "decode": steps.Decode, "lint": steps.Lint, "compile": steps.Compile, "publish": steps.Publish,
+	} {
+		if ms > 0 {
+			m.steps.WithLabelValues(step).Observe(ms / 1000)
+		}
 	}
 }
 
@@ -168,25 +165,19 @@ func (m *Metrics) Replay(operation string) { m.replays.WithLabelValues(operation
 
 // Request counts a request. If streamed, it does not observe the duration, which depends only on the client.
 func (m *Metrics) Request(route, method string, status int, took time.Duration, streamed bool) {
-	series := m.series.of(m, seriesLabels{
-		route:    route,
-		method:   Method(method),
-		class:    status / 100,
-		streamed: streamed,
-	})
-	series.requests.Inc()
-	if series.duration != nil {
-		series.duration.Observe(took.Seconds())
+	m.requests.WithLabelValues(route, Method(method), class(status)).Inc()
+	if !streamed {
+		m.duration.WithLabelValues(route).Observe(took.Seconds())
 	}
 }
 
 // Read counts a read of a menu, dish or menu view. hit means that the encoded body was cached.
 func (m *Metrics) Read(path Path, hit bool) {
+	cached := "miss"
 	if hit {
-		m.reads[path][1].Inc()
-	} else {
-		m.reads[path][0].Inc()
+		cached = "hit"
 	}
+	m.reads.WithLabelValues(string(path), cached).Inc()
 }
 
 // class returns the label value of a status: 2xx, 3xx, 4xx, 5xx or other.
@@ -194,7 +185,7 @@ func class(status int) string {
 	if status < 100 || status > 599 {
 		return "other"
 	}
-	return strconv.Itoa(status/100) + "xx"
+	return [...]string{"1xx", "2xx", "3xx", "4xx", "5xx"}[status/100-1]
 }
 
 // Method returns the method, or "other" so that the number of label values is bounded.
@@ -207,53 +198,11 @@ func Method(method string) string {
 	}
 }
 
-// seriesCache caches the series of requests, because a lookup by labels takes as long as ten
-// increments. Its size is bounded by the label values.
-type seriesCache struct {
-	all atomic.Pointer[map[seriesLabels]requestSeries] // immutable, replaced as a whole
-	mu  sync.Mutex                                     // held while all is replaced
-}
-
-// seriesLabels are the key of a request's series.
-type seriesLabels struct {
-	route, method string
-	class         int // status / 100
-	streamed      bool
-}
-
-// requestSeries are the series of a request.
-type requestSeries struct {
-	requests prometheus.Counter
-	duration prometheus.Observer // nil for streams
-}
-
-// of returns the series of the labels.
-func (k *seriesCache) of(m *Metrics, labels seriesLabels) requestSeries {
-	if all := k.all.Load(); all != nil {
-		if series, ok := (*all)[labels]; ok {
-			return series
-		}
-	}
-	series := requestSeries{requests: m.requests.WithLabelValues(labels.route, labels.method, class(labels.class*100))}
-	if !labels.streamed {
-		series.duration = m.duration.WithLabelValues(labels.route)
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	all := map[seriesLabels]requestSeries{labels: series}
-	if known := k.all.Load(); known != nil {
-		maps.Copy(all, *known)
-	}
-	k.all.Store(&all)
-	return series
-}
-
 // Path is the path that answered a read.
-type Path uint8
+type Path string
 
 // The two paths of reads.
 const (
-	Standard Path = iota // a handler behind net/http
-	Fast                 // before net/http (docs/decisions/0023-fast-path-before-net-http.md)
-	pathNames
+	Standard Path = "standard" // a handler behind net/http
+	Fast     Path = "fast"     // before net/http (docs/decisions/0023-fast-path-before-net-http.md)
 )

@@ -3,7 +3,6 @@ package runlog
 import (
 	"encoding/json"
 	"errors"
-	"iter"
 	"time"
 
 	"larder/cache"
@@ -43,7 +42,7 @@ const (
 	OutcomeSkipped     Outcome = "skipped"     // another run did it or is in progress; not recorded
 )
 
-// Steps is how long each step of a run took, in milliseconds.
+// Steps is how long each step of a run took, in milliseconds; 0 if it was not reached.
 type Steps struct {
 	Compile float64 `json:"compile,omitzero"`
 	Decode  float64 `json:"decode,omitzero"`
@@ -205,20 +204,6 @@ func (r *Run) UnmarshalJSON(data []byte) error {
 
 // Finished reports whether the run has ended, with any outcome.
 func (r Run) Finished() bool { return r.State == StateFinished }
-
-// All returns the steps that were reached, by name, in milliseconds.
-func (s Steps) All() iter.Seq2[string, float64] {
-	return func(yield func(string, float64) bool) {
-		for _, step := range [...]struct {
-			name string
-			ms   float64
-		}{{"fetch", s.Fetch}, {"decode", s.Decode}, {"lint", s.Lint}, {"compile", s.Compile}, {"publish", s.Publish}} {
-			if step.ms > 0 && !yield(step.name, step.ms) {
-				return
-			}
-		}
-	}
-}
 
 // HolderLost is the error of a run whose holder vanished (policy S8).
 const HolderLost = "holder lost"
