@@ -62,12 +62,15 @@ func (r *Replica) diffBody(ctx context.Context, snap *cache.Snapshot, since int6
 		}
 		return r.encoder.Represent(snap.Version.Version, plain.Body, enc)
 	}
-	from := snap.Catalogue
+	from, err := snap.Catalogue, error(nil)
 	if since != snap.Version.Version {
-		var err error
-		if from, err = r.before(ctx, snap, since); err != nil {
-			return nil, err
-		}
+		from, err = r.CatalogueOf(ctx, snap.Restaurant, since)
+	}
+	if errors.Is(err, cache.ErrNoCatalogue) {
+		err = fmt.Errorf("%w: %w", cache.ErrVersionGone, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("replica: changes of %s since %d: %w", snap.Restaurant, since, err)
 	}
 	var answer changesBody
 	answer.Result.From, answer.Result.To = since, snap.Version.Version
@@ -79,16 +82,19 @@ func (r *Replica) diffBody(ctx context.Context, snap *cache.Snapshot, since int6
 	return r.encoder.Represent(snap.Version.Version, body, encoded.Identity)
 }
 
-func (r *Replica) before(ctx context.Context, snap *cache.Snapshot, version int64) (*menu.Catalogue, error) {
-	kept, err := r.store.Version(ctx, snap.Restaurant, version)
-	if err == nil {
-		var content *menu.Content
-		if content, err = r.contents.content(ctx, kept.Content); err == nil {
-			return content.Catalogue(kept.Stops), nil
-		}
+// CatalogueOf returns the catalogue of a version in the history: from memory if it is the current one,
+// otherwise from Redis. Errors are those of cache.Store.Version and cache.Store.Content.
+func (r *Replica) CatalogueOf(ctx context.Context, restaurant menu.RestaurantID, version int64) (*menu.Catalogue, error) {
+	if snapshot, ok := r.Cached(restaurant); ok && snapshot.Version.Version == version {
+		return snapshot.Catalogue, nil
 	}
-	if errors.Is(err, cache.ErrNoCatalogue) {
-		err = fmt.Errorf("%w: %w", cache.ErrVersionGone, err)
+	kept, err := r.store.Version(ctx, restaurant, version)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("replica: changes of %s since %d: %w", snap.Restaurant, version, err)
+	content, err := r.contents.content(ctx, kept.Content)
+	if err != nil {
+		return nil, err
+	}
+	return content.Catalogue(kept.Stops), nil
 }

@@ -14,6 +14,7 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/sleep"
 )
 
 const (
@@ -264,20 +265,9 @@ func (r *readers) enter() (leave func()) {
 
 // yieldToRequests waits until no reader waits, at most maxYield or until ctx ends.
 func (r *readers) yieldToRequests(ctx context.Context) {
-	if r.waiting.Load() == 0 {
-		return
-	}
-	limit := time.NewTimer(maxYield)
-	defer limit.Stop()
-	look := time.NewTicker(yieldInterval)
-	defer look.Stop()
-	for r.waiting.Load() > 0 {
-		select {
-		case <-ctx.Done():
+	for range maxYield / yieldInterval {
+		if r.waiting.Load() == 0 || sleep.For(ctx, yieldInterval) != nil {
 			return
-		case <-limit.C:
-			return
-		case <-look.C:
 		}
 	}
 }

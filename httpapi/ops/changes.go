@@ -103,20 +103,11 @@ func (h *Handlers) VersionChanges(c *gin.Context, restaurant menu.RestaurantID) 
 
 // catalogueOf returns the catalogue of a version in the history.
 func (h *Handlers) catalogueOf(ctx context.Context, restaurant menu.RestaurantID, number int64) (*menu.Catalogue, error) {
-	if snapshot, ok := h.deps.Replica.Cached(restaurant); ok && snapshot.Version.Version == number {
-		return snapshot.Catalogue, nil
-	}
-	version, err := h.deps.Store.Version(ctx, restaurant, number)
-	if err == nil {
-		var content *menu.Content
-		if content, err = h.deps.Store.Content(ctx, version.Content); err == nil {
-			return content.Catalogue(version.Stops), nil
-		}
-	}
+	catalogue, err := h.deps.Replica.CatalogueOf(ctx, restaurant, number)
 	if errors.Is(err, cache.ErrNoCatalogue) {
 		err = respond.VersionNotFound(number)
 	}
-	return nil, err
+	return catalogue, err
 }
 
 // compare returns the differences between two catalogues.
