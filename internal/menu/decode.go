@@ -3,6 +3,8 @@ package menu
 import (
 	"strings"
 
+	"github.com/shopspring/decimal"
+
 	"larder/internal/jsontext"
 )
 
@@ -91,7 +93,12 @@ type viewMember struct{ name, value string }
 
 // decodeView decodes a bare view. It returns the errors of Decode.
 func decodeView(text string, marked bool, depth int) (*View, []viewMember, error) {
-	d := &decoder{Reader: jsontext.NewReader(text, depth), view: &View{}, names: make(map[string]fieldName)}
+	d := &decoder{
+		Reader:   jsontext.NewReader(text, depth),
+		view:     &View{},
+		names:    make(map[string]fieldName),
+		decimals: make(map[jsontext.Number]decimal.Decimal),
+	}
 	if marked {
 		d.report(IssueByteOrderMark, "", "")
 	}
@@ -120,6 +127,7 @@ type decoder struct {
 	elementCount int
 	members      []viewMember // of the view
 	names        map[string]fieldName
+	decimals     map[jsontext.Number]decimal.Decimal // most prices and limits occur several times
 }
 
 // fieldName is a field's name, folded by policy W3 and in the interface's spelling.

@@ -157,7 +157,12 @@ func (d *decoder) numberAs(field, comma, invalid string) (decimal.Decimal, jsont
 	if state != jsontext.NumberOK {
 		return decimal.Decimal{}, state
 	}
-	return number.Decimal(), state
+	value, known := d.decimals[number]
+	if !known {
+		value = number.Decimal()
+		d.decimals[number] = value
+	}
+	return value, state
 }
 
 // price decodes the price of a dish or ingredient. bad is true if the price is null, empty,
