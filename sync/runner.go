@@ -5,7 +5,7 @@
 // that was completely fetched, decoded, compiled and passed by the guard. Otherwise the last good menu
 // stays, and the run's record has the reason (policies S2 to S6).
 //
-// A Runner executes single runs. A Scheduler owns the cron entries and the goroutines that call it.
+// A Runner executes single runs. A Scheduler owns the ticks and the goroutines that call it.
 // Package runlog keeps the records of runs and batches. httpapi and cmd use all of them; the package
 // serves no HTTP itself. Importers alias it menusync.
 package sync

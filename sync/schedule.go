@@ -29,8 +29,6 @@ type Schedule struct {
 	shift time.Duration
 }
 
-var _ cron.Schedule = (*Schedule)(nil)
-
 // ParseSchedule parses `@every 2m`, five cron fields or a descriptor such as `@daily`. timeZone is an
 // IANA name; empty means UTC. The shift depends on key, such as a restaurant's id.
 func ParseSchedule(text, timeZone, key string) (*Schedule, error) {

@@ -1,13 +1,15 @@
 package sync
 
 import (
+	"container/heap"
 	"context"
 	"slices"
 	"time"
 
-	"github.com/robfig/cron/v3"
 	"golang.org/x/sync/errgroup"
 
+	"larder/cache"
+	"larder/internal/menu"
 	"larder/internal/sleep"
 	"larder/sync/runlog"
 )
@@ -23,7 +25,7 @@ type Scheduler struct{ runner *Runner }
 func NewScheduler(r *Runner) *Scheduler { return &Scheduler{runner: r} }
 
 // Run syncs until ctx ends. It returns nil when no run is in progress and every lease is released. It
-// owns the cron entries and all goroutines. Config.Concurrency limits the concurrent runs, but each
+// owns the ticks and all goroutines. Config.Concurrency limits the concurrent runs, but each
 // connection may always have one.
 func (s *Scheduler) Run(ctx context.Context) error {
 	r := s.runner
@@ -45,48 +47,71 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// runCron runs cron until ctx ends. Each Replace starts a new cron, because a running one sorts all its entries
-// for each added entry. The old cron stops after the new one has started, so that no tick is lost.
+// runCron calls tick at the times of all targets until ctx ends. A tick must not sort or search all targets.
 func (s *Scheduler) runCron(ctx context.Context) {
-	ticks := s.newCron()
-	ticks.Start()
+	due := s.ticksAfter(time.Now())
 	for {
+		replaced, wait := false, time.Hour
+		if len(due) > 0 {
+			wait = time.Until(due[0].at)
+		}
 		select {
 		case <-ctx.Done():
-			<-ticks.Stop().Done()
 			return
 		case <-s.runner.replaced:
+			replaced = true
+		case <-time.After(wait):
 		}
-		next := s.newCron()
-		next.Start()
-		_ = next.Entries() // returns once the new cron runs
-		<-ticks.Stop().Done()
-		ticks = next
+		now := time.Now()
+		for len(due) > 0 && !due[0].at.After(now) {
+			t := due[0].target
+			s.tick(t)
+			if due[0].at = t.schedule.Next(now); due[0].at.IsZero() {
+				heap.Pop(&due)
+			} else {
+				heap.Fix(&due, 0)
+			}
+		}
+		if replaced { // after the old ticks, so that none is lost or repeated
+			due = s.ticksAfter(now)
+		}
 	}
 }
 
-// newCron returns a cron with one entry for each target. Its jobs only queue work.
-func (s *Scheduler) newCron() *cron.Cron {
-	c := cron.New(cron.WithLocation(time.UTC), cron.WithLogger(cron.DiscardLogger))
+// ticks is a heap of the next ticks of targets.
+type ticks []nextTick
+
+type nextTick struct {
+	at     time.Time
+	target *Target
+}
+
+// ticksAfter returns the first tick of each current target after a time.
+func (s *Scheduler) ticksAfter(from time.Time) ticks {
+	var due ticks
 	set := s.runner.set.Load()
 	for _, t := range slices.Concat(set.menus, set.reasons) {
-		c.Schedule(t.schedule, cron.FuncJob(func() { s.tick(t) }))
+		if at := t.schedule.Next(from); !at.IsZero() {
+			due = append(due, nextTick{at, t})
+		}
 	}
-	return c
+	heap.Init(&due)
+	return due
 }
+
+func (d ticks) Len() int           { return len(d) }
+func (d ticks) Less(i, k int) bool { return d[i].at.Before(d[k].at) }
+func (d ticks) Swap(i, k int)      { d[i], d[k] = d[k], d[i] }
+
+func (d *ticks) Push(any) {} // not needed
+func (d *ticks) Pop() any { *d = (*d)[:len(*d)-1]; return nil }
 
 // tick queues a run, or skips it while the target's last one is unfinished here (policy S1).
 func (s *Scheduler) tick(t *Target) {
 	r := s.runner
 	if !r.health.isUp() {
 		r.skip(t, SkipRedis)
-		return
-	}
-	slot := t.schedule.last(r.clock())
-	if t.targetState.lastTick.Swap(slot.UnixMilli()) == slot.UnixMilli() {
-		return // queued by the old cron
-	}
-	if !r.queue.pushScheduled(Work{Target: t, Trigger: runlog.TriggerCron, tick: slot}) {
+	} else if !r.queue.pushScheduled(Work{Target: t, Trigger: runlog.TriggerCron, tick: t.schedule.last(r.clock())}) {
 		r.skip(t, SkipBusy)
 	}
 }
@@ -107,27 +132,26 @@ func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 	if first {
 		trigger = runlog.TriggerStartup
 	}
-	current, err := r.store.CurrentVersions(ctx, r.set.Load().catalogued)
-	if err != nil {
-		r.log.WithError(err).WithField("event", "sync.catch_up_without_state").Debug("cannot read current versions; syncing every menu")
+	set, now, count := r.set.Load(), r.clock(), 0
+	push := func(t *Target, missing bool) {
+		count++
+		r.queue.pushScheduled(Work{Target: t, Trigger: trigger, missing: missing})
 	}
-	now := r.clock()
-	set := r.set.Load()
 	var old []*Target
-	count := 0
-	for _, t := range set.menus {
-		version, ok := current[t.ID]
-		switch {
-		case !ok:
-			count++
-			r.queue.pushScheduled(Work{Target: t, Trigger: trigger, missing: true})
-		case version.Behind(), t.schedule.missed(1, version.CheckedAt, now):
+	err := r.store.Statuses(ctx, set.catalogued, func(id menu.RestaurantID, there cache.Status) {
+		switch t := set.byID[id]; {
+		case there.Version == 0:
+			push(t, true)
+		case there.Version <= there.Floor, t.schedule.missed(1, there.CheckedAt, now):
 			old = append(old, t)
 		}
+	})
+	if err != nil {
+		r.log.WithError(err).WithField("event", "sync.catch_up_without_state").Debug("cannot read current versions; syncing every menu")
+		old = set.menus
 	}
-	for _, t := range append(old, set.reasons...) {
-		count++
-		r.queue.pushScheduled(Work{Target: t, Trigger: trigger})
+	for _, t := range slices.Concat(old, set.reasons) {
+		push(t, err != nil && !t.isReasons)
 	}
 	r.log.WithField("event", "sync.catch_up").WithField("count", count).Info("syncing missing and stale menus")
 }

@@ -28,10 +28,9 @@ type Target struct {
 
 // targetState is the state of a target, across changes of its configuration.
 type targetState struct {
-	pending  atomic.Bool  // scheduled work is queued or running here
-	again    atomic.Bool  // its configuration has changed since: one more run
-	lastTick atomic.Int64 // time of the last tick, in milliseconds
-	last     atomic.Value // string: the outcome of the last run here, see logRun
+	pending atomic.Bool  // scheduled work is queued or running here
+	again   atomic.Bool  // its configuration has changed since: one more run
+	last    atomic.Value // string: the outcome of the last run here, see logRun
 }
 
 // targetSet holds every target; it never changes.

@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"context"
 	"fmt"
 	stdsync "sync"
 	"testing"
@@ -59,6 +60,18 @@ func ticking(t *testing.T, restaurants int) (*Runner, *counting) {
 	return r, seen
 }
 
+// startCron runs the ticks of a Runner until stop is called.
+func startCron(t *testing.T, r *Runner) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		NewScheduler(r).runCron(ctx)
+	}()
+	return func() { cancel(); <-done }
+}
+
 // drain returns the queued work as if it was done at once.
 func (r *Runner) drain() []Work {
 	var all []Work
@@ -76,18 +89,15 @@ func (r *Runner) drain() []Work {
 func TestCronFiresEachRestaurantAtItsTick(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		// The evenness for 10,000 is asserted on the schedule itself: cron sorts
-		// all entries each time it wakes, which is slow with the race detector.
-		const restaurants = 1000
+		const restaurants = 10_000
 		r, seen := ticking(t, restaurants)
-		ticks := NewScheduler(r).newCron()
-		ticks.Start()
+		stop := startCron(t, r)
 		ran := map[menu.RestaurantID]time.Time{}
 		for window := range 12 { // ten seconds each, two minutes in all
 			<-time.After(10 * time.Second)
 			synctest.Wait()
 			done := r.drain()
-			if n := len(done); n < 50 || n > 120 {
+			if n := len(done); n < 700 || n > 1000 {
 				t.Errorf("window %d has %d syncs, want about %d", window, n, restaurants/12)
 			}
 			for _, w := range done {
@@ -100,7 +110,7 @@ func TestCronFiresEachRestaurantAtItsTick(t *testing.T) {
 				}
 			}
 		}
-		<-ticks.Stop().Done()
+		stop()
 		if len(ran) != restaurants {
 			t.Errorf("%d of %d restaurants ran within their two minutes", len(ran), restaurants)
 		}
@@ -114,11 +124,10 @@ func TestTickThatFindsTheLastUnfinishedIsSkipped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, seen := ticking(t, 1)
-		ticks := NewScheduler(r).newCron()
-		ticks.Start()
+		stop := startCron(t, r)
 		<-time.After(7 * time.Minute) // three or four ticks, no worker
 		synctest.Wait()
-		<-ticks.Stop().Done()
+		stop()
 		if got := len(r.drain()); got != 1 {
 			t.Errorf("%d pieces of work queued, want 1", got)
 		}
@@ -133,11 +142,10 @@ func TestTicksPauseWithoutRedis(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, seen := ticking(t, 1)
 		r.health.set(ErrBusy)
-		ticks := NewScheduler(r).newCron()
-		ticks.Start()
+		stop := startCron(t, r)
 		<-time.After(2 * time.Minute)
 		synctest.Wait()
-		<-ticks.Stop().Done()
+		stop()
 		if got := r.drain(); len(got) != 0 || seen.count(SkipRedis) == 0 {
 			t.Errorf("queued %d, skipped %d, want nothing queued", len(got), seen.count(SkipRedis))
 		}
