@@ -23,6 +23,9 @@ const (
 	// maxYield limits how long background work waits for readers; yieldInterval is how often it checks.
 	maxYield      = 25 * time.Millisecond
 	yieldInterval = time.Millisecond
+	// pollShare limits polls to a share of the time, unless the pause would be longer than maxPause.
+	pollShare = 20
+	maxPause  = time.Minute
 )
 
 // Run keeps memory at the current versions until ctx ends: immediately after a notice, and by polls in
@@ -165,6 +168,7 @@ func (r *Replica) learn(ctx context.Context, behind []menu.RestaurantID) (versio
 	if err != nil {
 		return nil, nil, err
 	}
+	versions = make([]cache.Version, 0, len(founds))
 	for _, found := range founds {
 		switch {
 		case found.Err == nil:
@@ -180,13 +184,14 @@ func (r *Replica) learn(ctx context.Context, behind []menu.RestaurantID) (versio
 // applyAll loads versions into memory, one content at a time, and leaves a CPU core to readers. failed
 // has the errors of single versions. If Redis stops responding, applyAll returns an error.
 func (r *Replica) applyAll(ctx context.Context, versions []cache.Version) (failed []error, err error) {
-	shared := make(map[string][]cache.Version, len(versions))
+	shared := make(map[string][]*cache.Version)
 	var contents []string // in the order of versions
-	for _, version := range versions {
-		if shared[version.Content] == nil {
-			contents = append(contents, version.Content)
+	for i := range versions {
+		content := versions[i].Content
+		if shared[content] == nil {
+			contents = append(contents, content)
 		}
-		shared[version.Content] = append(shared[version.Content], version)
+		shared[content] = append(shared[content], &versions[i])
 	}
 	var mu sync.Mutex // of failed
 	group, ctx := errgroup.WithContext(ctx)
@@ -200,7 +205,7 @@ func (r *Replica) applyAll(ctx context.Context, versions []cache.Version) (faile
 				r.readers.yieldToRequests(ctx)
 			}
 			for _, version := range shared[content] {
-				err := r.apply(ctx, version)
+				err := r.apply(ctx, *version)
 				if errors.Is(err, redisdb.ErrUnavailable) {
 					return err
 				}
@@ -224,20 +229,25 @@ func statusDiffers(held cache.Version, there cache.Status) bool {
 		moved.Published != held.Published || moved.Floor != held.Floor
 }
 
-// runPoller polls at the start, at intervals, and when notices may have been lost.
+// runPoller polls at the start, at intervals, and when notices may have been lost. The interval is longer than
+// Config.Poll if a poll takes long, because it has tens of thousands of restaurants.
 func (r *Replica) runPoller(ctx context.Context) {
 	ticker := time.NewTicker(r.cfg.Poll)
 	defer ticker.Stop()
 	r.pollNow.Set()
 	var last error
-	for {
+	for first := true; ; first = false {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		case <-r.pollNow:
 		}
+		began := time.Now()
 		err := r.Poll(ctx)
+		if err == nil && !first { // the first one loads everything
+			ticker.Reset(max(r.cfg.Poll, min(pollShare*time.Since(began), maxPause)))
+		}
 		r.logChange(ctx, err, last)
 		last = err
 	}
