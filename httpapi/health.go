@@ -14,7 +14,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache"
 	"larder/httpapi/respond"
 	"larder/internal/directory"
 	"larder/internal/menu"
@@ -83,29 +82,24 @@ func (h *health) readyz(c *gin.Context) error {
 
 // readinessReport is the result of one probe.
 type readinessReport struct {
-	redis    error                 // why Redis does not answer
-	refused  *redisdb.RefusedError // why Redis rejects writes
-	journal  component
-	all      []directory.Restaurant
-	missing  []directory.Restaurant // restaurants without a catalogue
-	versions map[menu.RestaurantID]cache.Version
+	redis   error                 // why Redis does not answer
+	refused *redisdb.RefusedError // why Redis rejects writes
+	journal component
+	all     []directory.Restaurant
+	missing []directory.Restaurant // restaurants without a catalogue
+	failed  []directory.Restaurant // restaurants with a catalogue whose last sync failed
 }
 
 // degraded reports whether any component has a problem. The journal counts only if orders may be placed.
 func (f readinessReport) degraded(orders bool) bool {
-	if f.redis != nil || f.refused != nil || len(f.missing) > 0 || orders && !f.journal.OK {
-		return true
-	}
-	for _, version := range f.versions {
-		if version.LastOutcome == string(runlog.OutcomeFailed) {
-			return true
-		}
-	}
-	return false
+	return f.redis != nil || f.refused != nil || len(f.missing)+len(f.failed) > 0 || orders && !f.journal.OK
 }
 
-// inspect checks Redis and the served catalogues. The catalogues are in memory, so a probe with
-// ten thousand restaurants makes no more calls to Redis.
+// served returns the number of restaurants with a catalogue.
+func (f readinessReport) served() int { return len(f.all) - len(f.missing) }
+
+// inspect checks Redis and the served catalogues. The catalogues are in memory, so the number of
+// calls to Redis does not depend on the number of restaurants, and a probe copies no list of them.
 func (h *health) inspect(ctx context.Context) readinessReport {
 	found := readinessReport{redis: h.deps.Redis.Ping(ctx), all: h.deps.Directory.Restaurants()}
 	var refused *redisdb.RefusedError
@@ -117,12 +111,13 @@ func (h *health) inspect(ctx context.Context) readinessReport {
 		found.refused = h.deps.Runner.RedisRefusesWrites()
 	}
 	found.journal = h.journalComponent(ctx, found)
-	found.versions = make(map[menu.RestaurantID]cache.Version, len(found.all))
-	for _, restaurant := range found.all {
-		if version, known := h.deps.Replica.Version(restaurant.ID); known {
-			found.versions[restaurant.ID] = version
-		} else {
-			found.missing = append(found.missing, restaurant)
+	for i := range found.all {
+		version, known := h.deps.Replica.Version(found.all[i].ID)
+		switch {
+		case !known:
+			found.missing = append(found.missing, found.all[i])
+		case version.LastOutcome == string(runlog.OutcomeFailed):
+			found.failed = append(found.failed, found.all[i])
 		}
 	}
 	return found
@@ -134,15 +129,15 @@ func (h *health) inspect(ctx context.Context) readinessReport {
 func (h *health) startComplete(ctx context.Context, found readinessReport) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.answered = h.answered || found.redis == nil || len(found.versions) > 0 // catalogues come from Redis
+	h.answered = h.answered || found.redis == nil || found.served() > 0 // catalogues come from Redis
 	if h.isReady {
 		return true
 	}
-	if len(found.versions) == 0 && len(found.all) > 0 {
+	if found.served() == 0 && len(found.all) > 0 {
 		return false
 	}
 	late := h.deps.Clock().Sub(h.started) >= startGrace
-	h.isReady = late && len(found.versions) > 0 || h.answered && h.allTried(ctx, found)
+	h.isReady = late && found.served() > 0 || h.answered && h.allTried(ctx, found)
 	return h.isReady
 }
 
@@ -269,16 +264,14 @@ const journalRestored = "Redis was restored or has lost orders: new orders are p
 // a menu it reads the last run, for at most triedAtOnce of them.
 func (h *health) failed(ctx context.Context, found readinessReport) map[string][]directory.Restaurant {
 	failed := map[string][]directory.Restaurant{}
-	for _, restaurant := range found.all {
-		if found.versions[restaurant.ID].LastOutcome == string(runlog.OutcomeFailed) {
-			failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
-		}
+	for _, restaurant := range found.failed {
+		failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
 	}
 	if found.redis != nil {
 		return failed
 	}
 	for _, restaurant := range h.failedWithoutMenu(ctx, found.missing) {
-		if _, known := found.versions[restaurant.ID]; !known {
+		if _, known := h.deps.Replica.Version(restaurant.ID); !known {
 			failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
 		}
 	}
