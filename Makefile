@@ -19,7 +19,7 @@ OVERLOAD_FOR ?= 60s
 CHAOS_FOR    ?= 60s
 CHAOS_SEED   ?= 0
 BROWSER_ONLY ?=
-SCALE_SIZES  ?= 100,1000,10000
+SCALE_SIZES  ?= 10000,30000,100000
 SCALE_FLAGS  ?=
 COVER_LEAST  ?= 85
 COVER_PACKAGES := internal/jsontext internal/menu ordering ordering/validate ordering/violation ordering/journal internal/upstream cache cache/encoded cache/replica sync sync/runlog
@@ -174,8 +174,12 @@ verify: ## Run the longer checks: lint, lint-api, lint-ts, race, test-bench with
 	$(MAKE) --no-print-directory release-check
 
 .PHONY: bench-scale
-bench-scale: test-needs build larder-bench ## Measure SCALE_SIZES (100,1000,10000) restaurants on three instances, with the flags SCALE_FLAGS; writes docs/performance.md and its plot (half an hour)
-	bin/larder-bench scale --restaurants $(SCALE_SIZES) $(SCALE_FLAGS) --out docs/performance.md
+bench-scale: test-needs build larder-bench ## Measure one instance with SCALE_SIZES (10000,30000,100000) restaurants, with the flags SCALE_FLAGS; writes docs/performance.md and its plot (ten minutes; 8 GiB of memory)
+	bin/larder-bench restaurants --restaurants $(SCALE_SIZES) $(SCALE_FLAGS) --out docs/performance.md
+
+.PHONY: bench-replicas
+bench-replicas: test-needs build larder-bench ## Measure 100, 1,000 and 10,000 restaurants on three instances, with first fills, with the flags SCALE_FLAGS; writes docs/performance.md and its plot (half an hour)
+	bin/larder-bench scale --restaurants 100,1000,10000 $(SCALE_FLAGS) --out docs/performance.md
 
 .PHONY: bench-instances
 bench-instances: test-needs build larder-bench ## Measure orders with 1, 2 and 4 instances, one Redis and a cluster; writes docs/performance.md and its plot (five minutes)

@@ -36,9 +36,8 @@ all temporary files are removed when the command ends. Linux only: times and
 memory are read from /proc.
 
 --out PAGE writes the figures into a Markdown page, between its marks, and a plot
-into the same folder. 10,000 restaurants take about 15 minutes on two cores. 100,000
-need 8 GiB of memory, --replicas 1, --rate 0 and a schedule of 10 minutes or more, so
-that the ordering service and larder have enough CPU time.`,
+into the same folder. 10,000 restaurants take about 15 minutes on two cores. See also
+larder-bench restaurants, which measures one instance with up to 100,000.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			plan, err := planOf(cmd)

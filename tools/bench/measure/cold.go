@@ -25,22 +25,9 @@ func (m *measuring) cold(ctx context.Context) error {
 		return err
 	}
 	m.figures.ColdReady = Duration(time.Since(began))
-	reads := make([]time.Duration, 0, m.Reads)
-	for i := range min(m.Reads, len(m.Restaurants)) {
-		// The restaurants are of all chains, so that each content is read for the first time.
-		restaurant := m.Restaurants[i*len(m.Restaurants)/min(m.Reads, len(m.Restaurants))]
-		asked := time.Now()
-		answer, err := m.cluster.Ask(ctx, http.MethodGet, l.URL+"/v1/restaurants/"+restaurant+"/menu", "", "Accept-Encoding", "gzip")
-		if err != nil {
-			return err
-		}
-		if answer.Status != http.StatusOK {
-			return fmt.Errorf("the first read of %s answered %d", restaurant, answer.Status)
-		}
-		reads = append(reads, time.Since(asked))
+	if err := m.firstReads(ctx, l); err != nil {
+		return err
 	}
-	m.figures.FirstReads = len(reads)
-	m.figures.FirstReadMid, m.figures.FirstReadMax = Duration(Quantile(reads, 0.5)), Duration(Quantile(reads, 1))
 	for {
 		missing, err := m.missing(ctx, l)
 		if err != nil {
@@ -59,8 +46,29 @@ func (m *measuring) cold(ctx context.Context) error {
 	}
 	m.Say("  a new replica was ready after %v and had all after %v; %d first reads: median %v, longest %v",
 		time.Duration(m.figures.ColdReady).Round(time.Millisecond), time.Duration(m.figures.ColdServed).Round(time.Millisecond),
-		len(reads), time.Duration(m.figures.FirstReadMid).Round(10*time.Microsecond), time.Duration(m.figures.FirstReadMax).Round(10*time.Microsecond))
+		m.figures.FirstReads, time.Duration(m.figures.FirstReadMid).Round(10*time.Microsecond), time.Duration(m.figures.FirstReadMax).Round(10*time.Microsecond))
 	return m.polling(ctx, l)
+}
+
+// firstReads reads menus for the first time.
+func (m *measuring) firstReads(ctx context.Context, l *Instance) error {
+	reads := make([]time.Duration, 0, m.Reads)
+	for i := range min(m.Reads, len(m.Restaurants)) {
+		// The restaurants are of all chains, so that each content is read for the first time.
+		restaurant := m.Restaurants[i*len(m.Restaurants)/min(m.Reads, len(m.Restaurants))]
+		asked := time.Now()
+		answer, err := m.cluster.Ask(ctx, http.MethodGet, l.URL+"/v1/restaurants/"+restaurant+"/menu", "", "Accept-Encoding", "gzip")
+		if err != nil {
+			return err
+		}
+		if answer.Status != http.StatusOK {
+			return fmt.Errorf("the first read of %s answered %d", restaurant, answer.Status)
+		}
+		reads = append(reads, time.Since(asked))
+	}
+	m.figures.FirstReads = len(reads)
+	m.figures.FirstReadMid, m.figures.FirstReadMax = Duration(Quantile(reads, 0.5)), Duration(Quantile(reads, 1))
+	return nil
 }
 
 // polling measures the CPU time of an instance that only compares its versions with

@@ -47,6 +47,11 @@ type Figures struct {
 	FirstReadMid Duration `json:"firstReadMid"` // median
 	FirstReadMax Duration `json:"firstReadMax"`
 
+	Listening Duration `json:"listening"` // start of the instance until it listens
+	ReadyCPU  Duration `json:"readyCPU"`  // CPU time of the instance until ColdReady
+	Probe     Duration `json:"probe"`     // one request of /readyz
+	Scrape    Duration `json:"scrape"`    // one request of /metrics
+
 	Changes    int      `json:"changes"`    // of a stop list, each followed by a sync
 	ChangeMid  Duration `json:"changeMid"`  // from the service's change until all replicas show it
 	ChangeP99  Duration `json:"changeP99"`  //

@@ -12,6 +12,7 @@ type panel struct {
 	title string
 	value func(f Figures) float64
 	text  func(v float64) string
+	alone bool // it is about one instance
 }
 
 func panels() []panel {
@@ -19,12 +20,12 @@ func panels() []panel {
 	seconds := func(v float64) string { return fmt.Sprintf("%.3g s", v) }
 	mebibytes := func(v float64) string { return fmt.Sprintf("%.3g MiB", v) }
 	return []panel{
-		{"first fill of all replicas", func(f Figures) float64 { return time.Duration(f.Filled).Seconds() }, seconds},
-		{"cold start until ready", func(f Figures) float64 { return time.Duration(f.ColdReady).Seconds() }, seconds},
-		{"heap of one replica", func(f Figures) float64 { return float64(f.ColdHeap) / mib }, mebibytes},
-		{"Redis", func(f Figures) float64 { return float64(f.RedisBytes) / mib }, mebibytes},
-		{"CPU of the replicas, seconds per minute", func(f Figures) float64 { return sum(f.ReplicaCPU) }, seconds},
-		{"CPU of polling alone, seconds per minute", func(f Figures) float64 { return f.PollCPU }, seconds},
+		{"first fill of all replicas", func(f Figures) float64 { return time.Duration(f.Filled).Seconds() }, seconds, false},
+		{"cold start until ready", func(f Figures) float64 { return time.Duration(f.ColdReady).Seconds() }, seconds, true},
+		{"heap of one replica", func(f Figures) float64 { return float64(f.ColdHeap) / mib }, mebibytes, true},
+		{"Redis", func(f Figures) float64 { return float64(f.RedisBytes) / mib }, mebibytes, true},
+		{"CPU of the replicas, seconds per minute", func(f Figures) float64 { return sum(f.ReplicaCPU) }, seconds, false},
+		{"CPU of polling alone, seconds per minute", func(f Figures) float64 { return f.PollCPU }, seconds, true},
 	}
 }
 
@@ -38,9 +39,10 @@ const (
 // Plot draws the growth of the figures as SVG, one diagram for each. Both axes are
 // logarithmic with the same span in all diagrams. The dashed line is linear growth: a
 // figure below it grows more slowly.
-func (r Report) Plot() string {
+func (r Report) Plot() string { return r.plot(panels()) }
+
+func (r Report) plot(list []panel) string {
 	var text strings.Builder
-	list := panels()
 	height := panelHeight * ((len(list) + panelColumns - 1) / panelColumns)
 	fmt.Fprintf(&text, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" font-family="sans-serif" font-size="11">`+"\n", panelWidth*panelColumns, height)
 	fmt.Fprintf(&text, "<title>How time, memory and CPU grow with the number of restaurants</title>\n<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", panelWidth*panelColumns, height)

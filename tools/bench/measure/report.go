@@ -22,6 +22,8 @@ type row struct {
 	// goal is the limit as text, reached reports whether it is met; nil: no goal.
 	goal    string
 	reached func(f Figures) bool
+	// figure is the value as a number; nil: its growth is not shown.
+	figure func(f Figures) float64
 }
 
 // The goals of the table.
@@ -144,21 +146,43 @@ func (r Report) Table() string {
 	if len(r.Sizes) == 0 {
 		return ""
 	}
+	return r.table(slices.Concat(rows(), comparisons(r.Sizes)), "", nil)
+}
+
+// table returns rows as a table. If more is not nil, there is one more column with this title.
+func (r Report) table(rows []row, title string, more func(row) string) string {
 	var text strings.Builder
 	text.WriteString("| |")
 	for _, f := range r.Sizes {
 		fmt.Fprintf(&text, " %d |", f.Restaurants)
 	}
-	text.WriteString(" goal |\n|---|" + strings.Repeat("---|", len(r.Sizes)+1) + "\n")
+	columns := len(r.Sizes) + 1
+	if more != nil {
+		columns++
+		fmt.Fprintf(&text, " %s |", title)
+	}
+	text.WriteString(" goal |\n|---|" + strings.Repeat("---|", columns) + "\n")
 	last := r.Sizes[len(r.Sizes)-1]
-	for _, row := range slices.Concat(rows(), comparisons(r.Sizes)) {
+	for _, row := range rows {
 		fmt.Fprintf(&text, "| %s |", row.name)
 		for _, f := range r.Sizes {
 			fmt.Fprintf(&text, " %s |", row.value(f))
 		}
+		if more != nil {
+			fmt.Fprintf(&text, " %s |", more(row))
+		}
 		fmt.Fprintf(&text, " %s |\n", row.assess(last))
 	}
 	return text.String()
+}
+
+// loads returns the load averages before the sizes.
+func (r Report) loads() string {
+	loads := make([]string, len(r.Sizes))
+	for i, f := range r.Sizes {
+		loads[i] = fmt.Sprintf("%.1f", f.Load)
+	}
+	return strings.Join(loads, ", ")
 }
 
 // assess returns the goal and whether the figures meet it.
@@ -185,17 +209,13 @@ func (r Report) Section(plot string) string {
 		return ""
 	}
 	first, m := r.Sizes[0], r.Machine
-	loads := make([]string, len(r.Sizes))
-	for i, f := range r.Sizes {
-		loads[i] = fmt.Sprintf("%.1f", f.Load)
-	}
 	return fmt.Sprintf(`%s
-Each restaurant has %d dishes. Chains of 50 restaurants share a menu and differ in their stop lists. There are %d replicas, which are processes of the release binary with default settings. Redis writes to disk, and the sandbox is the ordering service. Everything runs on one machine: %d cores (%s), %s, %s. The load average before each size was %s. Command: `+"`make bench-scale`"+`.
+Each restaurant has %d dishes. Chains of 50 restaurants share a menu and differ in their stop lists. There are %d replicas, which are processes of the release binary with default settings. Redis writes to disk, and the sandbox is the ordering service. Everything runs on one machine: %d cores (%s), %s, %s. The load average before each size was %s. Command: `+"`make bench-replicas`"+`.
 
 %s
 ![How time, memory and CPU grow with the number of restaurants. The dashed lines show linear growth.](%s)
 
-%s`, beginMark, first.Products, first.Replicas, m.Cores, m.CPU, m.Go, m.Redis, strings.Join(loads, ", "), r.Table(), plot, endMark)
+%s`, beginMark, first.Products, first.Replicas, m.Cores, m.CPU, m.Go, m.Redis, r.loads(), r.Table(), plot, endMark)
 }
 
 // Replace replaces the section between the marks of a page.

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -31,39 +32,13 @@ const (
 // hashing the same body. It runs in this process, with the cluster's ordering service
 // and Redis: first with validators, where the service responds with 304, then without.
 func Unchanged(ctx context.Context, t *Cluster) ([]Comparison, error) {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	redis, err := redisdb.Open(redisdb.Config{URL: t.Redis.URL, Prefix: "bench-unchanged"}, log)
+	restaurant := t.layout.Restaurants[0]
+	own, err := t.ownRunner("bench-unchanged", replica.Config{}, restaurant) // it has the published versions, as in an instance
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = redis.Close() }()
-	client, err := upstream.New(upstream.Config{
-		Name:         "main",
-		BaseURL:      t.ServiceURL,
-		AuthURL:      t.ServiceURL,
-		ClientID:     "demo",
-		ClientSecret: clientSecret,
-	}, upstream.Deps{})
-	if err != nil {
-		return nil, err
-	}
-	defer client.Close()
-	restaurant := menu.RestaurantID(t.layout.Restaurants[0])
-	store := cache.NewStore(redis, cache.StoreConfig{History: menusync.DefaultHistory, Clock: time.Now})
-	runner, err := menusync.NewRunner(menusync.Deps{
-		Restaurants: []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: restaurant, Connection: "main"}, Settings: menu.DefaultSettings()}},
-		Connections: []menusync.Connection{{Name: "main", Source: client, Settings: menu.DefaultSettings()}},
-		Redis:       redis,
-		Store:       store,
-		Replica:     replica.New(store, replica.Config{}), // it has the published versions, as in an instance
-		Clock:       time.Now,
-		Log:         log,
-	})
-	if err != nil {
-		return nil, err
-	}
-	c := comparison{client: client, runner: runner, restaurant: restaurant}
+	defer own.close()
+	c := comparison{own, menu.RestaurantID(restaurant)}
 	var found []Comparison
 	for _, offers := range []bool{true, false} {
 		answer, err := t.Ask(ctx, http.MethodPut, t.ServiceURL+"/sandbox/settings", fmt.Sprintf(`{"validators":%t}`, offers))
@@ -83,14 +58,79 @@ func Unchanged(ctx context.Context, t *Cluster) ([]Comparison, error) {
 	return found, nil
 }
 
+// ownRunner is a Runner in this process, with its dependencies.
+type ownRunner struct {
+	redis  *redisdb.DB
+	client *upstream.Client
+	store  *cache.Store
+	runner *menusync.Runner
+}
+
+// ownRunner returns a Runner with the cluster's ordering service and Redis. The caller
+// must close it.
+func (t *Cluster) ownRunner(prefix string, memory replica.Config, restaurants ...string) (*ownRunner, error) {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	redis, err := redisdb.Open(redisdb.Config{URL: t.Redis.URL, Prefix: prefix}, log)
+	if err != nil {
+		return nil, err
+	}
+	own := &ownRunner{redis: redis}
+	own.client, err = upstream.New(upstream.Config{
+		Name:         "main",
+		BaseURL:      t.ServiceURL,
+		AuthURL:      t.ServiceURL,
+		ClientID:     "demo",
+		ClientSecret: clientSecret,
+	}, upstream.Deps{})
+	if err != nil {
+		return nil, errors.Join(err, redis.Close())
+	}
+	var all []menusync.Restaurant
+	for _, id := range restaurants {
+		all = append(all, menusync.Restaurant{
+			// The configuration's default of the name is the id.
+			Restaurant: directory.Restaurant{ID: menu.RestaurantID(id), Name: id, Connection: "main"}, Settings: menu.DefaultSettings(),
+		})
+	}
+	own.store = cache.NewStore(redis, cache.StoreConfig{History: menusync.DefaultHistory, Clock: time.Now})
+	own.runner, err = menusync.NewRunner(menusync.Deps{
+		Restaurants: all,
+		Connections: []menusync.Connection{{Name: "main", Source: own.client, Settings: menu.DefaultSettings()}},
+		Redis:       redis,
+		Store:       own.store,
+		Replica:     replica.New(own.store, memory),
+		Clock:       time.Now,
+		Log:         log,
+	})
+	if err != nil {
+		own.close()
+		return nil, err
+	}
+	return own, nil
+}
+
+func (o *ownRunner) close() {
+	o.client.Close()
+	_ = o.redis.Close()
+}
+
+// sync runs one sync.
+func (o *ownRunner) sync(ctx context.Context, restaurant menu.RestaurantID) (runlog.Run, error) {
+	target, err := o.runner.Target(restaurant)
+	if err != nil {
+		return runlog.Run{}, err
+	}
+	return o.runner.Once(ctx, menusync.Work{Target: target, Trigger: runlog.TriggerCron})
+}
+
 type comparison struct {
-	client     *upstream.Client
-	runner     *menusync.Runner
+	*ownRunner
 	restaurant menu.RestaurantID
 }
 
 func (c comparison) compare(ctx context.Context, name string) (Comparison, error) {
-	if err := c.sync(ctx, ""); err != nil { // fetches earlier changes, also of the settings
+	if err := c.expect(ctx, ""); err != nil { // fetches earlier changes, also of the settings
 		return Comparison{}, err
 	}
 	var syncs, alone []time.Duration
@@ -99,7 +139,7 @@ func (c comparison) compare(ctx context.Context, name string) (Comparison, error
 			into *[]time.Duration
 			do   func() error
 		}{
-			{&syncs, func() error { return c.sync(ctx, runlog.OutcomeUnchanged) }},
+			{&syncs, func() error { return c.expect(ctx, runlog.OutcomeUnchanged) }},
 			{&alone, func() error { return c.fetch(ctx) }},
 		} {
 			took, err := computing(unchangedEach, side.do)
@@ -114,13 +154,9 @@ func (c comparison) compare(ctx context.Context, name string) (Comparison, error
 	return one, nil
 }
 
-// sync runs one sync; an empty want allows any outcome after which a menu is served.
-func (c comparison) sync(ctx context.Context, want runlog.Outcome) error {
-	target, err := c.runner.Target(c.restaurant)
-	if err != nil {
-		return err
-	}
-	run, err := c.runner.Once(ctx, menusync.Work{Target: target, Trigger: runlog.TriggerCron})
+// expect runs one sync; an empty want allows any outcome after which a menu is served.
+func (c comparison) expect(ctx context.Context, want runlog.Outcome) error {
+	run, err := c.sync(ctx, c.restaurant)
 	if err != nil {
 		return err
 	}
