@@ -22,7 +22,7 @@ type Growth struct {
 	Sizes []int
 }
 
-// maxLoading limits the time until an instance has all restaurants in memory.
+// maxLoading limits the time until an instance knows all versions, and until it has loaded them.
 const maxLoading = 5 * time.Minute
 
 // Measure starts Redis and the ordering service once. For each size it adds restaurants to
@@ -106,8 +106,8 @@ func (g Growth) one(ctx context.Context, cluster *Cluster) (f Figures, err error
 // Each of them reads the state of all restaurants.
 const readyEvery = 50 * time.Millisecond
 
-// startup measures the time and CPU time until an instance is ready and until it has all
-// restaurants, and reads menus meanwhile.
+// startup measures the time and CPU time until an instance is ready and until it knows all
+// versions, and reads menus meanwhile.
 func (m *measuring) startup(ctx context.Context, l *Instance, began time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, maxLoading)
 	defer cancel()
@@ -163,10 +163,30 @@ func (m *measuring) requests(ctx context.Context, l *Instance) error {
 	return nil
 }
 
+// awaitIdle waits until an instance uses less than a twentieth of a core, at most maxLoading.
+func awaitIdle(ctx context.Context, l *Instance) error {
+	const each, most = 5 * time.Second, 250 * time.Millisecond
+	before, err := CPU(l.PID())
+	for limit := time.Now().Add(maxLoading); err == nil && time.Now().Before(limit); {
+		if err := sleep.For(ctx, each); err != nil {
+			return err
+		}
+		var now time.Duration
+		if now, err = CPU(l.PID()); err == nil && now-before < most {
+			return nil
+		}
+		before = now
+	}
+	return err
+}
+
 // rest measures memory, and CPU time while the instance polls Redis and runs the scheduled
 // syncs. No request is sent meanwhile.
 func (m *measuring) rest(ctx context.Context, l *Instance) error {
-	if err := sleep.For(ctx, m.SteadyWithin); err != nil { // the end of the start
+	if err := sleep.For(ctx, m.SteadyWithin); err != nil {
+		return err
+	}
+	if err := awaitIdle(ctx, l); err != nil { // it loads menus until then
 		return err
 	}
 	watched := []*process.Child{l.Child, m.cluster.Redis.Child}
@@ -228,7 +248,7 @@ func growthRows() []row {
 			figure: func(f Figures) float64 { return float64(f.Listening) },
 		},
 		{
-			name: "time until every restaurant is in memory", value: func(f Figures) string { return long(f.ColdServed) },
+			name: "time until every version is known and the first reads are done", value: func(f Figures) string { return long(f.ColdServed) },
 			figure: func(f Figures) float64 { return float64(f.ColdServed) },
 		},
 		{
