@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"larder/internal/setting"
@@ -192,22 +193,30 @@ type field struct {
 // fieldsOf returns the keys of a struct in the order of its fields, including those of
 // structs with the tag ",inline". Fields without a yaml name, or with "-", are not keys.
 func fieldsOf(t reflect.Type) []field {
-	var fields []field
+	known, _ := knownFields.Load(t)
+	fields, found := known.([]field)
+	if found {
+		return fields
+	}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, option, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		switch {
 		case f.Anonymous && option == "inline":
 			for _, inner := range fieldsOf(f.Type) {
-				inner.index = append([]int{i}, inner.index...)
+				inner.index = append([]int{i}, inner.index...) // a new list: that of the inner type stays
 				fields = append(fields, inner)
 			}
 		case name != "" && name != "-":
 			fields = append(fields, field{name: name, index: []int{i}, secret: f.Tag.Get("secret") != ""})
 		}
 	}
+	knownFields.Store(t, fields)
 	return fields
 }
+
+// knownFields has the results of fieldsOf, because a file can have 100,000 sections of one type.
+var knownFields sync.Map //nolint:gochecknoglobals // a cache of constants
 
 // sectionKeys returns the keys of a section, including the keys for files of secrets.
 func sectionKeys(t reflect.Type) []field {

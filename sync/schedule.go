@@ -3,6 +3,7 @@ package sync
 import (
 	"fmt"
 	"hash/fnv"
+	stdsync "sync"
 	"time"
 	_ "time/tzdata" // time zones of restaurants must not depend on the machine
 
@@ -32,25 +33,27 @@ type Schedule struct {
 // ParseSchedule parses `@every 2m`, five cron fields or a descriptor such as `@daily`. timeZone is an
 // IANA name; empty means UTC. The shift depends on key, such as a restaurant's id.
 func ParseSchedule(text, timeZone, key string) (*Schedule, error) {
-	zone, err := zones{}.load(timeZone)
+	zone, err := TimeZone(timeZone)
 	if err != nil {
 		return nil, err
 	}
 	return scheduleIn(text, zone, key)
 }
 
-// zones caches time zones, because many restaurants share them.
-type zones map[string]*time.Location
+// timeZones has the zones that were loaded, because loading one reads a file and many restaurants share them.
+var timeZones stdsync.Map //nolint:gochecknoglobals // a cache of constants
 
-func (z zones) load(name string) (*time.Location, error) {
-	if zone, ok := z[name]; ok {
+// TimeZone returns the time zone with an IANA name; empty means UTC.
+func TimeZone(name string) (*time.Location, error) {
+	loaded, _ := timeZones.Load(name)
+	if zone, ok := loaded.(*time.Location); ok {
 		return zone, nil
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
 		return nil, fmt.Errorf("unknown time zone %q", name)
 	}
-	z[name] = zone
+	timeZones.Store(name, zone)
 	return zone, nil
 }
 

@@ -73,7 +73,6 @@ func newTargets(connections []Connection, restaurants []Restaurant, schedule str
 }
 
 func (s *targetSet) addRestaurants(before *targetSet) error {
-	zones := zones{}
 	connections := make(map[string]Connection, len(s.connections))
 	for _, c := range s.connections {
 		connections[c.Name] = c
@@ -91,7 +90,7 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 		restaurant.Schedule = cmp.Or(restaurant.Schedule, s.schedule)
 		t := before.byID[restaurant.ID]
 		if t == nil || t.Restaurant != restaurant {
-			zone, err := zones.load(restaurant.TimeZone)
+			zone, err := TimeZone(restaurant.TimeZone)
 			if err != nil {
 				return setting.Errorf(key+".time_zone", "%v", err)
 			}

@@ -315,16 +315,8 @@ func (d *daemon) sources() []menusync.Connection {
 
 func rulesOf(cfg *configs.Config) []validate.Restaurant {
 	rules := make([]validate.Restaurant, 0, len(cfg.Restaurants))
-	zones := map[string]*time.Location{} // a cache: loading a zone reads a file
 	for _, r := range cfg.Restaurants {
-		zone, known := zones[r.TimeZone]
-		if !known {
-			var err error
-			if zone, err = time.LoadLocation(r.TimeZone); err != nil {
-				zone = time.UTC // cannot happen: configs rejects unknown zones
-			}
-			zones[r.TimeZone] = zone
-		}
+		zone, _ := menusync.TimeZone(r.TimeZone) // configs has rejected unknown zones
 		of := validate.Restaurant{ID: r.ID, Location: zone}
 		if r.Ordering != nil {
 			of.Override = *r.Ordering

@@ -35,8 +35,14 @@ func New(cfg Config, clock func() time.Time) *Validator {
 // order that is being validated keeps the earlier rules.
 func (v *Validator) SetRestaurants(restaurants []Restaurant) {
 	all := make(map[menu.RestaurantID]*rules, len(restaurants))
+	equal := map[Restaurant]*rules{} // by override and location: most restaurants of a chain have the same
 	for _, r := range restaurants {
-		all[r.ID] = newRules(v.cfg.With(r.Override), r.Location)
+		id := r.ID
+		r.ID = ""
+		if equal[r] == nil {
+			equal[r] = newRules(v.cfg.With(r.Override), r.Location)
+		}
+		all[id] = equal[r]
 	}
 	v.restaurants.Store(&all)
 }
