@@ -141,7 +141,7 @@ func (j *Journal) adopted(o ordering.CallSpec) *tx {
 		State:      ordering.StatePlaced,
 	})
 	c.tookID = true
-	c.list(c.shared.in[ordering.StatePlaced], "", "", "0")
+	c.list(c.stateList(ordering.StatePlaced), "", "", "0")
 	return c
 }
 
@@ -150,7 +150,7 @@ func (j *Journal) newRecordTx(r ordering.Record) *tx {
 	c.next = r
 	c.next.CreatedAt = atCommit()
 	c.touch()
-	c.list(c.shared.orders, "", "", "0")
+	c.list(c.names.Orders(r.Connection), "", "", "0")
 	return c
 }
 
@@ -160,7 +160,7 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 	if o.Key != "" {
 		c.check(c.idempotencyKey(o.Key), key)
 	}
-	c.check(c.keys.OrderAborted(o.Connection, o.ID), "")
+	c.check(c.names.OrderAborted(o.Connection, o.ID), "")
 	c.openCall(ordering.Call{
 		SpecID:      o.ID,
 		Operation:   o.Operation,
@@ -190,7 +190,7 @@ func (c *tx) openCall(call ordering.Call, body []byte, deadline time.Duration) {
 	}
 	call.Outcome, call.StartedAt, call.EndedAt = ordering.OutcomeOpen, atCommit(), time.Time{}
 	call.Attempts, call.Answer, call.Resolved, call.Contradicted = nil, nil, nil, ""
-	c.list(c.shared.open, callSuffix(call.Number), number(deadline.Milliseconds()), "0")
+	c.list(c.openList(), callSuffix(call.Number), number(deadline.Milliseconds()), "0")
 	if call.Key != "" {
 		c.step("set", c.idempotencyKey(call.Key), c.pointer(call.Number), "", "0")
 	}

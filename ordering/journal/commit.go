@@ -134,7 +134,7 @@ func (w *writer) probe(ctx context.Context, connection string) error {
 // mark; otherwise instances that learn each other's marks would never stop committing.
 func (w *writer) blank(connection, mode string) *tx {
 	c := w.newTx(&order{place: location{connection: connection}})
-	c.mode, c.checks, c.named = mode, nil, c.named[:1]
+	c.mode, c.checks, c.keys = mode, nil, c.keys[:1]
 	return c
 }
 
@@ -178,7 +178,7 @@ func (w *writer) run(ctx context.Context, c *tx, wait int, limit time.Duration) 
 	s := w.state(c.connection())
 	known := s.known()
 	e := &evaluation{
-		key:     c.named[0],
+		key:     c.keys[0],
 		command: c.command(known),
 		wait:    wait,
 		limit:   limit,

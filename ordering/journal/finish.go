@@ -161,7 +161,7 @@ func (c *tx) supersede(other *order) error {
 		if err != nil {
 			return err
 		}
-		c.step("record", c.keys.Order(c.connection(), other.Ref), text, keepTTL, "0")
+		c.step("record", c.names.Order(c.connection(), other.Ref), text, keepTTL, "0")
 	}
 	if other.Adopted && other.CreatedAt.After(c.order.CreatedAt) {
 		c.placedState = other.State
@@ -188,10 +188,10 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	c.setState(state)
 	c.next.Paid = c.next.Paid || call.Operation == upstream.OpPay && outcome == ordering.OutcomeDone
 	if before == ordering.OutcomeOpen {
-		c.unlist(c.shared.open, callSuffix(n))
+		c.unlist(c.openList(), callSuffix(n))
 	}
 	if outcome == ordering.OutcomeUnknown {
-		c.list(c.shared.in[ordering.StateUnknown], "", "", "0")
+		c.list(c.stateList(ordering.StateUnknown), "", "", "0")
 		c.keepRecord()
 		for _, call := range c.next.Calls { // the guest data that still exists must not expire either
 			c.step("expire", c.guestKey(call.Number), "", "", "0")
@@ -199,7 +199,7 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 		return
 	}
 	if before == ordering.OutcomeUnknown {
-		c.unlist(c.shared.in[ordering.StateUnknown], "")
+		c.unlist(c.stateList(ordering.StateUnknown), "")
 	}
 	c.expireRecord(n, before == ordering.OutcomeUnknown)
 	switch {
@@ -221,10 +221,10 @@ func (c *tx) setState(state ordering.State) {
 	}
 	c.next.State = state
 	if before != ordering.StateUnknown && before != ordering.StatePlacing {
-		c.unlist(c.shared.in[before], "")
+		c.unlist(c.stateList(before), "")
 	}
 	if state != ordering.StateUnknown && state != ordering.StatePlacing {
-		c.list(c.shared.in[state], "", "", "0")
+		c.list(c.stateList(state), "", "", "0")
 	}
 }
 
@@ -259,7 +259,7 @@ func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 	call, opened := openedBy(found, o.ID)
 	switch {
 	case !opened:
-		given := c.keys.OrderAborted(o.Connection, o.ID)
+		given := c.names.OrderAborted(o.Connection, o.ID)
 		c.step("set", given, "1", number(abortedTTL.Milliseconds()), "0")
 	case call.Outcome == ordering.OutcomeOpen,
 		call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero(): // the sweep ended it; it was never sent

@@ -52,7 +52,6 @@ func New(r *redisdb.DB, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 func newJournal(r *reader, embedded bool, cfg ordering.Config) *Journal {
 	r.secret = &secret{name: r.keys.JournalSecret(), client: r.write}
 	w := &writer{reader: r, memory: &memory{
-		names:    r.keys,
 		embedded: embedded,
 		cfg:      cfg,
 		log:      r.log,

@@ -20,13 +20,11 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
 	"larder/ordering"
 )
 
 // memory contains what this instance remembers about each connection's journal.
 type memory struct {
-	names    cache.Keys
 	embedded bool // Redis is inside the process
 	cfg      ordering.Config
 	log      logrus.FieldLogger
@@ -37,8 +35,6 @@ type memory struct {
 
 // state is what this instance remembers about one connection's journal.
 type state struct {
-	names keyNames
-
 	mu sync.Mutex
 	remembered
 
@@ -60,26 +56,6 @@ type state struct {
 	unsaved bool  // the file could not be written
 }
 
-// keyNames are the names of the keys that all orders of a connection share. They are built once.
-type keyNames struct {
-	state, orders, open, expiry string
-	in                          map[ordering.State]string
-}
-
-func newKeyNames(keys cache.Keys, connection string) keyNames {
-	names := keyNames{
-		state:  keys.JournalState(connection),
-		orders: keys.Orders(connection),
-		open:   keys.OrdersOpen(connection),
-		expiry: keys.OrdersExpiry(connection),
-		in:     map[ordering.State]string{},
-	}
-	for _, state := range ordering.States() {
-		names.in[state] = keys.OrdersIn(connection, string(state))
-	}
-	return names
-}
-
 // remembered is the part of the state that commit.lua compares.
 type remembered struct {
 	// saved has the mark that as many replicas have as the rule requires.
@@ -99,11 +75,7 @@ func (m *memory) state(connection string) *state {
 	s := m.states[connection]
 	if s == nil {
 		kept := m.load(connection)
-		s = &state{
-			names:      newKeyNames(m.names, connection),
-			inFile:     kept,
-			remembered: remembered{saved: kept, seen: kept.Mark, candidate: rand.Text()},
-		}
+		s = &state{inFile: kept, remembered: remembered{saved: kept, seen: kept.Mark, candidate: rand.Text()}}
 		s.Instance = cmp.Or(kept.Instance, rand.Text())
 		m.states[connection] = s
 	}

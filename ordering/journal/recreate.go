@@ -71,9 +71,9 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 	c := j.newTx(&order{place: location{known.Connection, known.Ref}, Record: known})
 	c.touch()
 	c.next.OrderID = ""
-	c.list(c.shared.orders, "", "", "0")
+	c.list(c.names.Orders(known.Connection), "", "", "0")
 	if known.State != ordering.StateUnknown && known.State != ordering.StatePlacing {
-		c.list(c.shared.in[known.State], "", "", "0")
+		c.list(c.stateList(known.State), "", "", "0")
 	}
 	if known.OrderID != "" {
 		if err := j.takeID(ctx, c, known.OrderID, nil); err != nil {
@@ -105,7 +105,7 @@ func (j *Journal) putCall(ctx context.Context, c *tx, call ordering.Call, n int,
 		return err
 	}
 	if call.Outcome == ordering.OutcomeUnknown {
-		c.list(c.shared.in[ordering.StateUnknown], "", "", "0")
+		c.list(c.stateList(ordering.StateUnknown), "", "", "0")
 		c.keepRecord()
 		return nil
 	}

@@ -86,7 +86,7 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 		if err := j.isAborted(ctx, s.Connection, s.ID); err != nil {
 			return nil, err
 		}
-		c.check(c.keys.OrderAborted(s.Connection, s.ID), "")
+		c.check(c.names.OrderAborted(s.Connection, s.ID), "")
 	}
 	call.SpecID, call.RequestID = s.ID, s.RequestID
 	c.openCall(call, body, s.Deadline)

@@ -83,7 +83,7 @@ func (s *sweeper) markUnknown(ctx context.Context, connection, member string, no
 		c := s.newTx(o)
 		call, ok := o.Call(n)
 		if moved = ok && call.Outcome == ordering.OutcomeOpen; !moved {
-			c.step("zrem", c.shared.open, member)
+			c.step("zrem", c.openList(), member)
 			return c, nil
 		}
 		c.touch()

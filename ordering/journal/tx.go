@@ -12,11 +12,10 @@ import (
 
 // tx is a transaction on one order, built from the order as it was read, for commit.lua.
 type tx struct {
-	keys   cache.Keys
-	shared keyNames
-	cfg    ordering.Config
-	order  *order          // as it was read; without a revision it is to be created
-	next   ordering.Record // after the transaction; the tx owns its list of calls
+	names cache.Keys
+	cfg   ordering.Config
+	order *order          // as it was read; without a revision it is to be created
+	next  ordering.Record // after the transaction; the tx owns its list of calls
 	// placedState is the state that replaces StatePlaced, usually empty (see supersede).
 	placedState ordering.State
 
@@ -26,8 +25,8 @@ type tx struct {
 	rel, abs string // expiry of the record and of its orderID, as in commit.lua
 	listed   string // cache of member
 
-	mode   string   // of commit.lua
-	named  []string // its KEYS
+	mode   string // of commit.lua
+	keys   []string
 	checks []string
 	steps  []string
 }
@@ -38,20 +37,19 @@ const keepTTL = "keep"
 // newTx starts a transaction on an order.
 func (w *writer) newTx(o *order) *tx {
 	c := &tx{
-		keys:   w.keys,
-		shared: w.state(o.place.connection).names,
+		names:  w.keys,
 		cfg:    w.cfg,
 		order:  o,
 		next:   o.Record,
 		mode:   modeCommit,
 		rel:    keepTTL,
 		abs:    "0",
-		named:  make([]string, 0, 10),
+		keys:   make([]string, 0, 10),
 		checks: make([]string, 0, 12),
 		steps:  make([]string, 0, 60),
 	}
 	c.next.Calls = append(make([]ordering.Call, 0, len(o.Calls)+1), o.Calls...)
-	c.keyNumber(c.shared.state) // KEYS[1] of commit.lua
+	c.keyNumber(c.names.JournalState(c.connection())) // KEYS[1] of commit.lua
 	c.checkRevision(o)
 	return c
 }
@@ -102,12 +100,17 @@ func (c *tx) seal() (*order, error) {
 // The Redis keys of the order.
 
 func (c *tx) connection() string { return c.order.place.connection }
-func (c *tx) recordKey() string  { return c.keys.Order(c.connection(), c.order.place.ref) }
+func (c *tx) recordKey() string  { return c.names.Order(c.connection(), c.order.place.ref) }
 func (c *tx) guestKey(call int) string {
-	return c.keys.OrderGuest(c.connection(), c.order.place.ref, call)
+	return c.names.OrderGuest(c.connection(), c.order.place.ref, call)
 }
-func (c *tx) idempotencyKey(hash string) string { return c.keys.OrderKey(c.connection(), hash) }
-func (c *tx) orderIDKey(id string) string       { return c.keys.OrderID(c.connection(), id) }
+func (c *tx) idempotencyKey(hash string) string { return c.names.OrderKey(c.connection(), hash) }
+func (c *tx) orderIDKey(id string) string       { return c.names.OrderID(c.connection(), id) }
+func (c *tx) stateList(state ordering.State) string {
+	return c.names.OrdersIn(c.connection(), string(state))
+}
+func (c *tx) openList() string   { return c.names.OrdersOpen(c.connection()) }
+func (c *tx) expiryList() string { return c.names.OrdersExpiry(c.connection()) }
 
 // pointer returns the reference to a call in the values of keys and in the list of open calls.
 func (c *tx) pointer(call int) string { return pointer(c.order.place.ref, call) }
@@ -117,10 +120,10 @@ func pointer(ref string, call int) string { return ref + " " + strconv.Itoa(call
 // Checks and steps; commit.lua explains them.
 
 func (c *tx) keyNumber(key string) string {
-	n := slices.Index(c.named, key)
+	n := slices.Index(c.keys, key)
 	if n < 0 {
-		n = len(c.named)
-		c.named = append(c.named, key)
+		n = len(c.keys)
+		c.keys = append(c.keys, key)
 	}
 	return strconv.Itoa(n + 1)
 }
@@ -128,7 +131,7 @@ func (c *tx) keyNumber(key string) string {
 // checkRevision makes the transaction depend on the revision of an order.
 func (c *tx) checkRevision(o *order) {
 	head := revisionHead(o.revision)
-	c.checks = append(c.checks, c.keyNumber(c.keys.Order(o.place.connection, o.place.ref)), strconv.Itoa(max(len(head)-1, 0)), head)
+	c.checks = append(c.checks, c.keyNumber(c.names.Order(o.place.connection, o.place.ref)), strconv.Itoa(max(len(head)-1, 0)), head)
 }
 
 // check makes the transaction depend on the value of a string; empty means that it does not exist.
@@ -186,11 +189,11 @@ func (c *tx) command(r remembered) []any {
 	if r.Epoch != "" {
 		r.candidate = "" // not needed
 	}
-	words := slices.Concat(c.named, []string{
+	words := slices.Concat(c.keys, []string{
 		c.mode, r.Epoch, number(r.Mark), r.Instance, number(r.Own), number(r.seen), r.candidate,
 		flag(reportOnly), flag(r.replicated), strconv.Itoa(len(c.checks) / 3),
 	}, c.checks, c.steps)
-	all := append(make([]any, 0, 3+len(words)), "evalsha", commitHash, len(c.named))
+	all := append(make([]any, 0, 3+len(words)), "evalsha", commitHash, len(c.keys))
 	for i := range words {
 		all = append(all, &words[i]) // a pointer needs no memory of its own
 	}
@@ -210,7 +213,7 @@ func flag(b bool) string {
 // keepRecord removes the record from the list of those that expire; seal removes its expiry.
 func (c *tx) keepRecord() {
 	if c.order.revision != "" {
-		c.unlist(c.shared.expiry, "")
+		c.unlist(c.expiryList(), "")
 	}
 }
 
@@ -220,7 +223,7 @@ func (c *tx) keepRecord() {
 // guest data of every call (policy O13).
 func (c *tx) expireRecord(ended int, wasUnknown bool) {
 	c.rel, c.abs = number(c.cfg.CustomerDataTTL.Milliseconds()), number(c.recordUntil())
-	c.list(c.shared.expiry, "", c.rel, c.abs)
+	c.list(c.expiryList(), "", c.rel, c.abs)
 	for _, call := range c.next.Calls {
 		if call.Number == ended || wasUnknown {
 			c.step("expire", c.guestKey(call.Number), "", c.rel, "0")
