@@ -39,7 +39,7 @@ type orderEvent struct {
 }
 
 // Order answers GET /v1/orders/events: an event with the order's state at the start and after each
-// change. The stream ends at a final state.
+// change. The stream ends after a final state.
 func (h *Handlers) Order(c *gin.Context) error {
 	id, read, err := h.deps.Order(c)
 	if err != nil {

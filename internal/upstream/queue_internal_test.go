@@ -50,7 +50,8 @@ func (q *queue) order(ctx context.Context, client string, hold time.Duration) (w
 	return waited, nil
 }
 
-// Clients take turns; within a client, calls keep their order of arrival.
+// Each client has its own queue: one call of each waiting client is sent, then the next call of each. The calls of a
+// client keep their sequence of arrival.
 func TestQueue_ClientsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

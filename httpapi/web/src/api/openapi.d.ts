@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 52d3a2555433b24458ed8eda8ff8f7473eb18fd295e280d91f417811ae6e72ec
-// what follows: b6615d370ba18113bb3192ae1fc6fe4a068ac56776c15d6fed1241d0d8ee0e41
+// openapi.yaml: 179a741e8d18844672781bb905e75882c1005f7c8a264316b5fec3f347018ccc
+// what follows: c8b13acd5e60d389bcf07a8028d7e3771a85a12e38a53f272188a382fadebb86
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -839,7 +839,7 @@ export interface paths {
         };
         /**
          * Stream the state of an order
-         * @description Server-sent events `order.updated`: one at the start, and one after each change. The data is a `GuestOrder`, also for clients with a token. The stream ends at a final state (`closed`, `rejected`, `refused`, `not_sent`). A comment is sent every 15 s (`http.events.heartbeat`). `retry` is the delay before a reconnect.
+         * @description Server-sent events `order.updated`: one at the start, and one after each change. The data is a `GuestOrder`, also for clients with a token. The stream ends after a final state (`closed`, `rejected`, `refused`, `not_sent`). A comment is sent every 15 s (`http.events.heartbeat`). `retry` is the delay before a reconnect.
          */
         get: operations["followOrder"];
         put?: never;
