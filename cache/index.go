@@ -14,8 +14,8 @@ type documentedHash struct {
 	fields pairs
 }
 
-// documentedHashes returns the documented hashes of a catalogue. Their names begin
-// with index. shared is as in productIndex.
+// documentedHashes returns the documented hashes of a catalogue. index is the prefix of
+// their Redis keys. shared means that several restaurants use them (see productIndex).
 func documentedHashes(k Keys, index string, c *menu.Catalogue, shared bool) []documentedHash {
 	return []documentedHash{
 		{k.Products(index), productIndex(c, shared)},
@@ -24,13 +24,13 @@ func documentedHashes(k Keys, index string, c *menu.Catalogue, shared bool) []do
 	}
 }
 
-// pairs are the fields and values of a hash in turn, as arguments of HSET.
+// pairs are the arguments of HSET: field, value, field, value, and so on.
 type pairs []string
 
 func (p *pairs) add(field string, value []byte) { *p = append(*p, field, string(value)) }
 
-// productIndex returns the documented hash products: dish id to {externalId, name, price, schemeId, categoryId,
-// categoryIds, available}. An index that restaurants share omits available, which differs between them.
+// productIndex returns the documented hash products. It maps a dish id to {externalId, name, price, schemeId, categoryId,
+// categoryIds, available}. If shared is true, it omits available, which differs between the restaurants that use the hash.
 func productIndex(c *menu.Catalogue, shared bool) pairs {
 	fields := make(pairs, 0, 2*c.Products().Len())
 	var scratch []byte
@@ -43,7 +43,7 @@ func productIndex(c *menu.Catalogue, shared bool) pairs {
 
 func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []byte {
 	p := c.Products().At(at)
-	scheme, category := "", "" // an id is never empty
+	scheme, category := "", "" // "" means none: an id is never empty
 	if i := c.ProductScheme(at); i != menu.None {
 		scheme = c.Schemes()[i].ID
 	}
@@ -67,15 +67,15 @@ func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []by
 	return append(b, '}')
 }
 
-// externalIDIndex returns the documented hash externalIds: externalId of dishes to
-// the JSON array of their ids, in the view's order (policy O3).
+// externalIDIndex returns the documented hash externalIds. It maps an externalId to the
+// JSON array of the ids of its dishes, in the sequence of the menu view (policy O3).
 func externalIDIndex(c *menu.Catalogue) pairs {
 	fields := make(pairs, 0, 2*c.Products().Len())
 	var scratch []byte
 	for at, p := range c.Products().All() {
 		owners := c.Products().SharingExternalID(at)
 		if len(owners) == 0 || owners[0] != at {
-			continue // it has none, or the first owner writes it
+			continue // the dish has no externalId, or an earlier dish has added the field
 		}
 		scratch = append(scratch[:0], '[')
 		for k, owner := range owners {
@@ -86,8 +86,8 @@ func externalIDIndex(c *menu.Catalogue) pairs {
 	return fields
 }
 
-// schemeIndex returns the documented hash schemes: scheme id to the JSON array of
-// {group, name, min, max, options}, in scheme order, with the limits of policy M2.
+// schemeIndex returns the documented hash schemes. It maps a scheme id to a JSON array with one {group, name, min, max,
+// options} for each group, in the sequence of the scheme. The limits are those of policy M2.
 func schemeIndex(c *menu.Catalogue) pairs {
 	schemes := c.Schemes()
 	fields := make(pairs, 0, 2*len(schemes))

@@ -9,7 +9,7 @@ import (
 //go:embed *.lua
 var luaFiles embed.FS
 
-// The Lua scripts. The keys of each share one hash tag (see Keys).
+// The Lua scripts. All keys of one script have the same hash tag, as a cluster requires (see Keys).
 var (
 	publishScript     = redisdb.Script(luaFiles, "publish.lua", redisdb.Lua(luaFiles, "fenced.lua"))
 	raiseFloorScript  = redisdb.Script(luaFiles, "raisefloor.lua")
@@ -19,6 +19,6 @@ var (
 	sweepScript       = redisdb.Script(luaFiles, "sweep.lua")
 )
 
-// CheckedLua returns a Lua function, checked(current, at, ahead, outcome), for the script that finishes a
-// run. It writes to Keys.Current when the version was confirmed and how the last run ended (policy S3).
+// CheckedLua returns the source of the Lua function checked(current, at, ahead, outcome), for the script that finishes a run.
+// checked stores two fields in Keys.Current: the time of the last confirmation, and the outcome of the last run (policy S3).
 func CheckedLua() string { return redisdb.Lua(luaFiles, "checked.lua") }

@@ -13,13 +13,13 @@ import (
 	"larder/internal/redisdb"
 )
 
-// StopListUpdate is a change of stop values without a new version. The content and the stopped ids of
-// the current version are the same; the stop lists changed for other restaurants, or in their format.
+// StopListUpdate is a change of stop values without a new version. The content and the stopped ids of the current
+// version do not change. Only the stop lists of other restaurants change, or the notation of stop values.
 type StopListUpdate struct {
 	Version Version // the current version
 	Fence   int64   // the publisher's fence (policy S2)
-	Run     string  // the holder of that lease; if empty, only the fence counts
-	Stops   []byte  // of the menu.Published
+	Run     string  // the run that holds the lease of this fence; if empty, only the fence is checked
+	Stops   []byte  // the stop values: menu.Published.Stops
 	At      time.Time
 }
 
@@ -62,8 +62,8 @@ func PublishedSum(content string, stops []byte) string {
 	return sum([]byte(content + sum(stops)))
 }
 
-// View loads the menu view of a stored version as the ordering service last published it: O(its size).
-// Errors: ErrNoCatalogue if it is not stored, ErrCorrupt, redisdb.ErrUnavailable.
+// View loads the menu view of a stored version as the ordering service last published it: O(size of the view).
+// Errors: ErrNoCatalogue if the version is not stored, ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) View(ctx context.Context, v Version) (menu.Published, error) {
 	doing := fmt.Sprintf("the view of %s@%d as published", v.Restaurant, v.Version)
 	pipe := s.redis.Client().Pipeline()
@@ -86,10 +86,10 @@ func (s *Store) View(ctx context.Context, v Version) (menu.Published, error) {
 	return menu.Published{Content: content, Stops: stops}, nil
 }
 
-// PackedViews reads the stored form of menu views in one round trip: the stop values of each version,
-// in order, and the contents by hash, without those that the caller holds. A value that is missing in
-// Redis or foreign is empty or absent. Unpack unpacks them; they are not checked against PublishedSum.
-// The error is redisdb.ErrUnavailable.
+// PackedViews reads the stored form of menu views in one round trip. stops has the stop values of each version, in
+// the same order. contents has the contents by hash, except those for which held returns true. If Redis does not
+// have a value, or larder did not write it, stops has an empty element, and contents has no entry. Unpack unpacks
+// the values. They are not checked against PublishedSum. The error is redisdb.ErrUnavailable.
 func (s *Store) PackedViews(
 	ctx context.Context, versions []Version, held func(content string) bool,
 ) (stops [][]byte, contents map[string][]byte, err error) {

@@ -14,7 +14,7 @@ import (
 // Version describes one version of a restaurant's catalogue. The caller must not change its slices.
 type Version struct {
 	Restaurant menu.RestaurantID
-	Name       string // the restaurant's name as configured when it was published
+	Name       string // the restaurant's name in the configuration when this version was published
 	Version    int64  // from 1, only grows
 	Content    string // the hash of its content
 	Stops      menu.Stops
@@ -26,15 +26,14 @@ type Version struct {
 	Held        bool // a rollback holds it (policy S7a)
 	Hold        Hold // zero if Held is false
 	Bytes       int  // size of the content
-	// ModifiedAt is SyncedAt, or a second later if the previous version was modified in the same
-	// second. So no two versions have the same Last-Modified, which may be slightly in the future.
+	// ModifiedAt is SyncedAt, or the next full second after the previous version's ModifiedAt if that is later.
+	// So no two versions have the same Last-Modified, and ModifiedAt may be slightly in the future.
 	ModifiedAt time.Time
-	// Published identifies what the ordering service published: the content and the
-	// stop lists of all restaurants. It may change without a new version, and
-	// PublishedAt with it. PublishedAt follows the rule of ModifiedAt.
+	// Published identifies what the ordering service published: the content and the stop lists of all restaurants.
+	// Published and PublishedAt may change without a new version. PublishedAt follows the rule of ModifiedAt.
 	Published   string
 	PublishedAt time.Time
-	// Floor is the highest version that was served before Redis lost it, 0 for none; see Behind.
+	// Floor is the highest version that was served and that Redis has lost, or 0; see Behind.
 	Floor int64
 }
 
@@ -45,9 +44,9 @@ type Snapshot struct {
 	Catalogue *menu.Catalogue
 }
 
-// EventID identifies the version in a few characters, the same on every instance:
-// "<version>-<8 hex>". The hex is of its content and sync time. These differ
-// between two versions with one number, which occur if Redis loses its data.
+// EventID identifies the version in a few characters, the same on every instance: "<version>-<8 hex digits>". The digits
+// are a hash of the content and the sync time. If Redis loses its data, two versions can have the same number, but their
+// hashes differ.
 func (v Version) EventID() string {
 	hash := sha256.Sum256([]byte(v.Content + " " + menu.FormatTime(v.SyncedAt)))
 	return strconv.FormatInt(v.Version, 10) + "-" + hex.EncodeToString(hash[:4])
@@ -82,7 +81,7 @@ func encodeRecord(v Version) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// decodeRecord reads a record; CheckedAt starts as SyncedAt. The error is ErrCorrupt.
+// decodeRecord reads a record. It sets CheckedAt to SyncedAt. The error is ErrCorrupt.
 func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, error) {
 	var r record
 	if err := json.Unmarshal(raw, &r); err != nil {
@@ -111,7 +110,7 @@ func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, error) {
 	}, nil
 }
 
-// fieldValues is a result of HMGET. A value that is absent, or that larder did not write, reads as zero.
+// fieldValues is a result of HMGET. A value that is absent, or that larder did not write, counts as zero.
 type fieldValues []any
 
 func (f fieldValues) text(i int) string {
@@ -132,14 +131,14 @@ func (f fieldValues) time(i int) time.Time {
 	return t
 }
 
-// ClockSlack is the largest accepted difference between the clocks of instances. A
-// check that is further in the future came from a wrong clock and is replaced.
+// ClockSlack is the largest accepted difference between the clocks of instances. A stored CheckedAt that is
+// further in the future is from a wrong clock, and the next check replaces it.
 const ClockSlack = time.Minute
 
 func parseTime(s string) (time.Time, error) { return time.Parse(menu.TimeFormat, s) }
 
-// afterLast returns t. If before is in the same second or later, it returns the
-// next full second after before, so that If-Modified-Since distinguishes the two.
+// afterLast returns t, or the full second after before if t is earlier than that. So the two
+// times differ by a second or more in HTTP dates, and If-Modified-Since distinguishes them.
 func afterLast(t, before time.Time) time.Time {
 	if next := before.Truncate(time.Second).Add(time.Second); !before.IsZero() && t.Before(next) {
 		return next
@@ -147,5 +146,5 @@ func afterLast(t, before time.Time) time.Time {
 	return t
 }
 
-// truncateMillis returns t as Redis and all bodies show it.
+// truncateMillis returns t in UTC and without fractions of a millisecond, as in Redis and in responses.
 func truncateMillis(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

@@ -11,7 +11,7 @@ import (
 )
 
 // WholeMenu, PublishedMenu and ChangesOnly replace a dish's index in a Key: for the body of GET …/menu,
-// of the published menu view, and of GET …/changes. A version has many of the last kind.
+// of the published menu view, and of GET …/changes. A version has one ChangesOnly body for each Since.
 const (
 	WholeMenu     = menu.None
 	PublishedMenu = WholeMenu - 1
@@ -27,10 +27,10 @@ type Key struct {
 	Restaurant menu.RestaurantID
 	Content    string // cache.Version.Published for PublishedMenu
 	Version    int64
-	Synced     int64 // milliseconds; the content does not include stop lists
+	Synced     int64 // milliseconds; distinguishes versions that have the same content and other stop lists
 	Product    menu.Index
 	Encoding   Encoding
-	Since      int64 // of ChangesOnly: the other version
+	Since      int64 // for ChangesOnly: the version that is compared with Version
 }
 
 func (k Key) String() string {
@@ -44,8 +44,8 @@ type Bodies struct {
 	flight singleflight.Group
 }
 
-// store is an *otter.Cache[Key, *Representation]. With that type in the field, the compiler would
-// generate its methods again in every package that imports this one.
+// store is an *otter.Cache[Key, *Representation]. If the field had that type, the compiler would generate
+// the methods of the type again in every package that imports this package.
 type store interface {
 	GetIfPresent(key Key) (*Representation, bool)
 	Set(key Key, r *Representation) (*Representation, bool)
@@ -95,15 +95,14 @@ func (b *Bodies) Build(key Key, version *VersionBodies, render func() (*Represen
 	return r, nil
 }
 
-// VersionBodies tracks the bodies of one version, so that they are removed
-// together. It stores no list of keys, which would need more memory than the bodies
-// and is not part of cache.memory. A nil *VersionBodies keeps nothing.
+// VersionBodies tracks the bodies of one version, so that they are removed together. It stores no list of keys: the
+// list would need more memory than the bodies, and cache.memory would not limit it. A nil *VersionBodies keeps nothing.
 type VersionBodies struct {
 	mu        sync.Mutex
 	closed    bool
 	key       Key        // one of the keys; they differ only in dish and encoding
 	last      menu.Index // the highest dish of any key
-	published Key        // one of the keys of the published view, for one Published
+	published Key        // one of the keys of the published menu view; Content is the latest cache.Version.Published
 }
 
 // Put keeps a body of the version, unless the version was cleared.
@@ -125,20 +124,21 @@ func (v *VersionBodies) Put(b *Bodies, key Key, r *Representation) {
 	b.Set(key, r)
 }
 
-// DropPublished removes the bodies of the published view, except those of the given Published.
+// DropPublished removes the bodies of the published menu view, unless they are of this cache.Version.Published.
 func (v *VersionBodies) DropPublished(b *Bodies, published string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.keepPublished(b, published)
 }
 
+// keepPublished is DropPublished for a caller that has locked v.mu.
 func (v *VersionBodies) keepPublished(b *Bodies, published string) {
 	if v.published.Content != published {
 		b.drop(v.published)
 	}
 }
 
-// Clear removes every body of the version. Later ones are not kept.
+// Clear removes every body of the version. After Clear, Put keeps no bodies of the version.
 func (v *VersionBodies) Clear(b *Bodies) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -21,12 +21,12 @@ type changesBody struct {
 }
 
 // Changes returns the body of GET …/changes: the diff between version since and the snapshot's version.
-// The history has one version for each content: the last. since may be such a version, or one that was
+// The history contains only the last version of each content. Version since must be in the history, or it was
 // replaced within the last ten minutes (policy S7).
 //
 // The first request for two versions loads the older one from Redis and compares both: O(size of both).
 // Concurrent callers share this work. The body stays in the Replica's memory until it is evicted.
-// The end of ctx ends only this caller's wait. Errors: cache.ErrVersionGone, redisdb.ErrUnavailable,
+// If ctx ends, only this caller stops waiting. Errors: cache.ErrVersionGone, redisdb.ErrUnavailable,
 // cache.ErrCorrupt, the error of ctx. A version is gone if it is not stored, is above the snapshot's
 // version, or is not above the floor (policy S2a): such a number may have been used twice.
 func (r *Replica) Changes(ctx context.Context, snap *cache.Snapshot, since int64, enc encoded.Encoding) (*encoded.Representation, error) {
@@ -55,7 +55,7 @@ func (r *Replica) Changes(ctx context.Context, snap *cache.Snapshot, since int64
 }
 
 func (r *Replica) diffBody(ctx context.Context, snap *cache.Snapshot, since int64, enc encoded.Encoding) (*encoded.Representation, error) {
-	if enc != encoded.Identity { // compress the identity body, so that versions are compared once
+	if enc != encoded.Identity { // compress the uncompressed body: the versions are compared once for all encodings
 		plain, err := r.Changes(ctx, snap, since, encoded.Identity)
 		if err != nil {
 			return nil, err
