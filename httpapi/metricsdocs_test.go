@@ -93,7 +93,7 @@ func counting(t *testing.T) *prometheus.Registry {
 		},
 	})
 	observer.TickSkipped(bistro, menusync.SkipBusy)
-	observer.Upstream(upstream.Call{Operation: upstream.OpMenu, Status: 200, Duration: time.Second})
+	observer.Upstream(upstream.Exchange{Operation: upstream.OpMenu, Status: 200, Duration: time.Second})
 	observer.Redis(time.Millisecond, nil)
 	observer.OrderEvent("order.timed_out")
 	w.get(menuPath)

@@ -119,14 +119,14 @@ func (m *Metrics) TickSkipped(_ menu.RestaurantID, reason menusync.SkipReason) {
 	m.skipped.WithLabelValues(string(reason)).Inc()
 }
 
-// Upstream counts a call to the ordering service.
-func (m *Metrics) Upstream(call upstream.Call) {
+// Upstream counts an exchange with the ordering service.
+func (m *Metrics) Upstream(made upstream.Exchange) {
 	status := "none"
-	if call.Status != 0 {
-		status = class(call.Status)
+	if made.Status != 0 {
+		status = class(made.Status)
 	}
-	m.calls.WithLabelValues(string(call.Operation), status).Inc()
-	m.callTime.WithLabelValues(string(call.Operation)).Observe(call.Duration.Seconds())
+	m.calls.WithLabelValues(string(made.Operation), status).Inc()
+	m.callTime.WithLabelValues(string(made.Operation)).Observe(made.Duration.Seconds())
 }
 
 // Redis observes a command or pipeline of Redis; it is an observer of redisdb.DB.

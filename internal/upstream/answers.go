@@ -129,8 +129,8 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// failure returns an Error for an answer: the service's code and message if it has the error shape, the body,
-// Retry-After, and whether a read may be retried. certaintyOf adds the effect of a call that writes.
+// failure returns an Error with an answer's code, message, body (without secrets) and Retry-After. It decides whether a read
+// may be retried, and whether the circuit breaker counts a failure. certaintyOf adds the effect of a call that writes.
 func (c *Client) failure(op Operation, got *httpAnswer, cause error, tokens ...*oauth2.Token) *Error {
 	d := readResponseBody(got.body)
 	e := &Error{
@@ -164,7 +164,7 @@ func (c *Client) noResponse(op Operation, err error) *Error {
 	}
 }
 
-// sendWatch records the connection of one request, to find out whether any byte of the request may
+// sendWatch records the TCP connection of one request, to find out whether any byte of the request may
 // have been sent (policy O8, "nothing written").
 type sendWatch struct {
 	got atomic.Pointer[httptrace.GotConnInfo] // nil: the request has no connection
@@ -177,18 +177,18 @@ func (w *sendWatch) watch(ctx context.Context) context.Context {
 	})
 }
 
-// nothingSent reports whether certainly no byte of the request was sent.
+// nothingSent reports whether it is certain that no byte of the request was sent.
 func (w *sendWatch) nothingSent() bool {
 	got := w.got.Load()
 	if got == nil {
 		return true
 	}
-	counted, ok := got.Conn.(*writeConn) // a connection of TLS behind a proxy is not counted
+	counted, ok := got.Conn.(*writeConn) // not ok if http.Transport added TLS behind a proxy: its bytes are not counted
 	return ok && counted.written.Load() == 0
 }
 
-// certaintyOf returns the error of an answer to a call that writes, with its effect (policies O8,
-// W13); nil means done.
+// certaintyOf decides from an answer what effect a call that writes had (policies O8, W13). It
+// returns nil if the call is done, otherwise an Error with the Effect.
 func (c *Client) certaintyOf(op Operation, got *httpAnswer, used *oauth2.Token) *Error {
 	d := readResponseBody(got.body)
 	if got.bodyErr != nil {
@@ -202,8 +202,8 @@ func (c *Client) certaintyOf(op Operation, got *httpAnswer, used *oauth2.Token) 
 	switch s := got.status; {
 	case s >= 200 && s <= 299:
 		if op != OpCreate && d.isErrorShape() {
-			// The interface does not specify the status of a failed payment. An answer with its
-			// error shape is a refusal, whatever the status.
+			// The interface does not specify the status of a failed payment. An answer in the
+			// interface's error shape is a refusal, even with a 2xx status.
 			e.refused = true
 			return e
 		}
@@ -211,7 +211,7 @@ func (c *Client) certaintyOf(op Operation, got *httpAnswer, used *oauth2.Token) 
 		if e.Err == nil {
 			e.Err = fmt.Errorf("%w: a success status without the expected body", errResponse)
 		}
-	case s == http.StatusUnauthorized: // for the second time: not processed
+	case s == http.StatusUnauthorized: // the service rejected the token and did not process the call
 	case s == http.StatusTooManyRequests,
 		s == http.StatusServiceUnavailable && *c.cfg.RetryUnavailable:
 		e.again = true
@@ -227,8 +227,8 @@ func (c *Client) certaintyOf(op Operation, got *httpAnswer, used *oauth2.Token) 
 	return e
 }
 
-// done reports whether a 2xx answer means that the call took effect. For a created order it must contain the
-// id. For other calls it may contain any JSON or nothing, except the interface's error shape (policy W13).
+// done reports whether a 2xx answer means that the call took effect. The answer to a new order must contain the
+// order's id. Other answers may be empty, or any JSON except the interface's error shape (policy W13).
 func done(op Operation, got *httpAnswer, d responseBody) bool {
 	switch {
 	case got.bodyErr != nil:
@@ -265,16 +265,16 @@ func (c *Client) redact(text string, tokens ...*oauth2.Token) string {
 	return text
 }
 
-// minSecret is the length of the shortest secret that is redacted. Redacting shorter ones would
+// minSecret is the length of the shortest secret that is redacted. Redacting shorter secrets would
 // hide nothing and make texts unreadable.
 const minSecret = 4
 
-// maxSpelled is the length of the longest secret that is also redacted in other spellings. Longer
-// ones do not fit in a header.
+// maxSpelled is the length of the longest secret that is also redacted in other spellings. A longer secret, which
+// would not fit in a header, is redacted only as it is.
 const maxSpelled = 16 << 10
 
 // mayContain reports, in one pass and without compiling a pattern, whether the text may contain the secret.
-// No spelling is shorter than the secret, and its letters and digits are spelled as themselves.
+// No spelling is shorter than the secret. Every spelling contains the secret's letters and digits unchanged.
 func mayContain(text, secret string) bool {
 	if len(text) < len(secret) {
 		return false

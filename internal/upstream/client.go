@@ -13,21 +13,21 @@ import (
 	"larder/internal/silentlog"
 )
 
-// Call describes one HTTP exchange with the ordering service. Each attempt is one exchange.
-type Call struct {
+// Exchange describes one HTTP exchange with the ordering service: an attempt of a call, a read, or a token request.
+type Exchange struct {
 	Operation Operation
 	Status    int // the HTTP status; 0 if there was no response
 	Duration  time.Duration
 }
 
 // Client is a client of the ordering service for one configured connection. It is safe for
-// concurrent use. It starts goroutines only for token requests and for connections.
+// concurrent use. It starts goroutines only for token requests and for TCP connections.
 type Client struct {
 	cfg     Config
 	clock   func() time.Time
 	jitter  func(time.Duration) time.Duration
 	log     logrus.FieldLogger
-	observe func(Call)
+	observe func(Exchange)
 	reads   http.RoundTripper // menu, reasons, token
 	writes  http.RoundTripper
 	held    heldToken
@@ -37,12 +37,12 @@ type Client struct {
 
 // Deps are the dependencies of a Client. All are optional.
 type Deps struct {
-	// Log receives the events upstream.retry, .breaker, .reuse and .token. nil means no log.
+	// Log receives the events upstream.retry, upstream.breaker, upstream.reuse and upstream.token. nil means no log.
 	Log     logrus.FieldLogger
-	Observe func(Call) // is called after every exchange, on the caller's goroutine
-	// Dial opens the network connections to the ordering service. The default uses TCP.
+	Observe func(Exchange) // is called after every exchange, on the caller's goroutine
+	// Dial opens the TCP connections to the ordering service. The default is net.Dialer.DialContext.
 	Dial DialFunc
-	// Jitter returns the random part of a pause between attempts. The default returns 0 to most.
+	// Jitter returns the random part of a pause between attempts. By default, it is from 0 to the argument most.
 	Jitter func(most time.Duration) time.Duration
 }
 
@@ -59,7 +59,7 @@ func New(cfg Config, deps Deps) (*Client, error) {
 		deps.Log = silentlog.New()
 	}
 	if deps.Observe == nil {
-		deps.Observe = func(Call) {}
+		deps.Observe = func(Exchange) {}
 	}
 	if deps.Dial == nil {
 		deps.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext

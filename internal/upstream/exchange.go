@@ -59,11 +59,11 @@ func (c *Client) send(ctx context.Context, rt http.RoundTripper, r *request, tok
 	defer span.End()
 	got, err := c.exchange(ctx, rt, r, token)
 	c.trace(span, r, got)
-	call := Call{Operation: r.op, Duration: time.Since(start)}
+	made := Exchange{Operation: r.op, Duration: time.Since(start)}
 	if got != nil {
-		call.Status = got.status
+		made.Status = got.status
 	}
-	c.observe(call)
+	c.observe(made)
 	return got, err
 }
 
@@ -88,7 +88,7 @@ func (c *Client) trace(span tracing.Span, r *request, got *httpAnswer) {
 	}
 }
 
-// Headers that requests share. They are never changed.
+// Header values that all requests share. Nothing changes them.
 //
 //nolint:gochecknoglobals // read only
 var (
@@ -215,9 +215,9 @@ const (
 )
 
 // retry calls attempt until it succeeds, its error does not allow a retry, or there are no attempts left. It
-// returns the result of the last attempt, or if a repeat gets no slot, of the one before. ctx and until, unless it
-// is zero, limit only the pauses; a pause that would outlast them is not started. A started attempt has its own time limit, so that the
-// outcome of a write is never lost.
+// returns the result of the last attempt that was made: a repeat that gets no slot does not count. ctx and until
+// limit only the pauses: a pause that would end later is not started. A zero until is no limit. Each attempt has
+// its own time limit, so that the outcome of a write is never lost.
 func (c *Client) retry(ctx context.Context, until time.Time, base time.Duration, attempt func() (*httpAnswer, error)) (*httpAnswer, error) {
 	var last error
 	for try := 1; ; try++ {
@@ -244,7 +244,7 @@ func (c *Client) retry(ctx context.Context, until time.Time, base time.Duration,
 	}
 }
 
-// endsBefore reports whether a pause that starts now ends before ctx and until.
+// endsBefore reports whether a pause that starts now ends before the deadline of ctx and before until.
 func endsBefore(ctx context.Context, until time.Time, pause time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() == nil && (!ok || time.Until(deadline) > pause) && (until.IsZero() || time.Until(until) > pause)

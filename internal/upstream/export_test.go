@@ -41,7 +41,7 @@ func WithLogger(log logrus.FieldLogger) Option {
 }
 
 // WithObserver sets the function that is called after every exchange.
-func WithObserver(observe func(Call)) Option {
+func WithObserver(observe func(Exchange)) Option {
 	return Option{deps: func(d *Deps) { d.Observe = observe }}
 }
 

@@ -410,7 +410,7 @@ func TestObserverSeesEveryExchange(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, `{"result":[]}`)
 	}
-	client := start(t, s, upstream.WithObserver(func(c upstream.Call) {
+	client := start(t, s, upstream.WithObserver(func(c upstream.Exchange) {
 		seen = append(seen, string(c.Operation)+" "+http.StatusText(c.Status))
 	}))
 	if _, err := client.RejectionReasons(t.Context()); err != nil {
