@@ -16,7 +16,7 @@ const envPrefix = "LARDER_"
 // variable is an environment variable. Its key is the name without envPrefix.
 type variable struct{ key, value string }
 
-func (v variable) place() Place { return Place{Variable: envPrefix + v.key} }
+func (v variable) place() Position { return Position{Variable: envPrefix + v.key} }
 
 // readEnvironment applies the LARDER_… variables to the tree of the struct v. The next index adds an
 // element to a list. A list of single values can also be one variable, separated by commas.

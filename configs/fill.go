@@ -21,7 +21,7 @@ func (l *loader) fill(path string, n *node, v reflect.Value) {
 	if n.broken {
 		l.unread[path] = true
 	}
-	if path != "" && n.at != (Place{}) {
+	if path != "" && n.at != (Position{}) {
 		l.places[path] = n.at
 	}
 	if n.kind == absent {
@@ -158,7 +158,7 @@ func (l *loader) readSecretFile(key string, n, around *node, target reflect.Valu
 var variableReference = regexp.MustCompile(`\$\$\{|\$\{([^}]*)(\}?)`)
 
 // expand replaces each reference in a secret by the value of the variable.
-func (l *loader) expand(path string, at Place, target reflect.Value) {
+func (l *loader) expand(path string, at Position, target reflect.Value) {
 	target.SetString(variableReference.ReplaceAllStringFunc(target.String(), func(found string) string {
 		if found == "$${" {
 			return "${"

@@ -53,17 +53,17 @@ func readFile(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
 	}
-	place := Place{File: path}
+	place := Position{File: path}
 	data, err := os.ReadFile(path)
 	switch at := bytes.IndexFunc(data, invalidText); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, Errors{{Place: place, Msg: "the file does not exist", err: err}}
+		return nil, Errors{{Position: place, Msg: "the file does not exist", err: err}}
 	case err != nil:
-		return nil, Errors{{Place: place, Msg: fmt.Sprintf("cannot read the configuration: %v", errors.Unwrap(err)), err: err}}
+		return nil, Errors{{Position: place, Msg: fmt.Sprintf("cannot read the configuration: %v", errors.Unwrap(err)), err: err}}
 	case at >= 0:
 		place.Line = 1 + bytes.Count(data[:at], []byte("\n"))
 		place.Column = at - bytes.LastIndexByte(data[:at], '\n')
-		return nil, Errors{{Place: place, Msg: "invalid character: the configuration must be YAML in UTF-8, without control characters"}}
+		return nil, Errors{{Position: place, Msg: "invalid character: the configuration must be YAML in UTF-8, without control characters"}}
 	default:
 		return data, nil
 	}
@@ -125,14 +125,14 @@ func (l *loader) read(data []byte, v reflect.Value) {
 }
 
 // problemAt adds an error of a key to l.problems. During reading, it also marks the key as unread.
-func (l *loader) problemAt(at Place, key, format string, args ...any) {
+func (l *loader) problemAt(at Position, key, format string, args ...any) {
 	if l.checking && l.isUnread(key) {
 		return
 	}
 	if !l.checking && key != "" {
 		l.unread[key] = true
 	}
-	l.problems = append(l.problems, &Error{Place: at, Key: key, Msg: fmt.Sprintf(format, args...)})
+	l.problems = append(l.problems, &Error{Position: at, Key: key, Msg: fmt.Sprintf(format, args...)})
 }
 
 // problem reports an error of a key at the key's place.
@@ -160,7 +160,7 @@ func (l *loader) relative(name string) string {
 
 // Error is one error in a configuration.
 type Error struct {
-	Place
+	Position
 	Key string `json:"key"` // such as "connections[0].base_url"; empty if the error is not about one key
 	Msg string `json:"msg"` // what is wrong and what to do
 
@@ -175,7 +175,7 @@ func (p *Error) Unwrap() error { return p.err }
 
 // Error returns one line: the place, the key and the message.
 func (p *Error) Error() string {
-	parts := []string{p.Place.String(), p.Key, p.Msg}
+	parts := []string{p.Position.String(), p.Key, p.Msg}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
@@ -204,8 +204,8 @@ func (p Errors) sorted() Errors {
 	return p
 }
 
-// Place is the place of a value in the file or the environment.
-type Place struct {
+// Position is where a value is: in the file, or in a variable of the environment.
+type Position struct {
 	File     string `json:"file,omitempty"` // the path that Load received
 	Line     int    `json:"line,omitempty"` // from 1; 0 means no line
 	Column   int    `json:"column,omitempty"`
@@ -213,7 +213,7 @@ type Place struct {
 }
 
 // String returns a text such as "larder.yaml:3:5" or "environment LARDER_HTTP_LISTEN".
-func (p Place) String() string {
+func (p Position) String() string {
 	switch {
 	case p.Variable != "":
 		return "environment " + p.Variable
@@ -225,10 +225,10 @@ func (p Place) String() string {
 }
 
 // places maps the path of each key to its place.
-type places map[string]Place
+type places map[string]Position
 
 // find returns the place of the key at path, or of the nearest section if the key is missing.
-func (p places) find(path string) Place {
+func (p places) find(path string) Position {
 	for {
 		if at, ok := p[path]; ok || path == "" {
 			return at

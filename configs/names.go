@@ -36,7 +36,7 @@ func (l *loader) unknown(path string, e entry, keys []field) {
 	}
 	hint := "the keys are " + strings.Join(names, ", ")
 	if guess != "" {
-		l.unread[join(path, strings.TrimSuffix(guess, fileSuffix))] = true // omit errors of the key that was probably meant
+		l.unread[join(path, strings.TrimSuffix(guess, fileSuffix))] = true // report no other error of guess, such as that it is missing
 		hint = fmt.Sprintf("did you mean %q?", guess)
 	}
 	if underAuth {
@@ -46,8 +46,8 @@ func (l *loader) unknown(path string, e entry, keys []field) {
 	l.problems[len(l.problems)-1].Ignorable = ignorable
 }
 
-// formerKeys has the keys of earlier versions, without indexes. They are errors, because ignoring one
-// would silently change the behaviour.
+// formerKeys has the keys of earlier versions, without indexes. A former key is an error, because larder
+// would otherwise ignore it and silently behave differently.
 var formerKeys = map[string]struct{ now, instead string }{ //nolint:gochecknoglobals // constant
 	"http.express_lane":         {now: "fast_path"},
 	"http.drop_in":              {now: "compat"},
@@ -62,12 +62,12 @@ var formerKeys = map[string]struct{ now, instead string }{ //nolint:gochecknoglo
 
 var indexForm = regexp.MustCompile(`\[\d+\]`)
 
-// inGeneral returns the path without indexes and without restaurants.
+// inGeneral returns the path of the general section, without indexes: "ordering" for "restaurants[0].ordering".
 func inGeneral(path string) string {
 	return strings.TrimPrefix(indexForm.ReplaceAllString(path, ""), "restaurants.")
 }
 
-// formerVariable reports a variable if rest, its end, is a former key of the section at path.
+// formerVariable adds an error, and returns true, if rest is a former key of the section. rest is the variable's name after path.
 func (l *loader) formerVariable(from variable, rest, path string) bool {
 	for key, former := range formerKeys {
 		section, name, _ := strings.Cut(key, ".")
@@ -87,8 +87,8 @@ func (l *loader) formerVariable(from variable, rest, path string) bool {
 	return false
 }
 
-// isTypo reports whether name differs from known in at most two letters and a third of them. It is
-// stricter than Nearest, because a new key often resembles an old one.
+// isTypo reports whether name differs from known in at most two letters, and in at most a third of its
+// letters. It is stricter than Nearest, because a new key often resembles an old key.
 func isTypo(name, known string) bool {
 	return known != "" && setting.Distance(strings.ToLower(name), strings.ToLower(known)) <= min(len(name)/3, 2)
 }

@@ -15,7 +15,7 @@ import (
 // node is a value in the file or in a variable.
 type node struct {
 	kind  kind
-	at    Place
+	at    Position
 	text  string  // of a single value
 	keys  []entry // of a section, in order
 	items []*node // of a list
@@ -26,7 +26,7 @@ type node struct {
 // entry is one key of a section.
 type entry struct {
 	name  string
-	at    Place
+	at    Position
 	value *node
 }
 
@@ -80,7 +80,7 @@ func (l *loader) readYAML(data []byte) *node {
 	root := &node{}
 	file, err := parser.ParseBytes(data, 0)
 	if err != nil {
-		at, msg := Place{File: l.file}, err.Error()
+		at, msg := Position{File: l.file}, err.Error()
 		if e, ok := errors.AsType[yaml.Error](err); ok {
 			at, msg = l.at(e.GetToken()), yamlText(e.GetMessage())
 		}
@@ -204,8 +204,8 @@ func (l *loader) convert(from ast.Node) *node {
 	return n
 }
 
-func (l *loader) at(t *token.Token) Place {
-	p := Place{File: l.file}
+func (l *loader) at(t *token.Token) Position {
+	p := Position{File: l.file}
 	if t != nil && t.Position != nil {
 		p.Line, p.Column = t.Position.Line, t.Position.Column
 	}

@@ -23,7 +23,7 @@ func (c *Config) YAML() ([]byte, error) {
 	return text, nil
 }
 
-// JSON returns the same as YAML, as one JSON object with the keys in the same order.
+// JSON returns the keys and values of YAML as one JSON object, in the same order.
 func (c *Config) JSON() ([]byte, error) {
 	text, err := c.YAML()
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *Config) JSON() ([]byte, error) {
 	return out, nil
 }
 
-// printable returns a value in the form of the file, with ordered sections and without secrets.
+// printable returns a value as the configuration file would contain it: keys in order, secrets redacted.
 func printable(v reflect.Value) any {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {

@@ -102,7 +102,7 @@ func TestReloadRejectsAConfigurationWithErrors(t *testing.T) {
 	}
 	got := make([]string, 0, len(problems))
 	for _, problem := range problems {
-		got = append(got, problem.Place.String()+" "+problem.Key)
+		got = append(got, problem.Position.String()+" "+problem.Key)
 	}
 	want := []string{
 		"larder.yaml:1:16 http.listen", "larder.yaml:5:10 restaurants[0].id",

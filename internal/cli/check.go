@@ -30,11 +30,11 @@ const onlineLimit = time.Minute
 
 // finding is the result of one check.
 type finding struct {
-	Subject       string `json:"subject"`
-	OK            bool   `json:"ok"`
-	Msg           string `json:"msg"`
-	configs.Place        // of a configuration error
-	Key           string `json:"key,omitempty"`
+	Subject          string `json:"subject"`
+	OK               bool   `json:"ok"`
+	Msg              string `json:"msg"`
+	configs.Position        // of a configuration error
+	Key              string `json:"key,omitempty"`
 }
 
 func checkCommand(env *Environment) *cobra.Command {
@@ -86,10 +86,10 @@ func configFindings(cfg *configs.Config) []finding {
 func errorFindings(faults configs.Errors) []finding {
 	return Mapped(faults, func(f *configs.Error) finding {
 		return finding{
-			Subject: "configuration",
-			Msg:     f.Msg,
-			Place:   f.Place,
-			Key:     f.Key,
+			Subject:  "configuration",
+			Msg:      f.Msg,
+			Position: f.Position,
+			Key:      f.Key,
 		}
 	})
 }

@@ -63,8 +63,8 @@ func TestCheckAsJSONNamesPlaces(t *testing.T) {
 	got := larder(t, "check", "--json", "--config", file)
 	findings := clitest.FromJSON[[]finding](t, got.Out)
 	want := []finding{
-		{Subject: "configuration", Msg: `"many" must be an integer`, Place: configs.Place{File: file, Line: 1, Column: 17}, Key: "sync.history"},
-		{Subject: "configuration", Msg: `unknown value "some" (valid: open, ops, off)`, Place: configs.Place{File: file, Line: 2, Column: 17}, Key: "http.metrics"},
+		{Subject: "configuration", Msg: `"many" must be an integer`, Position: configs.Position{File: file, Line: 1, Column: 17}, Key: "sync.history"},
+		{Subject: "configuration", Msg: `unknown value "some" (valid: open, ops, off)`, Position: configs.Position{File: file, Line: 2, Column: 17}, Key: "http.metrics"},
 	}
 	if got.Status != StatusFailed || !slices.Equal(findings, want) {
 		t.Errorf("check --json of a wrong file: status %d, %+v; want 1 and %+v", got.Status, findings, want)
