@@ -80,14 +80,14 @@ func serviceLogger(cmd *cobra.Command, env *cli.Environment) (*logrus.Logger, er
 	return log, nil
 }
 
-// jsonLines formats entries as logrus.JSONFormatter does, with a sixth of its allocations, because each order
-// writes a line (docs/performance.md).
+// jsonLines formats entries like logrus.JSONFormatter, with a sixth of the allocations: larder writes a line for
+// each order (docs/performance.md).
 type jsonLines struct{}
 
 // Format implements logrus.Formatter.
 func (jsonLines) Format(entry *logrus.Entry) ([]byte, error) {
 	var line []byte
-	if entry.Buffer != nil { // which logrus reuses
+	if entry.Buffer != nil { // logrus reuses the buffer
 		entry.Buffer.Grow(bytes.MinRead)
 		line = entry.Buffer.AvailableBuffer()
 	}

@@ -1,7 +1,7 @@
 // Command larder serves restaurant menus from a cache and forwards only valid orders to the ordering service.
 //
-// This package connects the other packages and runs them in one errgroup. It has no
-// rules of its own. The other commands are in internal/cli and internal/demo.
+// This package connects the other packages and runs them in one errgroup. It contains no
+// domain logic. The other commands are in internal/cli and internal/demo.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"larder/internal/demo"
 )
 
-// main runs the command line. The first signal cancels its context, the second ends the process.
+// main runs the command line. The first signal cancels the command's context. The second signal ends the process.
 func main() {
 	ctx, stop := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, env cli.Environment) int {
 	return cli.Run(ctx, newRoot(&env, args...), args, &env) //nolint:contextcheck // ExecuteContext passes the context to every command
 }
 
-// newRoot returns the command larder: the client, the daemon and the demo.
+// newRoot returns the command larder with all its subcommands.
 func newRoot(env *cli.Environment, args ...string) *cobra.Command {
 	with := demoStarts(env)
 	root := cli.Root(env, args, serveCommand(env), demo.Command(env, with), demo.SandboxCommand(env, with), versionCommand(env))

@@ -35,7 +35,7 @@ func onSIGHUP(reload func()) (stop func()) {
 
 // reloader applies a changed configuration to a running daemon. It is for one goroutine.
 type reloader struct {
-	read    func(running *configs.Config) (next *configs.Config, restart []string, err error)
+	read    func(running *configs.Config) (next *configs.Config, restart []string, err error) // restart: the sections that need a restart
 	log     logrus.FieldLogger
 	daemon  atomic.Pointer[daemon] // nil during startup
 	running *configs.Config        // the current configuration; nil until the first reload
@@ -88,7 +88,7 @@ func (r *reloader) reload() {
 	}).Info("reloaded restaurants, schedules and clients")
 }
 
-// reject logs every error of the configuration, each with its place.
+// reject logs every error of the configuration, each with its file, line and column or its variable.
 func (r *reloader) reject(err error) {
 	all := []error{err}
 	if many, ok := errors.AsType[configs.Errors](err); ok {
@@ -97,6 +97,6 @@ func (r *reloader) reject(err error) {
 	for _, each := range all {
 		r.log.WithError(each).WithField("event", "config.error").Error("error in the configuration")
 	}
-	r.log.WithField("event", "config.reload_rejected").WithField("faults", len(all)).
+	r.log.WithField("event", "config.reload_rejected").WithField("errors", len(all)).
 		Error("nothing was reloaded: larder keeps its current configuration; fix the errors and send SIGHUP again")
 }

@@ -169,7 +169,7 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	// With an error anywhere, nothing changes, and every error is logged.
 	file.write(t, line(1, ""), line(1, ""), line(2, `, schedule: "never"`), line(3, `, colour: "x"`))
 	p.signal(t, syscall.SIGHUP)
-	p.log.Find(t, `"event":"config.reload_rejected","faults":3`)
+	p.log.Find(t, `"errors":3,"event":"config.reload_rejected"`)
 	for _, fault := range []string{`larder.yaml:8:10: restaurants\[1\].id`, `larder.yaml:9:\d+: restaurants\[2\].schedule`, `larder.yaml:10:\d+: unknown key \\"colour\\"`} {
 		p.log.Find(t, `"error":"[^"]*`+fault+`.*"event":"config.error"`)
 	}
