@@ -180,7 +180,7 @@ func (p *Page) Serve(c *gin.Context) error {
 		}
 	}
 	encoding := encoded.Identity
-	if web.Takes(c.Request, "gzip") {
+	if web.AcceptsEncoding(c.Request, "gzip") {
 		encoding = encoded.Gzip
 	}
 	snapshot := p.snapshot(c.Request.Context(), v.Restaurant.ID)

@@ -17,12 +17,12 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// The Cache-Control of assets. A URL with ?v= never changes its content; without it, browsers
-// revalidate after five minutes.
+// The Cache-Control of assets. The content of a URL with the current version in ?v= never changes.
+// Browsers revalidate other files after five minutes, and a page (HTML) each time.
 const (
-	keepForEver = "public, max-age=31536000, immutable"
-	keepAWhile  = "public, max-age=300, stale-while-revalidate=86400"
-	keepAsking  = "no-cache"
+	cacheForever     = "public, max-age=31536000, immutable"
+	cacheFiveMinutes = "public, max-age=300, stale-while-revalidate=86400"
+	revalidate       = "no-cache"
 )
 
 // Asset is one file with its compressed forms. Each form is created at the first request and kept.
@@ -34,7 +34,7 @@ type Asset struct {
 	brotli  func() []byte
 }
 
-// kinds are the Content-Types by file extension. The system's own table differs between machines.
+// kinds are the Content-Types by file extension. The table of mime.TypeByExtension differs between machines.
 var kinds = map[string]string{ //nolint:gochecknoglobals // constant
 	".css":  "text/css; charset=utf-8",
 	".html": "text/html; charset=utf-8",
@@ -88,7 +88,7 @@ func (a *Asset) Body() []byte { return a.body }
 // Version returns 12 hex digits of the body's hash.
 func (a *Asset) Version() string { return a.version }
 
-// ServeHTTP answers GET and HEAD with 304, or with the body in br, gzip or uncompressed. Browsers revalidate
+// ServeHTTP answers GET and HEAD with 304, or with the body: br, gzip or uncompressed. Browsers revalidate
 // a page (HTML) each time, and may cache other files: forever if ?v= is the current version.
 func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
@@ -106,10 +106,10 @@ func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Type", a.kind)
 	body := a.body
 	switch {
-	case Takes(r, "br"):
+	case AcceptsEncoding(r, "br"):
 		body = a.brotli()
 		header.Set("Content-Encoding", "br")
-	case Takes(r, "gzip"):
+	case AcceptsEncoding(r, "gzip"):
 		body = a.gzip()
 		header.Set("Content-Encoding", "gzip")
 	}
@@ -117,11 +117,11 @@ func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// Takes reports whether the Accept-Encoding of a request names the coding with a weight other than 0.
-func Takes(r *http.Request, coding string) bool {
+// AcceptsEncoding reports whether Accept-Encoding names the content encoding, and its weight is not 0. It ignores "*".
+func AcceptsEncoding(r *http.Request, encoding string) bool {
 	for element := range strings.SplitSeq(strings.Join(r.Header["Accept-Encoding"], ","), ",") {
 		name, parameters, _ := strings.Cut(element, ";")
-		if !strings.EqualFold(strings.TrimSpace(name), coding) {
+		if !strings.EqualFold(strings.TrimSpace(name), encoding) {
 			continue
 		}
 		_, weight, given := strings.Cut(strings.ReplaceAll(strings.ToLower(parameters), " ", ""), "q=")
@@ -134,15 +134,15 @@ func Takes(r *http.Request, coding string) bool {
 func (a *Asset) keep(r *http.Request) string {
 	switch {
 	case strings.HasPrefix(a.kind, "text/html"):
-		return keepAsking
+		return revalidate
 	case r.URL.Query().Get("v") == a.version:
-		return keepForEver
+		return cacheForever
 	default:
-		return keepAWhile
+		return cacheFiveMinutes
 	}
 }
 
-// MatchesETag compares an entity tag weakly with the tags of all If-None-Match lists, or with "*".
+// MatchesETag reports whether one of the If-None-Match lists contains the entity tag (weak comparison) or is "*".
 func MatchesETag(lists []string, etag string) bool {
 	for _, list := range lists {
 		if ListsETag(list, etag) {
@@ -152,8 +152,8 @@ func MatchesETag(lists []string, etag string) bool {
 	return false
 }
 
-// ListsETag compares an entity tag weakly with the tags of one If-None-Match. A malformed list
-// is compared up to its error. It does not allocate.
+// ListsETag reports whether one If-None-Match list contains the entity tag (weak comparison) or is "*". It
+// reads a malformed list up to the error. It does not allocate.
 func ListsETag(list, etag string) bool {
 	etag = strings.TrimPrefix(etag, "W/")
 	rest := strings.TrimLeft(list, " \t,")
