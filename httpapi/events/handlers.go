@@ -108,7 +108,7 @@ func (h *Handlers) follow(ctx context.Context, st *stream, topic *topic, who aut
 			return endRemoved
 		}
 		latest = topic.latest()
-		err = st.send(latest.deltaFor(seen)) // nothing after a heartbeat
+		err = st.send(latest.deltaFor(seen)) // sends nothing if only a heartbeat was due
 	}
 	return failureReason(err)
 }

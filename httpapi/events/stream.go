@@ -42,7 +42,7 @@ type stream struct {
 	out          gin.ResponseWriter
 	control      *http.ResponseController
 	writeTimeout time.Duration
-	due          *time.Timer // of the next heartbeat
+	due          *time.Timer // fires when a heartbeat is due
 }
 
 // newStream prepares the headers without sending them. It removes the server's time limits for
@@ -52,7 +52,7 @@ func (h *Handlers) newStream(c *gin.Context) (*stream, error) {
 		out:          c.Writer,
 		control:      http.NewResponseController(underlying(c.Writer)),
 		writeTimeout: h.deps.Config.WriteTimeout,
-		due:          time.NewTimer(rand.N(h.deps.Config.Heartbeat) + 1), // random, so that heartbeats are spread
+		due:          time.NewTimer(rand.N(h.deps.Config.Heartbeat) + 1), // random, so that streams do not send their heartbeats together
 	}
 	if err := st.control.SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
@@ -93,8 +93,8 @@ func (st *stream) send(frames ...[]byte) error {
 // sendRetryHint sends the delay before a reconnect. An error means that the client has disconnected.
 func (st *stream) sendRetryHint(after time.Duration) { _ = st.send(retryFrame(after)) }
 
-// wait waits for news, or until a heartbeat is due, which it sends: a comment, which clients ignore. It
-// returns why the stream has ended; empty if it has not.
+// wait waits for news or for the next heartbeat. It sends the heartbeat, a comment that clients ignore. The
+// result is the reason why the stream has ended, or empty.
 func wait[T any](ctx context.Context, h *Handlers, st *stream, news <-chan T) ending {
 	select {
 	case <-ctx.Done():
