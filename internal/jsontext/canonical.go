@@ -14,7 +14,7 @@ type Canonical struct {
 
 	// AppendNumber appends each number; if it is nil, numbers are not changed.
 	AppendNumber func(dst []byte, number string) []byte
-	// KnownNames has usual names by their literals. Others are computed and remembered.
+	// KnownNames has the forms of frequent names by their literals. Other names are computed once and cached.
 	KnownNames map[string]CanonicalName
 
 	form     []byte                   // the output, with a comma after each value

@@ -196,10 +196,10 @@ func (c *Catalogue) reasonsOf(stopped bool, e Entry, refused bool, s Index) (all
 	return all
 }
 
-// table has rows of any length, which are stored one after the other.
+// table stores rows of any length one after the other.
 type table[T any] struct {
 	cells  []T
-	starts []Index // by row, and one more: start in cells
+	starts []Index // by row: its start in cells; the last element is the end of the last row
 }
 
 func tableOf[T any](rows [][]T) table[T] {

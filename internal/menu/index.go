@@ -15,7 +15,7 @@ func newIndex(places int) hashIndex { return make(hashIndex, 1<<bits.Len(uint(4*
 
 var textSeed = maphash.MakeSeed() //nolint:gochecknoglobals // read only
 
-// start returns the first slot of a text.
+// start returns the first slot that can contain a text.
 func (x hashIndex) start(text string) int {
 	return int(maphash.String(textSeed, text) % uint64(len(x)))
 }

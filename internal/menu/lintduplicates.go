@@ -26,7 +26,7 @@ func (l *linter) duplicates() {
 	}
 }
 
-// repeats reports missing and duplicate ids.
+// repeats reports elements with a missing id or the id of an earlier element.
 func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name string)) {
 	seen := make(map[string]int, len(all))
 	for i := range all {

@@ -22,8 +22,8 @@ import (
 // different order of members is the same content. Types, digits of numbers, spellings, duplicates and invalid
 // elements are preserved. In strings only the escapes change, and invalid UTF-8 becomes U+FFFD.
 //
-// Stops are the removed values in JSON, each distinct value once, and the value of each element in
-// the order of Content.
+// Stops contains the removed values in JSON: each distinct value once, and for each element, in the sequence of
+// Content, which value it has.
 type Published struct {
 	Content []byte
 	Stops   []byte
@@ -223,8 +223,8 @@ func stopField(folded string) bool {
 	}
 }
 
-// stopTable contains the stop values of a view: the distinct values, each a JSON object of the
-// members removed from one element, and by element the position of its value.
+// stopTable contains the stop values of a view: the distinct values, and for each element the position of its
+// value. A value is a JSON object with the members that were removed from an element.
 type stopTable struct {
 	Values []string `json:"values"` // in the order of their first element
 	Of     []int    `json:"of"`

@@ -11,13 +11,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Concurrent commits of a connection share pipelines. With a connection of its own, each commit costs
-// one round trip, one fsync of Redis (appendfsync always) and one WAIT; the commits of a pipeline share
-// all three. The pipelines of go-redis (AutoPipeline) do not fit: they send WAIT over another
-// connection, and WAIT covers only the writes of its own.
+// Concurrent commits for one ordering service share pipelines. Alone, each commit costs one round trip, one
+// fsync of Redis (appendfsync always) and one WAIT. The commits of a pipeline share all three. The pipelines of
+// go-redis (AutoPipeline) cannot be used: they send WAIT over another TCP connection, and WAIT covers only the
+// writes of the TCP connection that sends it.
 //
-// A commit is sent at once unless maxPipelines are in flight. So a single order is not slower, and
-// under load the commits that arrive during a round trip form the next pipeline.
+// A commit is sent at once unless maxPipelines are in flight. So a single order does not wait. Under load, the
+// commits that arrive during a round trip form the next pipeline.
 const (
 	maxPipelines = 2  // in flight: one on the network while Redis works on the other
 	maxBatch     = 64 // commits of one pipeline; a larger one would delay the first reply
@@ -26,14 +26,14 @@ const (
 // evaluation is one run of commit.lua, or one read.
 type evaluation struct {
 	ctx     context.Context //nolint:containedctx // a pipeline is in the trace of its first caller
-	key     string          // on the server that runs it
+	key     string          // selects the Redis server: the one that has this key
 	command []any
 	wait    int // number of replicas to wait for; 0 sends no WAIT
 	limit   time.Duration
 
 	done         chan struct{} // closed when the fields below are set
 	reply        *redis.Cmd
-	acknowledged int // -1 without a wait
+	acknowledged int // number of Redis replicas that acknowledged; -1 if no WAIT was sent
 	err          error
 }
 
@@ -49,7 +49,8 @@ type batcher struct {
 	running int // pipelines in flight
 }
 
-// share runs e in a pipeline with other commits. If ctx ends before e is sent, e is not sent.
+// share runs e in a pipeline with other evaluations. If ctx ends, share returns its error: Redis does not run e
+// if e was not sent yet. Otherwise Redis may have run e or not.
 func (w *writer) share(ctx context.Context, b *batcher, e *evaluation) error {
 	e.ctx, e.done = context.WithoutCancel(ctx), make(chan struct{})
 	b.mu.Lock()
@@ -70,9 +71,9 @@ func (w *writer) share(ctx context.Context, b *batcher, e *evaluation) error {
 	}
 }
 
-// drain sends pipelines until the queue is empty. Their limits are those of the Redis client. If
-// Redis does not respond in time, it rejects the commits that wait: otherwise each of them would
-// wait for the timeouts of all pipelines before it.
+// drain sends pipelines until the queue is empty. The timeouts are those of the Redis client. If Redis does not
+// respond in time, drain fails all evaluations in the queue. Otherwise each of them would wait until all earlier
+// pipelines have timed out.
 func (w *writer) drain(b *batcher) {
 	var failure error
 	for {

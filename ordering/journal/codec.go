@@ -47,8 +47,8 @@ func revisionHead(revision string) string {
 	return recordFormat + revision + " "
 }
 
-// encode returns the stored form of a record. The time of the commit is missing: it is all zeros. encode rounds
-// the times of the record to those that decode returns, and fails for a record that decode would reject.
+// encode returns the stored form of a record. Its time of the commit is zeros, which commit.lua replaces. encode
+// rounds the times of r as decode would return them, and fails for a record that decode would reject.
 func encode(revision string, r *ordering.Record) (string, error) {
 	c := codec{out: make([]byte, 0, 1024)}
 	c.out = append(c.out, revisionHead(revision)...)
@@ -58,7 +58,7 @@ func encode(revision string, r *ordering.Record) (string, error) {
 }
 
 // decode decodes an order. The error is errCorrupt with the name of the value, never with the value
-// itself. The answers have only their status and code.
+// itself. Each answer has only its status and code.
 func decode(at location, text string) (*order, error) {
 	o := &order{place: at}
 	c := codec{reading: true}
@@ -308,7 +308,7 @@ func (c *codec) time(name string, v *time.Time, missing bool) {
 	if integer(c, name, &ms); ms < 0 || ms > latest || ms == 0 && !missing {
 		c.corrupt(name)
 	}
-	if rounded := moment(ms); *v != rounded { // a record that others read already has such times
+	if rounded := moment(ms); *v != rounded { // other goroutines may read a rounded record, so it is not written
 		*v = rounded
 	}
 }

@@ -61,7 +61,7 @@ func (w *writer) sharedText(ctx context.Context, connection, key string) (string
 	if _, oneServer := w.write.(*redis.Client); !oneServer {
 		return w.readText(ctx, key)
 	}
-	// GETRANGE returns an empty text for a missing key. GET would return an error, which go-redis examines at length.
+	// GETRANGE returns an empty text for a missing key. GET would return an error, and go-redis needs much time to examine errors.
 	e := &evaluation{key: key, command: []any{"getrange", &key, 0, -1}}
 	if err := w.share(ctx, &w.state(connection).lookups, e); err != nil {
 		return "", err

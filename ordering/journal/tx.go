@@ -14,7 +14,7 @@ import (
 type tx struct {
 	names cache.Keys
 	cfg   ordering.Config
-	order *order          // as it was read; without a revision it is to be created
+	order *order          // as read; it has no revision if the tx creates it
 	next  ordering.Record // after the transaction; the tx owns its list of calls
 	// placedState is the state that replaces StatePlaced, usually empty (see supersede).
 	placedState ordering.State
@@ -23,10 +23,10 @@ type tx struct {
 	revision string // after the transaction; random if empty
 	tookID   bool   // the orderID becomes one of this order
 	rel, abs string // expiry of the record and of its orderID, as in commit.lua
-	listed   string // cache of member
+	listed   string // the result of member, computed once
 
-	mode   string // of commit.lua
-	keys   []string
+	mode   string   // ARGV[1] of commit.lua
+	keys   []string // KEYS of commit.lua
 	checks []string
 	steps  []string
 }
@@ -195,7 +195,7 @@ func (c *tx) command(r remembered) []any {
 	}, c.checks, c.steps)
 	all := append(make([]any, 0, 3+len(words)), "evalsha", commitHash, len(c.keys))
 	for i := range words {
-		all = append(all, &words[i]) // a pointer needs no memory of its own
+		all = append(all, &words[i]) // unlike a string, a pointer in an any needs no allocation
 	}
 	return all
 }

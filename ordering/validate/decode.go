@@ -104,7 +104,7 @@ func newDecoder(in Input, notes *violation.List) decoder {
 // order, because the last one counts.
 func (d *decoder) record(size int) {
 	d.AppendNumber, d.KnownNames = appendCanonicalNumber, canonicalNames
-	d.Record(make([]byte, 0, size+size/8)) // with a comma after each value
+	d.Record(make([]byte, 0, size+size/8)) // with room for a comma after each value
 }
 
 // maxExponentDigits limits the exponents that are computed. Longer ones are not changed.

@@ -9,8 +9,8 @@ import (
 	"larder/internal/menu"
 )
 
-// keptNotices is how far a follower may lag before it must start again: some
-// seconds of ten thousand restaurants' runs.
+// keptNotices is the number of notices that a follower may lag behind; a follower that lags more must start
+// again. The runs of ten thousand restaurants cause that many notices in some seconds.
 const keptNotices = 2048
 
 // The events of notices.
@@ -19,7 +19,7 @@ const (
 	// follower then reads the lists of runs again.
 	NoticeReset    = "reset"
 	NoticeStarted  = "run.started"  // Data is the Run
-	NoticeFinished = "run.finished" // Data is the Run; its record has the clients that joined
+	NoticeFinished = "run.finished" // Data is the Run, without the clients that joined; the run's record has them
 	NoticeProgress = "sync.progress"
 )
 
@@ -57,11 +57,11 @@ func readNotice(payload string) (Notice, bool) {
 }
 
 // noticeFeed holds the latest notices that this process received. Each follower reads them at its own
-// speed. One that lags too far starts again, so that it needs no memory.
+// speed. A follower that lags too far starts again, so that slow followers need no memory of their own.
 type noticeFeed struct {
 	mu         stdsync.Mutex
 	subscribed bool
-	life       int           // number of the subscription; notices before it may be missed
+	life       int           // counts the subscriptions; notices between two of them may be missed
 	count      int           // all notices so far
 	kept       []Notice      // the latest of them
 	more       chan struct{} // closed at the next change
@@ -106,7 +106,7 @@ func (f *noticeFeed) add(payload string) {
 // Follower is one reader's position in the notices. It is for one goroutine.
 type Follower struct {
 	feed *noticeFeed
-	life int // 0: before the first
+	life int // number of the subscription that Next has read; 0 before the first one
 	at   int
 }
 
@@ -114,8 +114,8 @@ type Follower struct {
 // ReceiveNotices runs and Redis responds.
 func (l *Log) Follow() *Follower { return &Follower{feed: l.feed} }
 
-// Next returns the notices since the last Next, and a channel that closes when there may be more. The
-// first time, and if some may have been missed, it returns NoticeReset.
+// Next returns the notices since the last Next, and a channel that closes when there may be more notices.
+// The first notice is NoticeReset. If notices may have been missed, Next returns NoticeReset again.
 func (g *Follower) Next() (notices []Notice, more <-chan struct{}) {
 	f := g.feed
 	f.mu.Lock()
