@@ -17,7 +17,7 @@ import (
 	"larder/internal/sleep"
 )
 
-// WaitLimit limits every wait of a test; tests wait for events, not for time.
+// WaitLimit limits every wait of a test. It can be long, because tests wait for events and not for a fixed time.
 const WaitLimit = 2 * time.Minute
 
 // Program is a command line program: it runs args, prints to out and err, and
@@ -121,7 +121,7 @@ func (r *Running) Address(t *testing.T) string {
 	return "http://" + r.Err.Find(t, `"addr":"([^"]+)","event":"http.listening"`)[1]
 }
 
-// Fetch reads a URL.
+// Fetch requests a URL with GET and returns the status and body of the response.
 func Fetch(t *testing.T, url string) (status int, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
@@ -139,12 +139,13 @@ func Fetch(t *testing.T, url string) (status int, body string) {
 	return response.StatusCode, string(content)
 }
 
-// Eventually polls until is returns true.
-func Eventually(t *testing.T, what string, is func() bool) {
+// Eventually calls condition at intervals until it returns true. The test fails after WaitLimit; what describes
+// the condition.
+func Eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), WaitLimit)
 	defer cancel()
-	for !is() {
+	for !condition() {
 		if err := sleep.For(ctx, 10*time.Millisecond); err != nil {
 			t.Fatalf("%s: not within %v", what, WaitLimit)
 		}
@@ -161,7 +162,7 @@ func FromJSON[T any](t *testing.T, text string) T {
 	return value
 }
 
-// WriteFile writes a file to the test's temporary folder.
+// WriteFile writes a file to a new temporary folder of the test and returns its path.
 func WriteFile(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

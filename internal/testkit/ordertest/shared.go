@@ -8,8 +8,9 @@ import (
 	"larder/internal/menu"
 )
 
-// SharedGroups is FiveLines with every modifier in two groups. Three of them are in
-// one line, in an order in which only a search finds their groups (policy M4).
+// SharedGroups returns an order like FiveLines, in which each modifier is in two groups. The first
+// line has three modifiers: taking the first free group for each of them fails, so only a search
+// finds their groups (policy M4).
 func SharedGroups(expectedAt time.Time) (Order, error) {
 	o, err := FiveLines(expectedAt)
 	if err != nil {
@@ -33,8 +34,8 @@ func SharedGroups(expectedAt time.Time) (Order, error) {
 	return o, err
 }
 
-// share adds a scheme of three groups to the menu, and three ingredients that are
-// in two of them.
+// share adds a scheme of three groups to the menu, and three ingredients. Each
+// ingredient is in two of the groups.
 func share(view *menu.View) {
 	for _, id := range []string{"first", "second", "third"} {
 		view.Ingredients = append(view.Ingredients, menu.Ingredient{ID: id, ExternalID: "pos-" + id, Name: "The " + id})
@@ -48,8 +49,8 @@ func share(view *menu.View) {
 	}})
 }
 
-// give returns the n-th orderable dish of an order, with these modifiers of the
-// shared scheme.
+// give returns the n-th orderable dish of the view as a line of an order, with the
+// given modifiers of the shared scheme.
 func give(view *menu.View, n int, modifiers []string) (dish entry, ok bool) {
 	for i := range view.Products {
 		p := &view.Products[i]

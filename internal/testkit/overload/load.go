@@ -1,6 +1,6 @@
 // Package overload sends requests to instances at a fixed rate, without waiting for
-// earlier responses, and summarizes the answers. It is for the tests of policy O8a:
-// a generator that waits for answers could not cause an overload.
+// earlier answers, and summarizes the answers. It is for the tests of policy O8a:
+// a load generator that waits for answers could not cause an overload.
 package overload
 
 import (
@@ -15,7 +15,7 @@ import (
 	"larder/internal/sleep"
 )
 
-// Load is one stream of equal requests.
+// Load describes requests that are sent at a fixed rate. They differ only in their URL and Idempotency-Key.
 type Load struct {
 	Method string
 	URLs   []string // used in turn
@@ -31,13 +31,14 @@ type Answer struct {
 	Key        string
 	Sent       time.Duration // since the start of the load
 	Took       time.Duration
-	Status     int // 0: none, see Err
+	Status     int // 0 if there was no response; see Err
 	Code       string
 	RetryAfter string
 	Err        error
 }
 
-// Run sends the load and waits for every answer, or until ctx ends.
+// Run sends the requests and waits for all their results. If ctx ends, it sends no more and returns the results
+// of the requests that were sent.
 func (l Load) Run(ctx context.Context) []Answer {
 	transport := &http.Transport{MaxIdleConnsPerHost: 1000}
 	defer transport.CloseIdleConnections()
@@ -66,7 +67,7 @@ func (l Load) send(ctx context.Context, client *http.Client, i int, begun time.T
 		a.Err = err
 		return a
 	}
-	request.GetBody = nil // keeps net/http from repeating it
+	request.GetBody = nil // so that net/http does not send the request again
 	request.Header = l.Header.Clone()
 	if l.Key != "" {
 		a.Key = l.Key + "-" + sent.Format("150405.000000000")
