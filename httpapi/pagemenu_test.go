@@ -143,7 +143,7 @@ func TestPageSize(t *testing.T) {
 		p.cfg.Page.Enabled = true
 	})
 	const most = 100_000
-	for _, size := range []struct{ products, pages int }{{60, 1}, {700, 3}} { // a menu that shrinks is quarantined
+	for _, size := range []struct{ products, pages int }{{60, 1}, {700, 7}} { // a menu that shrinks is quarantined
 		products, pages := size.products, size.pages
 		k.service.menus[bistro] = string(sandbox.Generate{Products: products, Seed: 1}.Menu(0))
 		k.syncOnce(bistro)
@@ -168,8 +168,8 @@ func TestPageSize(t *testing.T) {
 			t.Errorf("%d dishes on %d pages, want %d on %d", found, seen, products, pages)
 		}
 	}
-	first := k.get("/?restaurant="+bistro+"&page=3").is(t, http.StatusOK)
-	for _, page := range []string{"99", "4"} { // beyond the last: no further entries in memory
+	first := k.get("/?restaurant="+bistro+"&page=7").is(t, http.StatusOK)
+	for _, page := range []string{"99", "8"} { // beyond the last: no further entries in memory
 		if got := k.get("/?restaurant="+bistro+"&page="+page).is(t, http.StatusOK); !bytes.Equal(got.body, first.body) {
 			t.Errorf("page=%s is not the last page", page)
 		}

@@ -10,9 +10,9 @@ import (
 	"larder/ordering/violation"
 )
 
-// maxDishes limits the dishes of one page, because phones take long to lay out thousands. The page links to
+// maxDishes limits the dishes of one page, because phones take long to read thousands. The page links to
 // the next one.
-const maxDishes = 300
+const maxDishes = 100
 
 // section is one category with its dishes on this page.
 type section struct {

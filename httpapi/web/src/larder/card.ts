@@ -26,7 +26,7 @@ function template(heading: "h3" | "h4", linked: boolean): HTMLLIElement {
       h(heading, { part: "name", dir: "auto" }, h(linked ? "a" : "button", { class: "plain", type: !linked && "button", part: "dish-link" })),
       h("p", { class: "muted description", part: "description", dir: "auto" }), h("span", { class: "muted", part: "measure", dir: "auto" }),
       h("div", { class: "row foot" }, h("span", { part: "price", class: "grow" }),
-        h("span", { class: "row stepper" }, h("button", { type: "button", part: "fewer" }), h("span", { class: "count", part: "count" }), h("button", { type: "button", part: "add" })))))));
+        h("span", { class: "row stepper" }, h("button", { type: "button", part: "fewer" }, "−"), h("span", { class: "count", part: "count" }), h("button", { type: "button", part: "add" })))))));
   }
   return made.cloneNode(true) as HTMLLIElement;
 }
@@ -36,56 +36,48 @@ export class Card {
   readonly element: HTMLLIElement;
   private shown = ""; // the address of the photo
   private slot: HTMLSlotElement | null = null;
-  private readonly part: (name: string) => HTMLElement;
+  private readonly parts: HTMLElement[]; // in the order of the template
 
   constructor(private readonly id: string, heading: "h3" | "h4", private readonly host: CardHost) {
     const element = (this.element = template(heading, host.linked));
     element.dataset.dish = id;
-    this.part = (name) => element.querySelector<HTMLElement>(`[part=${name}]`)!;
-    if (host.linked) (this.part("dish-link") as HTMLAnchorElement).href = address("#dish=" + encodeURIComponent(id));
+    this.parts = [...element.querySelectorAll<HTMLElement>("[part]")];
+    if (host.linked) (this.parts[1] as HTMLAnchorElement).href = address("#dish=" + encodeURIComponent(id));
   }
 
   /** update shows the dish, and how much of it is in the basket. */
   update(menu: Menu, product: Product, amount = Decimal.zero, frozen = false): void {
-    const { base } = this.host;
-    const url = addressOf(product.imageUrls[0], base);
+    const { host, element } = this;
+    const { message } = host;
+    const { name } = product;
+    const [, link, description, measure, price, fewer, count, add] = this.parts as [HTMLElement, HTMLElement, HTMLElement, HTMLElement, HTMLElement, HTMLButtonElement, HTMLElement, HTMLButtonElement];
+    const url = addressOf(product.imageUrls[0], host.base);
     if (url !== this.shown) {
-      this.element.querySelector(".frame")?.remove();
-      if (url) this.element.prepend(h("div", { class: "frame" }, photo(url, true)));
-      this.element.classList.toggle("pictured", url !== "");
+      element.querySelector(".frame")?.remove();
+      if (url) element.prepend(h("div", { class: "frame" }, photo(url, true)));
       this.shown = url;
     }
-    this.part("dish-link").textContent = product.name;
-    this.part("description").textContent = product.description;
-    this.part("measure").textContent = measureOf(product, this.host);
-    this.part("price").textContent = priceOf(menu, product, this.host);
+    link.textContent = name;
+    description.textContent = product.description;
+    measure.textContent = measureOf(product, host);
+    price.textContent = priceOf(menu, product, host);
     this.badge();
-    this.buttons(menu, product, amount, frozen);
-  }
 
-  private buttons(menu: Menu, product: Product, amount: Decimal, frozen: boolean): void {
-    const message = this.host.message;
-    const { name } = product;
     const buyable = menu.buyable(product);
     const choice = !simple(menu, product);
     const some = amount.digits > 0n;
     const counted = some && !choice;
-    const [fewer, count, add] = [this.part("fewer") as HTMLButtonElement, this.part("count"), this.part("add") as HTMLButtonElement];
-    fewer.textContent = "−";
-    fewer.disabled = frozen;
-    fewer.setAttribute("aria-label", message("fewer", { name }));
     const unit = weighed(product);
-    count.textContent = !some ? "" : unit ? this.host.measure(amount.toString(), unit) : this.host.number(amount.toString());
+    count.textContent = !some ? "" : unit ? host.measure(amount.toString(), unit) : host.number(amount.toString());
+    fewer.disabled = frozen;
+    if (counted) fewer.setAttribute("aria-label", message("fewer", { name }));
     add.disabled = !buyable;
     add.textContent = !buyable ? message("soldOut") : choice ? message("choose") : counted ? "+" : message("add");
     add.setAttribute("aria-label", !buyable ? `${name}: ${message("soldOut")}`
       : choice ? [message("chooseNamed", { name }), some && message("inBasket", { n: count.textContent! })].filter(Boolean).join(", ")
         : message(counted ? "more" : "addNamed", { name }));
     add.className = counted && buyable ? "round main" : "main";
-    const { classList } = this.element;
-    classList.toggle("gone", !buyable);
-    classList.toggle("some", some);
-    classList.toggle("counted", counted);
+    element.className = ["card", url && "pictured", !buyable && "gone", some && "some", counted && "counted"].filter(Boolean).join(" ");
   }
 
   /** badge adds the slot of the card if the site fills it. */
@@ -94,7 +86,7 @@ export class Card {
     if (this.host.slots.has(name) === (this.slot !== null)) return;
     this.slot?.remove();
     this.slot = this.slot ? null : h("slot", { name });
-    if (this.slot) this.part("measure").after(this.slot);
+    if (this.slot) this.parts[3]!.after(this.slot);
   }
 }
 

@@ -6,10 +6,11 @@ const formats = new Map<string, Intl.NumberFormat>(); // creating one is slow
 
 /** numberText formats an exact number in a language. */
 export function numberText(value: Decimal, language: string, options: Intl.NumberFormatOptions = {}): string {
-  const name = language + JSON.stringify(options);
+  const name = language + Object.values(options);
   let format = formats.get(name);
   if (!format) formats.set(name, (format = new Intl.NumberFormat(language, options)));
-  return format.format(value.toString() as unknown as number); // as text, so that it stays exact
+  const text = value.toString();
+  return format.format(text.length < 16 ? Number(text) : text as unknown as number); // a long number as text, so that it stays exact
 }
 
 /** moneyText formats an amount. If cents is set, it has two decimals, like all other prices of the menu. */

@@ -62,7 +62,7 @@ export class LarderMenu extends LarderElement {
     this.shelves.clear();
     this.near.disconnect();
     this.strip.clear();
-    this.list.replaceChildren(...Array.from({ length: skeletons }, () => h("div", { class: "card pictured skeleton", "aria-hidden": "true" }, h("div", { class: "frame" }), h("div", { class: "about" }))));
+    this.list.replaceChildren(h("slot", { name: "loading" }, ...Array.from({ length: skeletons }, () => h("div", { class: "card pictured skeleton", "aria-hidden": "true" }, h("div", { class: "frame" }), h("div", { class: "about" })))));
     const changed = (): void => {
       this.draw();
       this.emit("menu", { version: shop.menu?.body.version ?? null, name: shop.menu?.body.restaurant.name ?? null });
@@ -164,7 +164,7 @@ export class LarderMenu extends LarderElement {
       const card = new Card(id, shelf.category.depth === 0 ? "h3" : "h4", this.cardHost);
       this.cards.set(id, [...(this.cards.get(id) ?? []), card]);
       this.update(id, [card]);
-      card.element.hidden = this.finds?.has(id) === false;
+      if (this.finds?.has(id) === false) card.element.hidden = true;
       shelf.dishes.append(card.element);
       if (shelf.made === all.length) shelf.section.classList.add("full");
     }
