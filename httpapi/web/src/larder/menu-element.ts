@@ -292,15 +292,18 @@ export class LarderMenu extends LarderElement {
       const hides = !menu.product(id) || finds?.has(id) === false;
       for (const { element } of cards) if (element.hidden !== hides) element.hidden = hides;
     }
+    const shown = ({ products }: Category): number => products.filter(({ id }) => finds?.has(id) ?? true).length;
+    const empty = (category: Category): boolean => !shown(category) && category.children.every(empty); // the heading of an inner category follows that of the outer one
     for (const shelf of this.shelves.values()) {
-      const shown = shelf.category.products.filter(({ id }) => finds?.has(id) ?? true).length;
-      this.reserve(shelf, shown);
-      shelf.section.classList.toggle("none", finds !== null && shown === 0);
+      this.reserve(shelf, shown(shelf.category));
+      shelf.section.classList.toggle("none", empty(shelf.category));
     }
     const found = finds?.size;
     this.strip.element.hidden = query !== "";
     this.status.textContent = query === "" ? "" : found ? this.message("found", { n: found }) : this.message("nothingFound");
     this.searched = query !== "";
+    const { top } = this.getBoundingClientRect();
+    if (this.searched && top < 0) scrollBy({ top, behavior: "instant" }); // to what was found
   }
 
   private searched = false;
