@@ -19,16 +19,13 @@ export class IdleJobs {
   private soon(): void {
     const round = this.round;
     if (this.next >= this.jobs.length) return;
-    const work = (left: () => number): void => {
+    const work = (idle?: IdleDeadline): void => {
       if (round !== this.round) return;
-      do this.jobs[this.next++]?.(); while (this.next < this.jobs.length && left() > 1);
+      const end = performance.now() + (idle?.timeRemaining() || slice);
+      do this.jobs[this.next++]?.(); while (this.next < this.jobs.length && performance.now() < end);
       this.soon();
     };
-    const timed = (): void => {
-      const end = performance.now() + slice;
-      work(() => end - performance.now());
-    };
-    if (typeof requestIdleCallback !== "function") setTimeout(timed, 1); // Safari
-    else requestIdleCallback((idle) => (idle.didTimeout ? timed() : work(() => idle.timeRemaining())), { timeout: longest });
+    if (typeof requestIdleCallback === "function") requestIdleCallback(work, { timeout: longest });
+    else setTimeout(work, 1); // Safari
   }
 }

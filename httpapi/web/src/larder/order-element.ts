@@ -16,6 +16,7 @@ import type { Shop } from "./shop";
 import type { Opening } from "./times";
 
 const pause = 400; // milliseconds between the last change and the validation
+const unreachable = 30_000; // milliseconds until an order is checked again that got no response
 
 /** LarderOrderForm is <larder-order-form>: basket, order form, and the outcome of the order. */
 export class LarderOrderForm extends LarderElement implements FormHost {
@@ -123,7 +124,15 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     };
     listen(document, "visibilitychange", () => { if (document.visibilityState === "visible") wake(); });
     listen(window, "online", wake);
-    listen(signal, "abort", () => this.live.stop.abort());
+    let retry = 0;
+    listen(shop.placing, "change", () => {
+      clearTimeout(retry);
+      if (shop.placing.intent?.state === "lost") retry = setTimeout(() => void shop.placing.wake(), unreachable);
+    });
+    listen(signal, "abort", () => {
+      clearTimeout(retry);
+      this.live.stop.abort();
+    });
     listen(window, "offline", () => this.draw());
     void shop.api.restaurant().then((details) => {
       if (signal.aborted) return;

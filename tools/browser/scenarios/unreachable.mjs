@@ -1,0 +1,25 @@
+// Larder cannot be reached for a while, but the browser is online. The form asks again by itself.
+import { expectedErrors, addFries, fillPickup, openShop, parts, waitForState } from '../guest.mjs';
+import { use } from '../keyboard.mjs';
+import { equal, eventually, scenario, step } from '../scenario.mjs';
+
+await scenario({ size: 'phone', matrix: false, expected: [...expectedErrors, /ERR_FAILED/, /status of 404/] }, async ({ page, larder }) => {
+  step('an order without a response');
+  let away = true;
+  const keys = new Set();
+  await page.route('**/orders', (route) => {
+    keys.add(route.request().headers()['idempotency-key']);
+    return away ? route.abort() : route.continue();
+  });
+  await openShop(page, larder);
+  await addFries(page);
+  await fillPickup(page);
+  await use(page, parts(page).submit);
+  await eventually(async () => (await parts(page).outcome.getAttribute('data-state')) === 'lost', 'the order is lost', 60_000);
+
+  step('larder is back: the order is placed, once, without a tap');
+  away = false;
+  await eventually(async () => (await parts(page).outcome.getAttribute('data-state')) !== 'lost', 'the form asks again', 60_000);
+  await waitForState(page, 'placed');
+  equal(keys.size, 1, 'keys');
+});
