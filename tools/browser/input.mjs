@@ -23,6 +23,7 @@ export function useInput(page) {
 /** Activates an element with the input of the combination, or with `otherwise`. */
 async function activate(locator, otherwise, options) {
   const input = combination?.input;
+  if (pointer()) await settled(locator);
   if (input === 'touch') return original.tap.call(locator, options);
   if (input === 'mouse') return original.click.call(locator, options);
   // A target without a Tab stop, such as the photo of a card, is only for pointers.
@@ -31,6 +32,25 @@ async function activate(locator, otherwise, options) {
   const { tabTo } = await import('./keyboard.mjs');
   await tabTo(locator.page(), locator);
   await locator.page().keyboard.press(key);
+}
+
+/**
+ * Scrolls to an element that is not in view, and waits until it stays in place. After a jump, cards on the way
+ * get their real heights. Playwright waits two frames only, and on a busy machine the pointer then meets a card.
+ */
+async function settled(locator) {
+  const place = () => locator.evaluate((element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return { top, inside: top >= 0 && bottom <= innerHeight };
+  });
+  let { top, inside } = await place();
+  for (let i = 0; i < 20 && !inside; i++) {
+    await locator.scrollIntoViewIfNeeded();
+    await locator.page().waitForTimeout(200);
+    const next = await place();
+    inside = next.top === top;
+    top = next.top;
+  }
 }
 
 /** Returns the key that activates an element, or '' if Tab does not reach it. It waits for the element. */
