@@ -45,7 +45,7 @@ async function settled(locator) {
   });
   let { top, inside } = await place();
   for (let i = 0; i < 20 && !inside; i++) {
-    await locator.scrollIntoViewIfNeeded();
+    await locator.scrollIntoViewIfNeeded().catch(() => {}); // it was drawn again
     await locator.page().waitForTimeout(200);
     const next = await place();
     inside = next.top === top;
