@@ -41,27 +41,27 @@ func (d *Duration) UnmarshalJSON(text []byte) error {
 
 // The values of settings with a choice; the first of each is its default.
 const (
-	// The spelling of keys with ids in responses: the interface's (orderID, ID; id, schemeId in menus), or
+	// SpellingID and SpellingCamel are the spellings of keys with ids in responses: the interface's (orderID, ID; id, schemeId in menus), or
 	// camel case everywhere (orderId, id, schemeId).
 	SpellingID    = "ID"
 	SpellingCamel = "Id"
 
-	// The type of prices in menus. The interface declares a price as string and shows a number
+	// PricesNumber and PricesString are the types of prices in menus. The interface declares a price as string and shows a number
 	// (docs/ordering-service.md, section 2.4).
 	PricesNumber = "number"
 	PricesString = "string"
 
-	// The form of missing values in menus: unchanged, [] and "" instead of null lists and texts, or
+	// NullsNull, NullsEmpty and NullsOmit are the forms of missing values in menus: unchanged, [] and "" instead of null lists and texts, or
 	// without null and empty values.
 	NullsNull  = "null"
 	NullsEmpty = "empty"
 	NullsOmit  = "omit"
 
-	// The type of the ids of new orders. Numbers start above 2^53, where a client that uses floats loses digits.
+	// OrderIDsString and OrderIDsNumber are the types of the ids of new orders. Numbers start above 2^53, where a client that uses floats loses digits.
 	OrderIDsString = "string"
 	OrderIDsNumber = "number"
 
-	// The accepted request bodies: only documented forms, to find deviations of larder, or also what
+	// BodiesStrict and BodiesTolerant are the accepted request bodies: only documented forms, to find deviations of larder, or also what
 	// public clients send (policies W4, W5, W12): numbers and ids as text or numbers, menu ids, an
 	// externalId beside a null id, and ingredients inside ingredients.
 	BodiesStrict   = "strict"
