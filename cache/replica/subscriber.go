@@ -46,42 +46,35 @@ func (r *Replica) runNoticeWorker(ctx context.Context) {
 	}
 }
 
-// queue holds restaurants to refresh, each once, in the order in which they were added.
+// queue holds restaurants to refresh, each once.
 type queue struct {
-	mu    sync.Mutex
-	order []menu.RestaurantID
-	in    map[menu.RestaurantID]struct{}
-	wake  sleep.Signal // set while the queue is not empty
+	mu   sync.Mutex
+	all  map[menu.RestaurantID]struct{}
+	wake sleep.Signal // set while the queue is not empty
 }
 
 func newQueue() *queue {
-	return &queue{in: make(map[menu.RestaurantID]struct{}), wake: sleep.NewSignal()}
+	return &queue{all: make(map[menu.RestaurantID]struct{}), wake: sleep.NewSignal()}
 }
 
 func (q *queue) add(one menu.RestaurantID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if _, again := q.in[one]; again {
-		return
-	}
-	q.in[one] = struct{}{}
-	q.order = append(q.order, one)
+	q.all[one] = struct{}{}
 	q.wake.Set()
 }
 
 // pop returns at most most restaurants, and wakes another worker if more are left.
-func (q *queue) pop(most int) []menu.RestaurantID {
+func (q *queue) pop(most int) (taken []menu.RestaurantID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	taken := q.order[:min(most, len(q.order))]
-	q.order = q.order[len(taken):]
-	for _, one := range taken {
-		delete(q.in, one)
-	}
-	if len(q.order) > 0 {
-		q.wake.Set()
-	} else {
-		q.order = nil
+	for one := range q.all {
+		if len(taken) == most {
+			q.wake.Set()
+			break
+		}
+		taken = append(taken, one)
+		delete(q.all, one)
 	}
 	return taken
 }
