@@ -1,7 +1,6 @@
 package menus
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -16,8 +15,7 @@ import (
 // Handlers answer reads of menus, products, restaurants and rejection reasons.
 type Handlers struct {
 	deps               Deps
-	publicCacheControl string       // Cache-Control of public menu reads
-	lastModifiedSeen   atomic.Int64 // Unix milliseconds: times up to this are in the past
+	publicCacheControl string // Cache-Control of public menu reads
 }
 
 // Deps are the dependencies of the handlers.

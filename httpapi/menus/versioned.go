@@ -76,14 +76,9 @@ func (h *Handlers) versionedResponse(
 // response (RFC 9110, section 8.8.2.1). A client that revalidates with a clamped time gets the
 // body again with the version's own time.
 func (h *Handlers) clampLastModified(modified time.Time) time.Time {
-	at := modified.UnixMilli()
-	if at <= h.lastModifiedSeen.Load() { // the usual case, without reading the clock
-		return modified.UTC()
-	}
 	if now := h.deps.Clock(); now.Before(modified) {
 		return now.UTC()
 	}
-	h.lastModifiedSeen.Store(at)
 	return modified.UTC()
 }
 
@@ -98,12 +93,7 @@ func (h HeaderFields) number(name string, value int64) { h.Text(name, strconv.Fo
 func (h HeaderFields) moment(name string, at time.Time) { h.Text(name, at.Format(http.TimeFormat)) }
 
 // wireFields writes fields in the format of HTTP/1.1. It does not allocate while its capacity is sufficient.
-type wireFields struct {
-	lines []byte
-
-	second   int64 // the second of dateText, which is mostly the same
-	dateText [len(http.TimeFormat)]byte
-}
+type wireFields struct{ lines []byte }
 
 // Text implements headerWriter.
 func (l *wireFields) Text(name, value string) {
@@ -115,9 +105,5 @@ func (l *wireFields) number(name string, value int64) {
 }
 
 func (l *wireFields) moment(name string, at time.Time) {
-	if second := at.Unix(); second != l.second {
-		l.second = second
-		at.AppendFormat(l.dateText[:0], http.TimeFormat)
-	}
-	l.lines = append(append(append(append(l.lines, name...), ": "...), l.dateText[:]...), "\r\n"...)
+	l.lines = append(at.AppendFormat(append(append(l.lines, name...), ": "...), http.TimeFormat), "\r\n"...)
 }
