@@ -50,7 +50,7 @@ func newAsset(name string, body []byte) *Asset {
 		kind:    cmp.Or(kinds[path.Ext(name)], "application/octet-stream"),
 		body:    body,
 		version: versionOf(body),
-		gzip:    compressed(body, gzipWriter(gzip.BestCompression)),
+		gzip:    compressed(body, gzipWriter),
 		brotli:  compressed(body, brotliWriter),
 	}
 }
@@ -71,11 +71,9 @@ func compressed(body []byte, newWriter func(io.Writer) io.WriteCloser) func() []
 	})
 }
 
-func gzipWriter(level int) func(io.Writer) io.WriteCloser {
-	return func(out io.Writer) io.WriteCloser {
-		writer, _ := gzip.NewWriterLevel(out, level) // the level is valid
-		return writer
-	}
+func gzipWriter(out io.Writer) io.WriteCloser {
+	writer, _ := gzip.NewWriterLevel(out, gzip.BestCompression) // the level is valid
+	return writer
 }
 
 func brotliWriter(out io.Writer) io.WriteCloser {
