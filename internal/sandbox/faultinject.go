@@ -23,24 +23,18 @@ func (s *Sandbox) inject(w http.ResponseWriter, c *call, f *Fault, work func() a
 	if f.Delay > 0 && !s.wait(c.r.Context().Done(), time.Duration(f.Delay), nil) {
 		panic(http.ErrAbortHandler)
 	}
+	if strings.HasPrefix(string(f.Do), "execute_then_") {
+		work()
+	}
 	switch f.Do {
-	case DoStatus:
+	case DoStatus, DoExecuteThenStatus:
 		f.answer(http.StatusServiceUnavailable, "", f.contentType("")).write(w)
 	case DoLatency:
 		work().write(w)
-	case DoHang:
+	case DoHang, DoExecuteThenHang:
 		s.hang(c.r)
-	case DoResetBefore:
+	case DoResetBefore, DoExecuteThenReset:
 		reset(w)
-	case DoExecuteThenReset:
-		work()
-		reset(w)
-	case DoExecuteThenHang:
-		work()
-		s.hang(c.r)
-	case DoExecuteThenStatus:
-		work()
-		f.answer(http.StatusServiceUnavailable, "", f.contentType("")).write(w)
 	case DoTruncate:
 		truncate(w, work(), f.After)
 	case DoGarbage:
