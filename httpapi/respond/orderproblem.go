@@ -34,13 +34,11 @@ func orderProblem(err error) *Problem {
 	case errors.As(err, &invalid):
 		return Invalid("the order is not valid; see errors", invalid.Violations, invalid.More, nil)
 	case errors.As(err, &reused):
-		return conflictProblem(CodeIdempotencyKeyReused, reused.Ref, nil,
+		return conflictProblem(CodeIdempotencyKeyReused, reused.Ref, 0, nil,
 			"the Idempotency-Key was already used for another request; nothing was sent; use a new key")
 	case errors.As(err, &inFlight):
-		p := conflictProblem(CodeIdempotencyKeyInFlight, inFlight.Ref, nil,
+		return conflictProblem(CodeIdempotencyKeyInFlight, inFlight.Ref, retryInFlight, nil,
 			"the first request with this Idempotency-Key is in progress; retry with the same key")
-		p.RetryAfter = retryInFlight
-		return p
 	case errors.As(err, &ambiguous):
 		return &Problem{
 			Code: CodeOrderAmbiguous, Params: map[string]any{"connections": ambiguous.Connections},
@@ -84,30 +82,27 @@ func Conflict(err error) *Problem {
 	)
 	switch {
 	case errors.As(err, &busy) && busy.Call.Outcome == ordering.OutcomeUnknown:
-		return conflictProblem(CodeOutcomeUnknown, busy.Record.Ref, map[string]any{"operation": busy.Call.Operation},
+		return conflictProblem(CodeOutcomeUnknown, busy.Record.Ref, 0, map[string]any{"operation": busy.Call.Operation},
 			"the outcome of the order's last change is unknown; no other change is possible until it is resolved")
 	case errors.As(err, &busy):
-		p := conflictProblem(CodeOrderBusy, busy.Record.Ref, map[string]any{"operation": busy.Call.Operation},
+		return conflictProblem(CodeOrderBusy, busy.Record.Ref, retryInFlight, map[string]any{"operation": busy.Call.Operation},
 			"another change of the order is in progress; try again")
-		p.RetryAfter = retryInFlight
-		return p
 	case errors.As(err, &state):
 		record := state.Record
-		return conflictProblem(CodeOrderState, record.Ref, map[string]any{"state": record.State, "paid": record.Paid},
+		return conflictProblem(CodeOrderState, record.Ref, 0, map[string]any{"state": record.State, "paid": record.Paid},
 			"the order is "+StateText(record)+"; its state does not allow this change")
 	case errors.As(err, &taken):
-		return conflictProblem(CodeOrderIDTaken, "", map[string]any{"orderID": taken.OrderID, "ref": taken.Ref},
+		return conflictProblem(CodeOrderIDTaken, "", 0, map[string]any{"orderID": taken.OrderID, "ref": taken.Ref},
 			"another order already has this orderID; check it")
 	default:
 		return nil
 	}
 }
 
-// conflictProblem returns the problem of a request that contradicts the order ref, or another request for it.
-func conflictProblem(code Code, ref string, params map[string]any, msg string) *Problem {
-	p := &Problem{Code: code, Msg: msg, Params: params}
-	p.Ref = ref
-	return p
+// conflictProblem returns the problem of a request that contradicts the order ref, or another request for it. wait
+// is the time until a retry; 0 if a retry does not help.
+func conflictProblem(code Code, ref string, wait time.Duration, params map[string]any, msg string) *Problem {
+	return &Problem{Code: code, Msg: msg, Params: params, Ref: ref, RetryAfter: wait}
 }
 
 // StateText returns the state of an order as text.
