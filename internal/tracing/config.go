@@ -1,6 +1,7 @@
 package tracing
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -18,11 +19,7 @@ type Config struct {
 }
 
 // SetDefaults sets the defaults. It runs before the file is read, so that a zero in the file stays.
-func (c *Config) SetDefaults() {
-	if c.Sample == 0 {
-		c.Sample = 1
-	}
-}
+func (c *Config) SetDefaults() { c.Sample = cmp.Or(c.Sample, 1) }
 
 // Validate checks the section. The error joins one *setting.Error for each fault.
 func (c Config) Validate() error {
