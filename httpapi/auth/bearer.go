@@ -125,34 +125,36 @@ func (a *Auth) client(id, secret string) (ClientConfig, bool) {
 	return client, known && same && client.Secret != ""
 }
 
+// secretOf returns the secret that signs the tokens of a client: [signingKey.tokenSecret] or [signingKey.sessionSecret].
+type secretOf func(*signingKey, ClientConfig) []byte
+
 // issue signs a token with these scopes for the client.
-func (a *Auth) issue(ctx context.Context, client ClientConfig, scopes []Scope) (string, error) {
+func (a *Auth) issue(ctx context.Context, client ClientConfig, scopes []Scope, expires time.Time, secret secretOf) (string, error) {
 	key, err := a.keys.current(ctx)
 	if err != nil {
 		return "", err
 	}
-	now := a.deps.Clock()
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		Scope: respond.Join(scopes, " "),
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer:    a.cfg.Issuer,
 			Audience:  jwt.ClaimStrings{a.cfg.Audience},
 			Subject:   client.ID,
-			IssuedAt:  jwt.NewNumericDate(now),
-			ExpiresAt: jwt.NewNumericDate(now.Add(a.cfg.TokenLifetime)),
+			IssuedAt:  jwt.NewNumericDate(a.deps.Clock()),
+			ExpiresAt: jwt.NewNumericDate(expires),
 		},
 	})
 	token.Header["kid"] = key.id
-	return token.SignedString(key.secret)
+	return token.SignedString(secret(key, client))
 }
 
 // read checks a token. The caller gets only those scopes of the token that its client still has.
-func (a *Auth) read(ctx context.Context, text string) (Caller, error) {
+func (a *Auth) read(ctx context.Context, text string, secret secretOf) (Caller, error) {
 	var (
 		fault error
 		key   *signingKey
 	)
-	said := &claims{}
+	said, among := &claims{}, a.clients.now.Load()
 	_, err := a.parser.ParseWithClaims(text, said, func(token *jwt.Token) (any, error) {
 		id, _ := token.Header["kid"].(string)
 		if key, fault = a.keys.byID(ctx, id); fault != nil {
@@ -161,7 +163,7 @@ func (a *Auth) read(ctx context.Context, text string) (Caller, error) {
 		if key == nil {
 			return nil, errors.New("the token was signed with an unknown key")
 		}
-		return key.secret, nil
+		return secret(key, among.byID[said.Subject]), nil
 	})
 	if fault != nil {
 		return Caller{}, fault
@@ -173,7 +175,6 @@ func (a *Auth) read(ctx context.Context, text string) (Caller, error) {
 		}
 		return Caller{}, &respond.Problem{Code: respond.CodeUnauthorized, Msg: msg, Cause: err}
 	}
-	among := a.clients.now.Load()
 	client, known := among.byID[said.Subject]
 	if !known {
 		return Caller{}, unauthorized("the token's client has been removed; use another client")
@@ -212,7 +213,7 @@ func (a *Auth) bearer(c *gin.Context) (who Caller, given bool, err error) {
 	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return Caller{}, true, unauthorized("send one Authorization header: Bearer followed by a token from /connect/token")
 	}
-	who, err = a.read(c.Request.Context(), strings.TrimSpace(token))
+	who, err = a.read(c.Request.Context(), strings.TrimSpace(token), (*signingKey).tokenSecret)
 	// Only the usual form is cached. Otherwise one token in many forms would evict the others.
 	if err == nil && scheme == "Bearer" && token == strings.TrimSpace(token) {
 		a.tokenCache.add(header[0], who)

@@ -4,10 +4,8 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
+	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -28,83 +26,31 @@ const (
 	maxSessions = 4    // cookies of that name that are read
 )
 
-// session is the content of the cookie, without its seal.
-type session struct {
-	Key     string `json:"k"` // the id of the signing key
-	Client  string `json:"c"`
-	Expires int64  `json:"e"` // Unix seconds
-}
+// tokenSecret signs the bearer tokens of all clients.
+func (k *signingKey) tokenSecret(ClientConfig) []byte { return k.secret }
 
-// seal returns the HMAC of a session's text. It includes a hash of the client's secret, so a
-// changed secret ends the session.
-func (k *signingKey) seal(text string, client ClientConfig) []byte {
-	derived := hmac.New(sha256.New, k.secret) // not the key of the tokens itself
-	derived.Write([]byte("larder ops session 1\n"))
+// sessionSecret signs the sessions of a client, which are tokens too. Neither is valid as the other. It
+// includes a hash of the client's secret, so a changed secret ends the sessions.
+func (k *signingKey) sessionSecret(client ClientConfig) []byte {
+	derived := hmac.New(sha256.New, k.secret)
+	derived.Write([]byte("larder ops session 2\n"))
 	sum := sha256.Sum256([]byte(client.Secret))
-	seal := hmac.New(sha256.New, derived.Sum(nil))
-	seal.Write(sum[:])
-	seal.Write([]byte(text))
-	return seal.Sum(nil)
-}
-
-// begin creates the cookie's value for an authenticated client.
-func (a *Auth) begin(ctx context.Context, client ClientConfig) (value string, expires time.Time, err error) {
-	key, err := a.keys.current(ctx)
-	if err != nil {
-		return "", time.Time{}, err
-	}
-	expires = a.deps.Clock().Add(a.cfg.SessionLifetime).Truncate(time.Second)
-	said, err := json.Marshal(session{Key: key.id, Client: client.ID, Expires: expires.Unix()})
-	if err != nil {
-		return "", time.Time{}, err
-	}
-	text := base64.RawURLEncoding.EncodeToString(said)
-	return text + "." + base64.RawURLEncoding.EncodeToString(key.seal(text, client)), expires, nil
+	derived.Write(sum[:])
+	return derived.Sum(nil)
 }
 
 // resume checks the cookie's value and returns its caller with the client's current rights. known is false if
 // the session has ended or is invalid. It returns an error if the key cannot be read from Redis.
 func (a *Auth) resume(ctx context.Context, value string) (who Caller, known bool, err error) {
-	said, text, seal, readable := readSession(value)
-	if !readable {
+	if len(value) > maxSession {
 		return Caller{}, false, nil
 	}
-	among := a.clients.now.Load()
-	client, configured := among.byID[said.Client]
-	if !configured || !Holds(client.Scopes, ScopeOps) {
+	who, err = a.read(ctx, value, (*signingKey).sessionSecret)
+	if _, invalid := errors.AsType[*respond.Problem](err); invalid || !Holds(who.Scopes, ScopeOps) && err == nil {
 		return Caller{}, false, nil
 	}
-	key, err := a.keys.byID(ctx, said.Key)
-	if err != nil || key == nil {
-		return Caller{}, false, err
-	}
-	expires := time.Unix(said.Expires, 0)
-	if !hmac.Equal(seal, key.seal(text, client)) || !a.deps.Clock().Before(expires) {
-		return Caller{}, false, nil
-	}
-	return Caller{
-		Client:     client.ID,
-		Scopes:     []Scope{ScopeOps},
-		Connection: client.Connection,
-		Expires:    expires,
-		among:      among,
-		session:    true,
-	}, true, nil
-}
-
-// readSession parses a cookie's value. The caller checks the seal.
-func readSession(value string) (said session, text string, seal []byte, readable bool) {
-	text, sealed, _ := strings.Cut(value, ".")
-	seal, err := base64.RawURLEncoding.DecodeString(sealed)
-	if err != nil || len(value) > maxSession {
-		return said, "", nil, false
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		return said, "", nil, false
-	}
-	err = json.Unmarshal(raw, &said)
-	return said, text, seal, err == nil
+	who.session = true
+	return who, err == nil, err
 }
 
 // session returns the caller of the session cookie. given is false without a cookie.
@@ -181,7 +127,8 @@ func (a *Auth) SignIn(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	value, expires, err := a.begin(c.Request.Context(), client)
+	expires := a.deps.Clock().Add(a.cfg.SessionLifetime).Truncate(time.Second)
+	value, err := a.issue(c.Request.Context(), client, []Scope{ScopeOps}, expires, (*signingKey).sessionSecret)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,8 @@ func (a *Auth) issueToken(c *gin.Context, client ClientConfig, asked string) (st
 			scopes = append(scopes, Scope(name))
 		}
 	}
-	token, err := a.issue(c.Request.Context(), client, scopes)
+	expires := a.deps.Clock().Add(a.cfg.TokenLifetime)
+	token, err := a.issue(c.Request.Context(), client, scopes, expires, (*signingKey).tokenSecret)
 	if err != nil {
 		_ = c.Error(err)
 		p := respond.ProblemOf(err)
