@@ -116,10 +116,10 @@ func (h *Handlers) follow(ctx context.Context, st *stream, topic *topic, who aut
 // Ops answers GET /v1/ops/events: events about runs and batches on all instances. The first event is reset,
 // and another one follows if events may have been lost. After a reset, clients read the lists again.
 func (h *Handlers) Ops(c *gin.Context) error {
-	if err := h.streams.joinOps(); err != nil {
+	if err := h.streams.reserve(metrics.StreamOps, ""); err != nil {
 		return err
 	}
-	defer h.streams.leaveOps()
+	defer h.streams.release(metrics.StreamOps, "")
 	st, err := h.newStream(c)
 	if err != nil {
 		return err

@@ -115,11 +115,11 @@ func (t *orderTopic) latest(ctx context.Context, read OrderReader) (orderEvent, 
 
 // joinOrder reserves a stream of an order; leaveOrder releases it.
 func (s *streams) joinOrder(address, id string) (*orderTopic, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if err := s.reserve(metrics.StreamOrder, address); err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	t := s.orders[id]
 	if t == nil {
 		t = &orderTopic{}
@@ -130,9 +130,9 @@ func (s *streams) joinOrder(address, id string) (*orderTopic, error) {
 }
 
 func (s *streams) leaveOrder(address, id string) {
+	s.release(metrics.StreamOrder, address)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.release(metrics.StreamOrder, address)
 	if t := s.orders[id]; t.followers > 1 {
 		t.followers--
 	} else {

@@ -91,12 +91,18 @@ func (s *streams) End() {
 }
 
 // reserve counts a new stream of an address, or returns an error: at a limit, or if larder stops. An address
-// has separate limits for menus and orders. The caller has locked s.mu.
+// has separate limits for menus and orders. Streams of the ops routes have no address, and their own limit.
 func (s *streams) reserve(kind, address string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	address = kind + address
 	switch {
 	case s.ended:
 		return noStream("larder is stopping")
+	case kind == metrics.StreamOps:
+		if s.open[kind] >= maxOpsStreams {
+			return noStream(fmt.Sprintf("the limit of %d ops event streams is reached; close one, or try again later", maxOpsStreams))
+		}
 	case s.cfg.PerAddress > 0 && s.byAddress[address] >= s.cfg.PerAddress:
 		return &respond.Problem{
 			Code: respond.CodeRateLimited, Msg: fmt.Sprintf("too many event streams; the limit is %d per address", s.cfg.PerAddress),
@@ -110,8 +116,10 @@ func (s *streams) reserve(kind, address string) error {
 	return nil
 }
 
-// release undoes reserve. The caller has locked s.mu.
+// release undoes reserve.
 func (s *streams) release(kind, address string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	address = kind + address
 	s.open[kind]--
 	if s.byAddress[address]--; s.byAddress[address] == 0 {
@@ -121,11 +129,11 @@ func (s *streams) release(kind, address string) {
 
 // join reserves a stream of the restaurant's menu; leave releases it.
 func (s *streams) join(address string, restaurant menu.RestaurantID) (*topic, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if err := s.reserve(metrics.StreamMenu, address); err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	t := s.topics[restaurant]
 	if t == nil {
 		t = &topic{restaurant: restaurant, watch: s.replica.Watch(restaurant)}
@@ -136,33 +144,13 @@ func (s *streams) join(address string, restaurant menu.RestaurantID) (*topic, er
 }
 
 func (s *streams) leave(address string, t *topic) {
+	s.release(metrics.StreamMenu, address)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.release(metrics.StreamMenu, address)
 	if t.followers--; t.followers == 0 {
 		delete(s.topics, t.restaurant)
 		t.watch.Close()
 	}
-}
-
-// joinOps reserves a stream of the ops routes; leaveOps releases it.
-func (s *streams) joinOps() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.ended:
-		return noStream("larder is stopping")
-	case s.open[metrics.StreamOps] >= maxOpsStreams:
-		return noStream(fmt.Sprintf("the limit of %d ops event streams is reached; close one, or try again later", maxOpsStreams))
-	}
-	s.open[metrics.StreamOps]++
-	return nil
-}
-
-func (s *streams) leaveOps() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open[metrics.StreamOps]--
 }
 
 // Open returns the number of open streams of a kind, for the metrics.
