@@ -59,14 +59,9 @@ func (h *Handlers) Menu(c *gin.Context) error {
 		return err
 	}
 	defer h.streams.leave(address, topic)
-	st, err := h.newStream(c)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := h.withExpiry(c)
-	defer cancel()
-	h.deps.Metrics.StreamEnded(metrics.StreamMenu, string(h.follow(ctx, st, topic, auth.CallerOf(c), c.GetHeader("Last-Event-ID"))))
-	return nil
+	return h.stream(c, metrics.StreamMenu, func(ctx context.Context, st *stream) ending {
+		return h.follow(ctx, st, topic, auth.CallerOf(c), c.GetHeader("Last-Event-ID"))
+	})
 }
 
 // followed returns the restaurant of a stream request.
@@ -120,14 +115,9 @@ func (h *Handlers) Ops(c *gin.Context) error {
 		return err
 	}
 	defer h.streams.release(metrics.StreamOps, "")
-	st, err := h.newStream(c)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := h.withExpiry(c)
-	defer cancel()
-	h.deps.Metrics.StreamEnded(metrics.StreamOps, string(h.followRuns(ctx, st, auth.CallerOf(c))))
-	return nil
+	return h.stream(c, metrics.StreamOps, func(ctx context.Context, st *stream) ending {
+		return h.followRuns(ctx, st, auth.CallerOf(c))
+	})
 }
 
 // followRuns sends every run that the client may see, until the stream ends.

@@ -51,18 +51,13 @@ func (h *Handlers) Order(c *gin.Context) error {
 		return err
 	}
 	defer h.streams.leaveOrder(address, id)
-	ctx, cancel := h.withExpiry(c)
-	defer cancel()
-	event, err := topic.latest(ctx, read)
+	event, err := topic.latest(c.Request.Context(), read)
 	if err != nil {
 		return err
 	}
-	st, err := h.newStream(c)
-	if err != nil {
-		return err
-	}
-	h.deps.Metrics.StreamEnded(metrics.StreamOrder, string(h.followOrder(ctx, st, topic, read, event)))
-	return nil
+	return h.stream(c, metrics.StreamOrder, func(ctx context.Context, st *stream) ending {
+		return h.followOrder(ctx, st, topic, read, event)
+	})
 }
 
 // followOrder sends the states of an order to one client until the stream ends.

@@ -45,9 +45,10 @@ type stream struct {
 	due          *time.Timer // fires when a heartbeat is due
 }
 
-// newStream prepares the headers without sending them. It removes the server's time limits for
-// the request; each write has its own limit instead.
-func (h *Handlers) newStream(c *gin.Context) (*stream, error) {
+// stream answers a request with the events that follow sends, until it returns or the caller's rights end. It
+// prepares the headers without sending them. It removes the server's time limits for the request; each write
+// has its own limit instead.
+func (h *Handlers) stream(c *gin.Context, kind string, follow func(context.Context, *stream) ending) error {
 	st := &stream{
 		out:          c.Writer,
 		control:      http.NewResponseController(underlying(c.Writer)),
@@ -55,7 +56,7 @@ func (h *Handlers) newStream(c *gin.Context) (*stream, error) {
 		due:          time.NewTimer(rand.N(h.deps.Config.Heartbeat) + 1), // random, so that streams do not send their heartbeats together
 	}
 	if err := st.control.SetReadDeadline(time.Time{}); err != nil {
-		return nil, err
+		return err
 	}
 	c.Set(keyStream, true)
 	header := c.Writer.Header()
@@ -63,7 +64,10 @@ func (h *Handlers) newStream(c *gin.Context) (*stream, error) {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Accel-Buffering", "no") // a buffering proxy would delay all events
 	c.Writer.WriteHeader(http.StatusOK)
-	return st, nil
+	ctx, cancel := h.withExpiry(c)
+	defer cancel()
+	h.deps.Metrics.StreamEnded(kind, string(follow(ctx, st)))
+	return nil
 }
 
 // underlying returns net/http's writer. Gin's writer hides the errors of a flush.
