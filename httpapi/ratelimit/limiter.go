@@ -150,23 +150,6 @@ type Rate struct {
 
 var rateUnits = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour} //nolint:gochecknoglobals // constant
 
-// parse parses "count/unit" with the unit s, m or h, or "0".
-func parse(text string) (Rate, error) {
-	if text == "0" {
-		return Rate{}, nil
-	}
-	count, unit, ok := strings.Cut(text, "/")
-	n, err := strconv.Atoi(strings.TrimSpace(count))
-	if !ok || err != nil || n < 1 || n > 1_000_000 {
-		return Rate{}, fmt.Errorf("%q is not a rate: write a count and a unit, such as 20/s, 5/m or 100/h, or 0 for no limit", text)
-	}
-	per, known := rateUnits[strings.TrimSpace(unit)]
-	if !known {
-		return Rate{}, fmt.Errorf("the unit of the rate %q must be s, m or h", text)
-	}
-	return Rate{Count: n, Per: per}, nil
-}
-
 // limited reports whether there is a limit.
 func (r Rate) limited() bool { return r.Count > 0 && r.Per > 0 }
 
@@ -186,12 +169,22 @@ func (r Rate) String() string {
 // MarshalText returns the format of the configuration.
 func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText parses the format of the configuration.
-func (r *Rate) UnmarshalText(text []byte) error {
-	parsed, err := parse(strings.TrimSpace(string(text)))
-	if err != nil {
-		return err
+// UnmarshalText parses "count/unit" with the unit s, m or h, or "0".
+func (r *Rate) UnmarshalText(written []byte) error {
+	text := strings.TrimSpace(string(written))
+	if text == "0" {
+		*r = Rate{}
+		return nil
 	}
-	*r = parsed
+	count, unit, ok := strings.Cut(text, "/")
+	n, err := strconv.Atoi(strings.TrimSpace(count))
+	if !ok || err != nil || n < 1 || n > 1_000_000 {
+		return fmt.Errorf("%q is not a rate: write a count and a unit, such as 20/s, 5/m or 100/h, or 0 for no limit", text)
+	}
+	per, known := rateUnits[strings.TrimSpace(unit)]
+	if !known {
+		return fmt.Errorf("the unit of the rate %q must be s, m or h", text)
+	}
+	*r = Rate{Count: n, Per: per}
 	return nil
 }

@@ -104,17 +104,18 @@ func TestParse(t *testing.T) {
 		"100/h": {100, time.Hour},
 		"0":     {},
 	} {
-		got, err := parse(text)
+		var got Rate
+		err := got.UnmarshalText([]byte(text))
 		if err != nil || got != want {
-			t.Errorf("parse(%q) = %v, %v, want %v", text, got, err, want)
+			t.Errorf("UnmarshalText(%q) = %v, %v, want %v", text, got, err, want)
 		}
 		if got.String() != text {
 			t.Errorf("%q comes back as %q", text, got.String())
 		}
 	}
 	for _, text := range []string{"", "20", "20/x", "-1/s", "0/s", "1.5/s", "x/s", "9999999/s", "s/20"} {
-		if _, err := parse(text); err == nil {
-			t.Errorf("parse(%q) was taken", text)
+		if err := new(Rate).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("UnmarshalText(%q) was taken", text)
 		}
 	}
 	var r Rate
