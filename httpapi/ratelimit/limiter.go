@@ -109,13 +109,11 @@ func AddressKey(ip string) string {
 }
 
 // Take takes one token of the key, or answers the request with 429.
-func Take(c *gin.Context, l *Limiter, key string) bool {
-	wait, ok := l.allow(key)
-	if !ok {
+func Take(c *gin.Context, l *Limiter, key string) {
+	if wait, ok := l.allow(key); !ok {
 		msg := "too many requests; the limit is " + l.rate.String()
 		respond.Fail(c, &respond.Problem{Code: respond.CodeRateLimited, Msg: msg, RetryAfter: wait})
 	}
-	return ok
 }
 
 // Failures limits failed attempts with a client's secret (policy H8), per address, and per
