@@ -16,6 +16,7 @@
 package ordering
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -156,10 +157,7 @@ func NewOrders(cfg Config, deps Deps) *Orders {
 	if deps.Observe == nil {
 		deps.Observe = func(string) {}
 	}
-	if deps.Log == nil {
-		deps.Log = silentlog.New()
-	}
-	return &Orders{cfg: cfg, deps: deps, log: deps.Log}
+	return &Orders{cfg: cfg, deps: deps, log: cmp.Or(deps.Log, silentlog.New())}
 }
 
 // ByOrderID returns the record of an orderID on any of the connections. It returns ErrNoOrder if

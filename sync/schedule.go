@@ -30,16 +30,6 @@ type Schedule struct {
 	shift time.Duration
 }
 
-// ParseSchedule parses `@every 2m`, five cron fields or a descriptor such as `@daily`. timeZone is an
-// IANA name; empty means UTC. The shift depends on key, such as a restaurant's id.
-func ParseSchedule(text, timeZone, key string) (*Schedule, error) {
-	zone, err := TimeZone(timeZone)
-	if err != nil {
-		return nil, err
-	}
-	return scheduleIn(text, zone, key)
-}
-
 // timeZones has the zones that were loaded, because loading one reads a file and many restaurants share them.
 var timeZones stdsync.Map //nolint:gochecknoglobals // a cache of constants
 
@@ -57,7 +47,13 @@ func TimeZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-func scheduleIn(text string, zone *time.Location, key string) (*Schedule, error) {
+// ParseSchedule parses `@every 2m`, five cron fields or a descriptor such as `@daily`. timeZone is an
+// IANA name; empty means UTC. The shift depends on key, such as a restaurant's id.
+func ParseSchedule(text, timeZone, key string) (*Schedule, error) {
+	zone, err := TimeZone(timeZone)
+	if err != nil {
+		return nil, err
+	}
 	parsed, err := cron.ParseStandard(text)
 	if err != nil {
 		return nil, fmt.Errorf("schedule %q: %w", text, err)

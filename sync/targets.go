@@ -90,11 +90,10 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 		restaurant.Schedule = cmp.Or(restaurant.Schedule, s.schedule)
 		t := before.byID[restaurant.ID]
 		if t == nil || t.Restaurant != restaurant {
-			zone, err := TimeZone(restaurant.TimeZone)
-			if err != nil {
+			if _, err := TimeZone(restaurant.TimeZone); err != nil {
 				return setting.Errorf(key+".time_zone", "%v", err)
 			}
-			schedule, err := scheduleIn(restaurant.Schedule, zone, string(restaurant.ID))
+			schedule, err := ParseSchedule(restaurant.Schedule, restaurant.TimeZone, string(restaurant.ID))
 			if err != nil {
 				return setting.Errorf(key+".schedule", "%v", err)
 			}

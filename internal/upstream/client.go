@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -55,9 +56,6 @@ func New(cfg Config, deps Deps) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	if deps.Log == nil {
-		deps.Log = silentlog.New()
-	}
 	if deps.Observe == nil {
 		deps.Observe = func(Exchange) {}
 	}
@@ -71,7 +69,7 @@ func New(cfg Config, deps Deps) (*Client, error) {
 		cfg:     cfg,
 		clock:   time.Now,
 		jitter:  deps.Jitter,
-		log:     deps.Log.WithField("connection", cfg.Name),
+		log:     cmp.Or(deps.Log, silentlog.New()).WithField("connection", cfg.Name),
 		observe: deps.Observe,
 		reads:   newReadTransport(cfg, deps.Dial),
 		queue:   newQueue(cfg),

@@ -37,12 +37,11 @@ func (v *Validator) SetRestaurants(restaurants []Restaurant) {
 	all := make(map[menu.RestaurantID]*rules, len(restaurants))
 	equal := map[Restaurant]*rules{} // by override and location: most restaurants of a chain have the same
 	for _, r := range restaurants {
-		id := r.ID
-		r.ID = ""
-		if equal[r] == nil {
-			equal[r] = newRules(v.cfg.With(r.Override), r.Location)
+		same := Restaurant{Location: r.Location, Override: r.Override}
+		if equal[same] == nil {
+			equal[same] = newRules(v.cfg.With(r.Override), r.Location)
 		}
-		all[id] = equal[r]
+		all[r.ID] = equal[same]
 	}
 	v.restaurants.Store(&all)
 }
