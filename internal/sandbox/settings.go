@@ -57,7 +57,8 @@ const (
 	NullsEmpty = "empty"
 	NullsOmit  = "omit"
 
-	// OrderIDsString and OrderIDsNumber are the types of the ids of new orders. Numbers start above 2^53, where a client that uses floats loses digits.
+	// OrderIDsString and OrderIDsNumber are the types of the ids of new orders. Numbers start above 2^53, where a
+	// client that uses floats loses digits.
 	OrderIDsString = "string"
 	OrderIDsNumber = "number"
 
