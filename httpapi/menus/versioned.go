@@ -93,7 +93,12 @@ func (h HeaderFields) number(name string, value int64) { h.Text(name, strconv.Fo
 func (h HeaderFields) moment(name string, at time.Time) { h.Text(name, at.Format(http.TimeFormat)) }
 
 // wireFields writes fields in the format of HTTP/1.1. It does not allocate while its capacity is sufficient.
-type wireFields struct{ lines []byte }
+type wireFields struct {
+	lines []byte
+
+	second   int64 // the second of dateText, which is mostly the same
+	dateText [len(http.TimeFormat)]byte
+}
 
 // Text implements headerWriter.
 func (l *wireFields) Text(name, value string) {
@@ -105,5 +110,9 @@ func (l *wireFields) number(name string, value int64) {
 }
 
 func (l *wireFields) moment(name string, at time.Time) {
-	l.lines = append(at.AppendFormat(append(append(l.lines, name...), ": "...), http.TimeFormat), "\r\n"...)
+	if second := at.Unix(); second != l.second {
+		l.second = second
+		at.AppendFormat(l.dateText[:0], http.TimeFormat)
+	}
+	l.lines = append(append(append(append(l.lines, name...), ": "...), l.dateText[:]...), "\r\n"...)
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,7 +34,10 @@ type Metrics struct {
 	steps    *prometheus.HistogramVec
 	runTime  *prometheus.HistogramVec
 	redis    *prometheus.HistogramVec
-	reads    *prometheus.CounterVec
+	reads    map[read]prometheus.Counter
+
+	mu     sync.RWMutex
+	series map[request]requestSeries // a lookup by labels takes as long as ten increments
 
 	// LogLinesDropped returns the number of dropped log lines. Set it before the server runs; it may be nil.
 	LogLinesDropped func() float64
@@ -73,7 +77,13 @@ func New(version string) *Metrics {
 		steps:    observe("larder_sync_step_duration_seconds"),
 		runTime:  observe("larder_sync_run_duration_seconds"),
 		redis:    observe("larder_redis_call_duration_seconds"),
-		reads:    count("larder_menu_reads_total"),
+		reads:    map[read]prometheus.Counter{},
+		series:   map[request]requestSeries{},
+	}
+	reads := count("larder_menu_reads_total")
+	for _, path := range []Path{Standard, Fast} {
+		m.reads[read{path, false}] = reads.WithLabelValues(string(path), "miss")
+		m.reads[read{path, true}] = reads.WithLabelValues(string(path), "hit")
 	}
 	registry.MustRegister(
 		gauge("larder_build_info", prometheus.Labels{"version": version, "goversion": runtime.Version()}, func() int { return 1 }),
@@ -165,19 +175,45 @@ func (m *Metrics) Replay(operation string) { m.replays.WithLabelValues(operation
 
 // Request counts a request. If streamed, it does not observe the duration, which depends only on the client.
 func (m *Metrics) Request(route, method string, status int, took time.Duration, streamed bool) {
-	m.requests.WithLabelValues(route, Method(method), class(status)).Inc()
-	if !streamed {
-		m.duration.WithLabelValues(route).Observe(took.Seconds())
+	labels := request{route, Method(method), class(status), streamed}
+	m.mu.RLock()
+	series, known := m.series[labels]
+	m.mu.RUnlock()
+	if !known {
+		series.count = m.requests.WithLabelValues(route, labels.method, labels.class)
+		if !streamed {
+			series.duration = m.duration.WithLabelValues(route)
+		}
+		m.mu.Lock()
+		m.series[labels] = series
+		m.mu.Unlock()
 	}
+	series.count.Inc()
+	if !streamed {
+		series.duration.Observe(took.Seconds())
+	}
+}
+
+// request has the labels of a request's series; their number is bounded by the label values.
+type request struct {
+	route, method, class string
+	streamed             bool
+}
+
+type requestSeries struct {
+	count    prometheus.Counter
+	duration prometheus.Observer // nil for streams
+}
+
+// read has the labels of a read.
+type read struct {
+	path Path
+	hit  bool
 }
 
 // Read counts a read of a menu, dish or menu view. hit means that the encoded body was cached.
 func (m *Metrics) Read(path Path, hit bool) {
-	cached := "miss"
-	if hit {
-		cached = "hit"
-	}
-	m.reads.WithLabelValues(string(path), cached).Inc()
+	m.reads[read{path, hit}].Inc()
 }
 
 // class returns the label value of a status: 2xx, 3xx, 4xx, 5xx or other.
