@@ -77,13 +77,8 @@ func New(version string) *Metrics {
 		steps:    observe("larder_sync_step_duration_seconds"),
 		runTime:  observe("larder_sync_run_duration_seconds"),
 		redis:    observe("larder_redis_call_duration_seconds"),
-		reads:    map[read]prometheus.Counter{},
+		reads:    readCounters(count("larder_menu_reads_total")),
 		series:   map[request]requestSeries{},
-	}
-	reads := count("larder_menu_reads_total")
-	for _, path := range []Path{Standard, Fast} {
-		m.reads[read{path, false}] = reads.WithLabelValues(string(path), "miss")
-		m.reads[read{path, true}] = reads.WithLabelValues(string(path), "hit")
 	}
 	registry.MustRegister(
 		gauge("larder_build_info", prometheus.Labels{"version": version, "goversion": runtime.Version()}, func() int { return 1 }),
@@ -209,6 +204,15 @@ type requestSeries struct {
 type read struct {
 	path Path
 	hit  bool
+}
+
+func readCounters(reads *prometheus.CounterVec) map[read]prometheus.Counter {
+	counters := map[read]prometheus.Counter{}
+	for _, path := range []Path{Standard, Fast} {
+		counters[read{path, false}] = reads.WithLabelValues(string(path), "miss")
+		counters[read{path, true}] = reads.WithLabelValues(string(path), "hit")
+	}
+	return counters
 }
 
 // Read counts a read of a menu, dish or menu view. hit means that the encoded body was cached.
