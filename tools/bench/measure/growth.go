@@ -230,9 +230,10 @@ func (m *measuring) rest(ctx context.Context, l *Instance) error {
 // GrowthReport contains the figures of one instance.
 type GrowthReport struct{ Report }
 
-func growthRows() []row {
+func growthRows() []row { return append(startRows(), restRows()...) }
+
+func startRows() []row {
 	mib := func(n int64) string { return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20)) }
-	number := func(v float64) string { return fmt.Sprintf("%.2f", v) }
 	return []row{
 		{
 			name: "start with a full Redis: time until `/readyz` is 200", value: func(f Figures) string { return long(f.ColdReady) },
@@ -268,6 +269,12 @@ func growthRows() []row {
 			name: "Redis (`used_memory`)", value: func(f Figures) string { return mib(f.RedisBytes) + ", " + f.each(f.RedisBytes) + " each" },
 			figure: func(f Figures) float64 { return float64(f.RedisBytes) },
 		},
+	}
+}
+
+func restRows() []row {
+	number := func(v float64) string { return fmt.Sprintf("%.2f", v) }
+	return []row{
 		{
 			name: "CPU at rest, seconds per minute: the instance", value: func(f Figures) string { return number(f.PollCPU) },
 			figure: func(f Figures) float64 { return f.PollCPU },
