@@ -52,7 +52,7 @@ export async function tabTo(page, locator, { back = false, within = far } = {}) 
     if (at.there) return way;
     await page.keyboard.press(back ? 'Shift+Tab' : 'Tab');
   }
-  throw new Error(`${locator} is not reached with the keyboard; the focus was on\n  ${[...way.slice(0, 30), '…', ...way.slice(-30)].join('\n  ')}`);
+  throw new Error(`${locator} is not reached with the keyboard; the focus was on\n  ${way.join('\n  ')}`);
 }
 
 /** Moves the focus to an element and presses a key: Enter, or Space for a checkbox. */

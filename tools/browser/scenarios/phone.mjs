@@ -60,6 +60,17 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
   await axe(page, 'the form');
   await shot(page, 'form', { full: false });
 
+  step('the bar stays while it has the focus, so that Tab goes on to the form');
+  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+  await menu.locator('[part=basket-button]').focus();
+  await form.evaluate((one) => one.scrollIntoView({ behavior: 'instant' }));
+  await eventually(() => bar.evaluate((one) => one.classList.contains('away')), 'the bar is not needed');
+  await page.waitForTimeout(100); // a browser takes the focus from an invisible element a little later
+  equal(await bar.evaluate((one) => one.matches(':focus-within')), true, 'the bar has the focus');
+  await page.keyboard.press('Tab');
+  equal(await form.evaluate((one) => one === document.activeElement), true, 'the focus is in the form');
+  equal(await bar.isVisible(), false, 'the bar without the focus is visible');
+
   step('one tap on a long menu goes to the form too, from any place, and the form stays there');
   for (const part of [0, .5]) {
     await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
