@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/hbollon/go-edlib"
+
 	"larder/internal/setting"
 )
 
@@ -90,5 +92,5 @@ func (l *loader) formerVariable(from variable, rest, path string) bool {
 // isTypo reports whether name differs from known in at most two letters, and in at most a third of its
 // letters. It is stricter than Nearest, because a new key often resembles an old key.
 func isTypo(name, known string) bool {
-	return known != "" && setting.Distance(strings.ToLower(name), strings.ToLower(known)) <= min(len(name)/3, 2)
+	return known != "" && edlib.OSADamerauLevenshteinDistance(strings.ToLower(name), strings.ToLower(known)) <= min(len(name)/3, 2)
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hbollon/go-edlib"
 )
 
 // Error is one invalid value.
@@ -56,6 +58,17 @@ func Unknown(noun, value string, values []string) string {
 		meant = fmt.Sprintf("; did you mean %q?", nearest)
 	}
 	return fmt.Sprintf("unknown %s %q%s (valid: %s)", noun, value, meant, strings.Join(values, ", "))
+}
+
+// Nearest returns the known name that is most similar to name, or "" if none is similar.
+func Nearest(name string, known []string) string {
+	best, bestDistance := "", len(name)/2+1
+	for _, k := range known {
+		if d := edlib.OSADamerauLevenshteinDistance(strings.ToLower(name), strings.ToLower(k)); d < bestDistance {
+			best, bestDistance = k, d
+		}
+	}
+	return best
 }
 
 // Origin returns an error if browsers would never send this value as Origin.

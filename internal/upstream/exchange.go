@@ -30,8 +30,6 @@ type request struct {
 	header http.Header
 	body   []byte // nil without a body
 	limit  int64  // of the decompressed answer
-
-	expected int64 // size of the answer; 0 if it is not known
 }
 
 // httpAnswer is the answer to a request: status, header, and as much of the body as arrived.
@@ -130,18 +128,17 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 	if got.status >= http.StatusBadRequest {
 		limit = min(limit, maxAnswerBytes) // the beginning of an error is enough (policy W14)
 	}
-	got.body, got.bodyErr = readBody(res, limit, r.expected)
+	got.body, got.bodyErr = readBody(res, limit)
 	if limit < r.limit && errors.Is(got.bodyErr, ErrTooLarge) {
 		got.bodyErr = nil
 	}
 	return got, nil
 }
 
-// readBody reads at most limit bytes and decompresses gzip (policies W11, W15). expected is the
-// probable size; 0 if it is not known.
-func readBody(res *http.Response, limit, expected int64) ([]byte, error) {
-	var from io.Reader = &io.LimitedReader{R: res.Body, N: limit + 1}
-	size := res.ContentLength
+// readBody reads at most limit bytes and decompresses gzip (policies W11, W15). The beginning of a longer error is
+// returned together with ErrTooLarge.
+func readBody(res *http.Response, limit int64) ([]byte, error) {
+	var from io.Reader = &io.LimitedReader{R: res.Body, N: limit + 1} // one byte more shows that there is more
 	switch coding := strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding"))); coding {
 	case "", "identity":
 		if res.ContentLength > limit {
@@ -157,25 +154,17 @@ func readBody(res *http.Response, limit, expected int64) ([]byte, error) {
 			return nil, fmt.Errorf("gzip: %w", err)
 		}
 		from = &io.LimitedReader{R: unpacked, N: limit + 1}
-		if res.StatusCode == http.StatusOK {
-			size = max(size, expected)
-		}
 	default:
 		return nil, fmt.Errorf("%w: content encoding %q", errResponse, coding)
 	}
-	return readAll(from, size, limit)
+	return readAll(from, limit)
 }
 
-// readAll reads to the end, or until it has more than limit bytes. size is the probable size; 0 if
-// it is not known. It collects chunks and joins them once, so that a larger body costs no more
-// memory than the limit (policy W15). If such a body is small, its beginning is returned.
-func readAll(from io.Reader, size, limit int64) ([]byte, error) {
-	first := int64(bytes.MinRead)
-	if size > 0 && size <= limit {
-		first = size + 1 // one byte more detects the end
-	}
+// readAll reads to the end, or until it has more than limit bytes. It joins its chunks only if the body is accepted,
+// so that a larger one costs no more memory than the limit (policy W15).
+func readAll(from io.Reader, limit int64) ([]byte, error) {
 	var full [][]byte
-	chunk := make([]byte, 0, min(first, limit+1))
+	chunk := make([]byte, 0, bytes.MinRead)
 	for total := int64(0); ; {
 		n, err := from.Read(chunk[len(chunk):cap(chunk)])
 		chunk, total = chunk[:len(chunk)+n], total+int64(n)
@@ -183,22 +172,17 @@ func readAll(from io.Reader, size, limit int64) ([]byte, error) {
 		case total > limit && limit > maxAnswerBytes:
 			return nil, ErrTooLarge
 		case total > limit:
-			return joined(full, chunk)[:limit], ErrTooLarge
+			return slices.Concat(append(full, chunk)...)[:limit], ErrTooLarge
+		case errors.Is(err, io.EOF) && len(full) == 0:
+			return chunk, nil
 		case errors.Is(err, io.EOF):
-			return joined(full, chunk), nil
+			return slices.Concat(append(full, chunk)...), nil
 		case err != nil:
-			return joined(full, chunk), err
+			return slices.Concat(append(full, chunk)...), err
 		case len(chunk) == cap(chunk):
 			full, chunk = append(full, chunk), make([]byte, 0, min(total, limit+1-total))
 		}
 	}
-}
-
-func joined(full [][]byte, last []byte) []byte {
-	if len(full) == 0 {
-		return last
-	}
-	return slices.Concat(append(full, last)...)
 }
 
 // The attempts of one call and the pauses between them (policy S5).

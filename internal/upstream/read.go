@@ -38,10 +38,6 @@ func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator
 	if most <= 0 || most > MaxMenuBytes {
 		most = MaxMenuBytes
 	}
-	expected := int64(0)
-	if most <= maxExpected { // then the body probably has about this size
-		expected = most
-	}
 	header := http.Header{"Accept-Encoding": {"gzip"}}
 	if seen.ETag != "" {
 		header.Set("If-None-Match", seen.ETag)
@@ -50,12 +46,11 @@ func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator
 		header.Set("If-Modified-Since", seen.LastModified)
 	}
 	got, err := c.read(ctx, &request{
-		op:       OpMenu,
-		method:   http.MethodGet,
-		url:      address,
-		header:   header,
-		limit:    most,
-		expected: expected,
+		op:     OpMenu,
+		method: http.MethodGet,
+		url:    address,
+		header: header,
+		limit:  most,
 	}, seen != Validator{})
 	if err != nil {
 		return Menu{}, err

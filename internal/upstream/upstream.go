@@ -38,8 +38,6 @@ const MaxMenuBytes = 64 << 20
 
 // Size limits of other data from the service.
 const (
-	// maxExpected is the largest limit of a menu view that is used as its expected size.
-	maxExpected    = 16 << 20
 	maxAnswerBytes = 1 << 20
 	maxTextBytes   = 2 << 10 // of an error's message in logs (policy W14)
 	maxCodeBytes   = 256     // of an error's code and request id, and of a content type
