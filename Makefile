@@ -31,7 +31,8 @@ RACE_PACKAGES  := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... 
 NO_DEBUG   := -gcflags=all=-dwarf=false
 TEST_FLAGS := -race -vet=off $(NO_DEBUG) -ldflags=-w -tags $(TAGS) -timeout 10m -p 3
 
-# The tools of tools/go.mod. Each is built once for its version and the version of Go.
+# The tools of tools/go.mod. Each is built once for its version and the version of Go, with the flags of `make build`,
+# so that both use the same compiled standard library.
 BIN := .cache/bin/$(shell go env GOVERSION 2>/dev/null)
 
 # npm writes this file when it has installed everything.
@@ -265,5 +266,5 @@ peer-needs:
 
 $(BIN)/%: tools/go.mod tools/go.sum
 	@echo "building $* (tools/go.mod)"
-	@cd tools && go build -o ../$@ "$$(go list tool | grep '/$*$$')"
+	@cd tools && CGO_ENABLED=0 go build -trimpath -ldflags=-w -o ../$@ "$$(go list tool | grep '/$*$$')"
 	@touch $@
