@@ -17,12 +17,17 @@ export interface FormHost extends Settings {
   readonly timeZone: string;
   getAttribute(name: string): string | null;
   text(key: Key, params?: Record<string, string | number>): string;
+  addEventListener(name: "pointerdown", work: () => void): void;
   entered(): void;
   later(): void;
 }
 
 /** Places are where violations are shown, besides the fields: line returns the name of a line of the basket, and moves the focus to it. */
 export interface Places { submitted: boolean; line(index: number): [string, () => void] | undefined; top(): void }
+
+// Milliseconds from the end of a press to its click, and of the longest press that is waited for.
+const clickTime = 100;
+const longestPress = 2000;
 
 interface Field { input: HTMLElement; note: HTMLElement; label: string; touched: boolean }
 
@@ -34,6 +39,8 @@ const hints: Record<string, string> = {
 /** Fieldset shows the fields. It is rebuilt only if the set of fields changes, so that the focus stays. */
 export class Fieldset {
   readonly element = h("div", { part: "fields", class: "fields" });
+  /** released is resolved unless a pointer is pressed in the form. Until then nothing may move: a button that leaves the finger gets no click. */
+  released = Promise.resolve();
   private fields = new Map<string, Field>();
   private shape = "";
 
@@ -41,6 +48,20 @@ export class Fieldset {
   constructor(private readonly host: FormHost) {
     const kept = orUndefined(() => JSON.parse(sessionStorage.getItem("larder:guest") ?? localStorage.getItem("larder:guest") ?? "null")) as Form | null | undefined;
     if (kept && typeof kept.fields === "object" && kept.fields) host.form = { ...host.form, ...kept };
+    host.addEventListener("pointerdown", () => {
+      this.released = new Promise((resolve) => {
+        const over = new AbortController();
+        const done = (): void => {
+          over.abort();
+          resolve();
+        };
+        const listen = (name: string, work: () => void): void => addEventListener(name, work, { capture: true, signal: over.signal });
+        listen("click", done);
+        listen("pointercancel", done);
+        listen("pointerup", () => setTimeout(done, clickTime));
+        setTimeout(done, longestPress);
+      });
+    });
   }
 
   /** expire drops a chosen time for which the guest can no longer order. The guest has to choose again. */

@@ -346,6 +346,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const question = (this.question = new AbortController());
     const asked = this.shop.basket.lines.map((l) => l.key);
     const verdict = await this.shop.api.validate(this.body(), question.signal);
+    await this.fields.released;
     if (question.signal.aborted || question !== this.question) return null;
     this.violations = verdict?.violations ?? checkoutFile.module!.problemsOf(this.form);
     this.asked = asked;
