@@ -53,6 +53,19 @@ async function settled(locator) {
   }
 }
 
+/**
+ * Activates the button of the basket bar. With the keyboard, Tab can pass it: if the form is in view when the
+ * focus is on the last dish, there is no bar, and Tab goes on to the form.
+ */
+export async function pressBar(button) {
+  if (combination?.input === 'keyboard') {
+    await button.focus();
+    await button.page().keyboard.press('Enter');
+  } else {
+    await activate(button, await button.evaluate(() => navigator.maxTouchPoints > 0) ? 'tap' : 'click');
+  }
+}
+
 /** Returns the key that activates an element, or '' if Tab does not reach it. It waits for the element. */
 async function keyOf(locator) {
   await locator.waitFor();

@@ -2,6 +2,7 @@
 // response. Another step shows a dish that sells out.
 import { axe } from '../axe.mjs';
 import { addFries, expectedErrors, bistro, waitForState, fillPickup, fries, openShop, parts } from '../guest.mjs';
+import { pressBar } from '../input.mjs';
 import { use } from '../keyboard.mjs';
 import { eventually, equal, scenario, step } from '../scenario.mjs';
 import { everyVariant, shot } from '../shot.mjs';
@@ -53,7 +54,7 @@ await scenario({ size: 'phone', expected: [...expectedErrors, /net::ERR_(ABORTED
       await bar.getByText(/^Thank you! Order .+ is confirmed\.$/).waitFor();
       await axe(page, 'the bar of a placed order');
       await everyVariant(page, 'bar-placed', { full: false, only: ['phone-light', 'narrow-dark'] });
-      await bar.getByRole('button').click();
+      await pressBar(bar.getByRole('button'));
       await eventually(shown, 'a tap on the bar goes to the outcome');
     }
     await newOrder.click();
@@ -88,7 +89,7 @@ await scenario({ size: 'phone', expected: [...expectedErrors, /net::ERR_(ABORTED
       await bar.getByText('Check my order').waitFor();
       await axe(page, 'the bar of an order of unknown outcome');
       await shot(page, 'bar-unknown', { full: false });
-      await bar.getByRole('button').click();
+      await pressBar(bar.getByRole('button'));
       await eventually(shown, 'a tap on the bar goes to the outcome');
       equal(await outcome.evaluate((one) => one.getRootNode().activeElement === one), true, 'the outcome has the focus');
     }

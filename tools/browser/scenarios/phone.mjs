@@ -1,6 +1,7 @@
 // A guest on a phone adds dishes with one tap and goes to the form with one more. Everything
 // is visible where the guest has tapped.
 import { axe } from '../axe.mjs';
+import { pressBar } from '../input.mjs';
 import { eventually, must, equal, scenario, step } from '../scenario.mjs';
 import { everyVariant, shot } from '../shot.mjs';
 
@@ -52,7 +53,7 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
 
   step('G1: one tap goes to the form, and the bar goes');
   await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
-  await menu.locator('[part=basket-button]').tap();
+  await pressBar(menu.locator('[part=basket-button]'));
   const form = page.locator('larder-order-form');
   await eventually(async () => (await form.boundingBox()).y < 200, 'the form is in view');
   equal(await form.locator('[part=order-name]').evaluate((one) => one.getRootNode().activeElement === one), true, 'the form has the focus');
@@ -78,7 +79,7 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
     await menu.locator('[part=basket-button]').waitFor();
     await page.evaluate((at) => scrollTo({ top: document.querySelector('larder-menu').scrollHeight * at, behavior: 'instant' }), part);
     await page.evaluate(() => addEventListener('click', () => { globalThis.from = scrollY; }, { capture: true })); // Tab scrolls
-    await menu.locator('[part=basket-button]').tap();
+    await pressBar(menu.locator('[part=basket-button]'));
     await page.waitForTimeout(1200); // until the heights no longer change
     const { y } = await form.boundingBox();
     must(y >= 0 && y < 140, `the form begins at ${y} after a tap at ${part} of the menu`);
@@ -86,7 +87,7 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
     await page.goBack();
     await eventually(() => page.evaluate((at) => Math.abs(scrollY - at) < 200, from), 'Back returns to the place in the menu');
     equal(page.url(), `${larder}/`, 'the page after Back');
-    await menu.locator('[part=basket-button]').tap();
+    await pressBar(menu.locator('[part=basket-button]'));
     await page.waitForTimeout(100);
     from = await page.evaluate(() => globalThis.from);
     await page.goBack();
@@ -100,12 +101,12 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
     addEventListener('larder:basket-open', (event) => { globalThis.opened = (globalThis.opened ?? 0) + 1; globalThis.from = scrollY; event.preventDefault(); });
     scrollTo({ top: 0, behavior: 'instant' });
   });
-  await menu.locator('[part=basket-button]').tap();
+  await pressBar(menu.locator('[part=basket-button]'));
   equal(await page.evaluate(() => [globalThis.opened, scrollY - globalThis.from]), [1, 0], 'the event, and the movement of the page');
   await page.evaluate(() => document.querySelectorAll('larder-order-form, .skip').forEach((one) => one.remove()));
   await add.tap();
   await eventually(async () => (await bar.innerText()).startsWith('2 items'), 'the bar has the number of dishes');
-  await bar.getByRole('button').tap();
+  await pressBar(bar.getByRole('button'));
   await bar.getByRole('button').press('Enter');
   equal(await page.evaluate(() => globalThis.opened), 3, 'the events without a form');
   await axe(page, 'a page without a form');
