@@ -1,5 +1,5 @@
-// Measures the time until a dish is open, with a menu of 400 dishes and a quarter of
-// the processor's speed.
+// Measures when the first dish of the HTML menu is visible, and when a dish is open, with a
+// menu of 400 dishes and a quarter of the processor's speed.
 import { env } from 'node:process';
 import { must, scenario, step } from '../scenario.mjs';
 
@@ -16,13 +16,15 @@ const mostFirst = 40;
 /** The maximum number of attempts. One must succeed, because other programs share the machine. */
 const tries = 5;
 
-/** Runs in the page: opens the first dish with options as soon as it exists, and reports when it was visible. */
+/** Runs in the page: opens the first dish with options as soon as it exists. Reports when it was visible, and when the first dish of the HTML menu was. */
 function opener() {
   let openedAt = 0;
   const openFirst = () => {
     const root = document.querySelector('larder-menu')?.shadowRoot;
+    const dish = document.querySelector('larder-menu li');
+    if (dish?.getBoundingClientRect().height > 0) globalThis.html ??= performance.now();
     const button = root?.querySelector('button[part=add]:not(:disabled)[aria-label^="Choose"]');
-    if (openedAt) return globalThis.larderOpened(JSON.stringify({ openedAt, shown: performance.now(), first: globalThis.first }));
+    if (openedAt) return globalThis.larderOpened(JSON.stringify({ openedAt, shown: performance.now(), first: globalThis.first, html: globalThis.html }));
     if (button) {
       globalThis.first = root.querySelectorAll('[part=card]').length;
       button.click();
@@ -45,9 +47,9 @@ await scenario({ size: 'phone', matrix: false }, async ({ open, larder }) => {
     const opened = new Promise((resolve) => { client.on('Runtime.bindingCalled', ({ name, payload }) => name === 'larderOpened' && resolve(JSON.parse(payload))); });
     await page.addInitScript(opener);
     await page.goto(`${larder}/`, { waitUntil: 'commit' });
-    const { openedAt, shown, first } = await opened;
+    const { openedAt, shown, first, html } = await opened;
     times.push(shown);
-    step(`a dish is open after ${openedAt.toFixed(0)} ms and visible after ${shown.toFixed(0)} ms; ${first} dishes were built by then`);
+    step(`the HTML menu is visible after ${html.toFixed(0)} ms, a dish is open after ${openedAt.toFixed(0)} ms and visible after ${shown.toFixed(0)} ms; ${first} dishes were built by then`);
     must(first <= mostFirst, `${first} dishes are built before the first can be opened, want at most ${mostFirst}`);
     await client.send('Emulation.setCPUThrottlingRate', { rate: 1 });
     await page.waitForFunction(() => document.querySelector('larder-menu').shadowRoot.querySelectorAll('[part=card]').length === 400);
