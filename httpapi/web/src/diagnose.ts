@@ -29,7 +29,7 @@ export async function reportMenu(url: string): Promise<void> {
 /** menuOrigin returns what to do if larder does not allow the origin of the page. */
 function menuOrigin(url: string): string {
   const { origin } = location;
-  return `the server of ${url} does not allow pages of ${origin} (CORS). If orders go to larder, add ${origin} to auth.public_orders.origins, and set auth.public_orders.enabled to true. With order-url, or without an order form, add it to http.cors_origins. For the demo: larder demo --origin ${origin}. ${help}`;
+  return `the server of ${url} does not allow pages of ${origin} (CORS). If orders go to larder, add ${origin} to auth.public_orders.origins, and set auth.public_orders.enabled to true. With order-url, or without an order form, add it to http.cors_origins. For the demo, add --origin ${origin} to its command and start it again. ${help}`;
 }
 
 const found = new Set<string>(); // the order URLs and statuses that were examined

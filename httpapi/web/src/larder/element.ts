@@ -34,7 +34,7 @@ export abstract class LarderElement extends HTMLElement {
     const { texts } = this;
     if (delete (this as { texts?: unknown }).texts && texts) this.texts = texts; // it was set before the element was defined
     this.attach();
-    setTimeout(() => this.isConnected && !this.restaurant && report("the attribute restaurant is missing."), patience);
+    setTimeout(() => this.isConnected && !this.restaurant && report(`<${this.localName}> has no attribute restaurant. /v1/restaurants lists the ids.`), patience);
   }
 
   disconnectedCallback(): void { this.attach(); }
