@@ -41,6 +41,9 @@ API_TOOLS := tools/api/node_modules/.package-lock.json
 # make lint uses the packages that make test has compiled for the race detector, which needs a C compiler.
 LINT_BUILD := $(shell command -v gcc >/dev/null 2>&1 && echo -race $(NO_DEBUG))
 
+# The linter collects no garbage until it uses 4 GiB. This halves its processor time.
+LINT_MEMORY := GOGC=off GOMEMLIMIT=4GiB
+
 export TAGS
 export GOFLAGS
 export GOLANGCI_LINT_CACHE := $(CURDIR)/.cache/golangci-lint
@@ -81,8 +84,8 @@ test-deploy: ## Test the release, and check deploy/ and the Dockerfile with the 
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check style, imports, sizes and common mistakes (the first run builds the linter, which takes minutes)
-	GOFLAGS="$$GOFLAGS $(LINT_BUILD)" $(BIN)/golangci-lint run --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
-	cd tools/bench && GOFLAGS="$$GOFLAGS $(LINT_BUILD)" ../../$(BIN)/golangci-lint run --config ../../.golangci.yml --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
+	GOFLAGS="$$GOFLAGS $(LINT_BUILD)" $(LINT_MEMORY) $(BIN)/golangci-lint run --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
+	cd tools/bench && GOFLAGS="$$GOFLAGS $(LINT_BUILD)" $(LINT_MEMORY) ../../$(BIN)/golangci-lint run --config ../../.golangci.yml --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
 	cd tools && go test ./sizes ./prose && go run ./sizes .. && go run ./prose ..
 
 .PHONY: lint-api
