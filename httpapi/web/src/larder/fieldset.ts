@@ -27,7 +27,7 @@ export interface Places { submitted: boolean; line(index: number): [string, () =
 
 // Milliseconds from the end of a press to its click, and of the longest press that is waited for.
 const clickTime = 100;
-const longestPress = 2000;
+const longestPress = 10_000;
 
 interface Field { input: HTMLElement; note: HTMLElement; label: string; touched: boolean }
 
