@@ -13,7 +13,7 @@ export const fries = { id: 'dish-fries', name: 'French fries' };
 export const expectedErrors = [/status of (409|422|429|502|503|504)/];
 
 export const parts = (page) => ({
-  choose: page.locator(`larder-menu [data-dish=${fries.id}] [part=add]`),
+  choose: page.locator(`larder-menu [data-dish=${fries.id}] [aria-label^="Choose options: ${fries.name}"]`), // faster than getByRole
   dialog: page.getByRole('dialog'),
   add: page.getByRole('dialog').getByRole('button', { name: /^Add(,| for)/ }),
   line: page.locator(`larder-order-form [data-line=${fries.id}]`),
