@@ -73,7 +73,7 @@ func write(t *testing.T, name, content string) string {
 func TestRunSaysWhatIsWrongWithTheCommandLine(t *testing.T) {
 	t.Parallel()
 	for line, says := range map[string]string{
-		"":               "missing subcommand: scale, soak, peers, orders or instances",
+		"":               "missing subcommand: scale, restaurants, soak, peers, orders or instances",
 		"scael":          `unknown command "scael"`,
 		"soak now":       `unknown command "now"`,
 		"soak --long":    "unknown flag: --long",
@@ -90,7 +90,7 @@ func TestRunSaysWhatIsWrongWithTheCommandLine(t *testing.T) {
 
 func TestALarderThatIsNotThereIsNamed(t *testing.T) {
 	t.Parallel()
-	for _, command := range []string{"scale", "soak", "peers", "orders", "instances"} {
+	for _, command := range []string{"scale", "restaurants", "soak", "peers", "orders", "instances"} {
 		var out, errOut bytes.Buffer
 		status := run(t.Context(), []string{command, "--larder", "nowhere/larder"}, &out, &errOut)
 		if status != statusFailed || !strings.Contains(errOut.String(), "--larder: stat nowhere/larder") || !strings.Contains(errOut.String(), "make build") {
