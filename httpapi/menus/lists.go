@@ -1,13 +1,14 @@
 package menus
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
+	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/gin-gonic/gin"
 
 	"larder/httpapi/auth"
@@ -15,6 +16,8 @@ import (
 	"larder/httpapi/visible"
 	"larder/httpapi/web"
 	"larder/internal/directory"
+	"larder/internal/jsontext"
+	"larder/internal/menu"
 )
 
 // answerHashed answers a read that belongs to no single version. The body is not compressed,
@@ -25,8 +28,7 @@ func (h *Handlers) answerHashed(c *gin.Context, body []byte) error {
 	}
 	header := c.Writer.Header()
 	header.Add("Vary", "Accept-Encoding")
-	known := auth.CallerOf(c).Client != ""
-	control, private := h.cacheControl(known)
+	control, private := h.cacheControl(auth.CallerOf(c).Client != "")
 	header.Set("Cache-Control", control)
 	if private {
 		header.Add("Vary", "Authorization") // added, because CORS has its own Vary
@@ -47,11 +49,8 @@ func HasBody(c *gin.Context, etag string) bool {
 	return true
 }
 
-// BodyHash returns the first 8 hex digits of a body's hash, for its ETag.
-func BodyHash(body []byte) string {
-	sum := sha256.Sum256(body)
-	return hex.EncodeToString(sum[:4])
-}
+// BodyHash returns a body's hash, for its ETag.
+func BodyHash(body []byte) string { return strconv.FormatUint(xxhash.Sum64(body), 16) }
 
 // Restaurants answers GET /v1/restaurants, sorted by id. ?q= searches in ids and names. It answers from
 // memory (policy H7): versions and checks of other instances appear after cache.poll at the latest.
@@ -61,15 +60,11 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 		return err
 	}
 	chosen, next := h.deps.Directory.Index().Page(auth.CallerOf(c).Viewer(), want, nil)
-	list := respond.Page[restaurantRow]{Result: make([]restaurantRow, len(chosen)), Next: respond.NextPage(next)}
-	for i, restaurant := range chosen {
-		list.Result[i] = h.restaurantRow(restaurant)
+	body := append(make([]byte, 0, 512*(len(chosen)+1)), `{"result":[`...)
+	for i := range chosen {
+		body = h.appendRestaurant(jsontext.AppendComma(body, i), &chosen[i])
 	}
-	body, err := json.Marshal(list)
-	if err != nil {
-		return err
-	}
-	return h.answerHashed(c, body)
+	return h.answerHashed(c, respond.AppendNext(body, next))
 }
 
 // Restaurant answers GET /v1/restaurants/{restaurant} with one element of the list.
@@ -78,29 +73,31 @@ func (h *Handlers) Restaurant(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(respond.Result{Result: h.restaurantRow(restaurant)})
-	if err != nil {
-		return err
-	}
-	return h.answerHashed(c, body)
+	return h.answerHashed(c, append(h.appendRestaurant([]byte(`{"result":`), &restaurant), '}'))
 }
 
-// restaurantRow is a restaurant with its details for guests. A detail that is not configured is null.
-type restaurantRow struct {
-	respond.Restaurant
-	GuestPhone *string `json:"guestPhone"`
-	Address    *string `json:"address"`
-	TimeZone   *string `json:"timeZone"`
-}
-
-func (h *Handlers) restaurantRow(r directory.Restaurant) restaurantRow {
+// appendRestaurant appends a restaurant as JSON. The fields of its menu are null until there is one. A detail
+// that is not configured is null too.
+func (h *Handlers) appendRestaurant(dst []byte, r *directory.Restaurant) []byte {
 	version, _ := h.deps.Replica.Version(r.ID)
-	return restaurantRow{
-		Restaurant: respond.NewRestaurant(r, version, h.deps.Stale(version)),
-		GuestPhone: respond.OrNull(r.GuestPhone),
-		Address:    respond.OrNull(r.Address),
-		TimeZone:   respond.OrNull(r.TimeZone),
+	dst = jsontext.AppendString(append(dst, `{"id":`...), string(r.ID))
+	dst = jsontext.AppendString(append(dst, `,"name":`...), cmp.Or(r.Name, version.Name))
+	dst = jsontext.AppendString(append(dst, `,"connection":`...), r.Connection)
+	if version.Version == 0 {
+		dst = append(dst, `,"version":null,"counts":null,"syncedAt":null,"checkedAt":null,"stale":true,"held":false,"lastOutcome":null`...)
+	} else {
+		n := version.Counts
+		dst = fmt.Appendf(dst, `,"version":%d,"counts":{"categories":%d,"products":%d,"available":%d,"orderable":%d}`,
+			version.Version, n.Categories, n.Products, n.Available, n.Orderable)
+		dst = menu.AppendTime(append(dst, `,"syncedAt":"`...), version.SyncedAt)
+		dst = menu.AppendTime(append(dst, `","checkedAt":"`...), version.CheckedAt)
+		dst = strconv.AppendBool(append(dst, `","stale":`...), h.deps.Stale(version))
+		dst = strconv.AppendBool(append(dst, `,"held":`...), version.Held)
+		dst = jsontext.AppendStringOrNull(append(dst, `,"lastOutcome":`...), version.LastOutcome)
 	}
+	dst = jsontext.AppendStringOrNull(append(dst, `,"guestPhone":`...), r.GuestPhone)
+	dst = jsontext.AppendStringOrNull(append(dst, `,"address":`...), r.Address)
+	return append(jsontext.AppendStringOrNull(append(dst, `,"timeZone":`...), r.TimeZone), '}')
 }
 
 // reasonsTimeout limits how long a list of reasons waits for Redis before it is answered from memory.
@@ -124,6 +121,5 @@ func (h *Handlers) Reasons(c *gin.Context, connection string) error {
 	if err != nil {
 		return err
 	}
-	body := append(make([]byte, 0, len(raw)+12), `{"result":`...)
-	return h.answerHashed(c, append(append(body, raw...), '}'))
+	return h.answerHashed(c, fmt.Appendf(nil, `{"result":%s}`, raw))
 }

@@ -29,20 +29,15 @@ func (h *Handlers) Products(c *gin.Context) error {
 	hits, next := snapshot.Catalogue.Search(query)
 	body := append(make([]byte, 0, 1024*(len(hits)+1)), `{"result":[`...)
 	for i, hit := range hits {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = snapshot.Catalogue.AppendProductEntry(body, hit)
+		body = snapshot.Catalogue.AppendProductEntry(jsontext.AppendComma(body, i), hit)
 	}
-	body = append(body, `],"next":`...)
-	if next == menu.None {
-		body = append(body, "null}"...)
-	} else {
+	var position string
+	if next != menu.None {
 		// The position and id of the last dish, so that the next page continues after it in a
 		// newer version too.
-		position := strconv.Itoa(int(next)) + " " + snapshot.Catalogue.Products().At(next).ID()
-		body = append(jsontext.AppendString(body, *respond.NextPage(position)), '}')
+		position = strconv.Itoa(int(next)) + " " + snapshot.Catalogue.Products().At(next).ID()
 	}
+	body = respond.AppendNext(body, position)
 	etag := `W/"` + strconv.FormatInt(snapshot.Version.Version, 10) + "-" + BodyHash(body) + `"`
 	return h.answerVersion(c, snapshot, snapshot.ModifiedAt, &encoded.Representation{Body: body, ETag: etag})
 }
@@ -80,6 +75,5 @@ func productAfter(catalogue *menu.Catalogue, position string) (menu.Index, error
 	if index, found := catalogue.Products().ByID(id); found {
 		return index, nil
 	}
-	last := min(int64(catalogue.Products().Len()), n) - 1
-	return menu.Index(last), nil
+	return menu.Index(min(int64(catalogue.Products().Len()), n) - 1), nil
 }

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -29,11 +30,20 @@ type freshness struct {
 	NextAt       *string  `json:"nextAt"`
 }
 
-// opsRestaurantRow is a restaurant in the operators' list.
+// opsRestaurantRow is a restaurant in the operators' list. The fields of its menu are null until there is one.
 type opsRestaurantRow struct {
-	respond.Restaurant
-	States    []state   `json:"states"`
-	Freshness freshness `json:"freshness"`
+	ID          menu.RestaurantID `json:"id"`
+	Name        string            `json:"name"`
+	Connection  string            `json:"connection"`
+	Version     *int64            `json:"version"`
+	Counts      *menu.Counts      `json:"counts"`
+	SyncedAt    *string           `json:"syncedAt"`
+	CheckedAt   *string           `json:"checkedAt"`
+	Stale       bool              `json:"stale"`
+	Held        bool              `json:"held"`
+	LastOutcome *string           `json:"lastOutcome"`
+	States      []state           `json:"states"`
+	Freshness   freshness         `json:"freshness"`
 }
 
 // Restaurants answers GET /v1/ops/restaurants, sorted by id. ?q= searches in ids and names;
@@ -71,22 +81,26 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 
 // opsRow returns the row of one restaurant.
 func (h *Handlers) opsRow(restaurant directory.Restaurant, version cache.Version) opsRestaurantRow {
-	return opsRestaurantRow{
-		Restaurant: respond.NewRestaurant(restaurant, version, h.deps.Runner.Stale(version)), States: h.statesOf(version),
-		Freshness: h.freshness(restaurant.ID, version),
+	row := opsRestaurantRow{
+		ID: restaurant.ID, Name: cmp.Or(restaurant.Name, version.Name), Connection: restaurant.Connection,
+		Version: respond.OrNull(version.Version), SyncedAt: menu.TimeOrNull(version.SyncedAt), CheckedAt: menu.TimeOrNull(version.CheckedAt),
+		Stale: h.deps.Runner.Stale(version), Held: version.Held, LastOutcome: respond.OrNull(version.LastOutcome),
+		States: h.statesOf(version), Freshness: h.freshness(restaurant.ID, version),
 	}
+	if version.Version != 0 {
+		row.Counts = &version.Counts
+	}
+	return row
 }
 
 func (h *Handlers) freshness(id menu.RestaurantID, version cache.Version) freshness {
 	plan, _ := h.deps.Runner.Plan(id)
 	f := freshness{Schedule: plan.Schedule, TimeZone: plan.TimeZone, NextAt: menu.TimeOrNull(plan.Next)}
 	if plan.Every > 0 {
-		every, stale := plan.Every.Seconds(), (time.Duration(plan.StaleAfter) * plan.Every).Seconds()
-		f.EverySeconds, f.StaleSeconds = &every, &stale
+		f.EverySeconds, f.StaleSeconds = new(plan.Every.Seconds()), new((time.Duration(plan.StaleAfter) * plan.Every).Seconds())
 	}
 	if version.Version != 0 {
-		age := max(0, h.deps.Clock().Sub(version.CheckedAt).Seconds())
-		f.AgeSeconds = &age
+		f.AgeSeconds = new(max(0, h.deps.Clock().Sub(version.CheckedAt).Seconds()))
 	}
 	return f
 }

@@ -5,12 +5,13 @@ import (
 	"strconv"
 
 	"github.com/gin-gonic/gin"
+
+	"larder/internal/jsontext"
 )
 
-// MaxPage is the largest ?limit= of a list.
-const MaxPage = 500
-
 const (
+	// MaxPage is the largest ?limit= of a list.
+	MaxPage     = 500
 	defaultPage = 50
 	maxCursor   = 2048 // bytes
 )
@@ -40,6 +41,12 @@ func BadCursor() error {
 type Page[T any] struct {
 	Result []T     `json:"result"`
 	Next   *string `json:"next"`
+}
+
+// AppendNext appends the end of a Page after its last element.
+func AppendNext(dst []byte, position string) []byte {
+	dst = append(dst, `],"next":`...)
+	return append(jsontext.AppendStringOrNull(dst, base64.RawURLEncoding.EncodeToString([]byte(position))), '}')
 }
 
 // NextPage returns the cursor of the next page, or nil after the last.

@@ -5,6 +5,7 @@
 package visible
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -122,9 +123,6 @@ func Name(known *directory.Directory, served *replica.Replica, id menu.Restauran
 	if !found {
 		return nil
 	}
-	name := restaurant.Name
-	if version, has := served.Version(id); name == "" && has {
-		name = version.Name
-	}
-	return respond.OrNull(name)
+	version, _ := served.Version(id)
+	return respond.OrNull(cmp.Or(restaurant.Name, version.Name))
 }

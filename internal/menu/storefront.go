@@ -20,7 +20,14 @@ type Head struct {
 const TimeFormat = "2006-01-02T15:04:05.000Z"
 
 // FormatTime returns t in TimeFormat.
-func FormatTime(t time.Time) string { return t.UTC().Format(TimeFormat) }
+func FormatTime(t time.Time) string { return string(AppendTime(nil, t)) }
+
+// AppendTime appends t in TimeFormat. The time package formats RFC3339 three times as fast as TimeFormat.
+func AppendTime(dst []byte, t time.Time) []byte {
+	dst = t.UTC().AppendFormat(dst, time.RFC3339)
+	ms := t.Nanosecond() / int(time.Millisecond)
+	return append(dst[:len(dst)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z')
+}
 
 // TimeOrNull returns t in TimeFormat, or nil for the zero time.
 func TimeOrNull(t time.Time) *string {
@@ -43,7 +50,7 @@ func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 	dst = jsontext.AppendString(append(dst, `},"name":`...), c.name)
 	dst = strconv.AppendInt(append(dst, `,"version":`...), h.Version, 10)
 	dst = append(dst, `,"syncedAt":"`...)
-	dst = h.SyncedAt.UTC().AppendFormat(dst, TimeFormat)
+	dst = AppendTime(dst, h.SyncedAt)
 	dst = append(dst, `","categories":[`...)
 	for i := range c.categories {
 		dst = jsontext.AppendComma(dst, i)
