@@ -29,7 +29,7 @@ func (s Menus) Collector() prometheus.Collector {
 	oldest, ages := newDesc("larder_menu_age_seconds"), newDesc("larder_menu_age_quantile_seconds")
 	states, outcomes := newDesc("larder_restaurants"), newDesc("larder_restaurants_by_last_outcome")
 	success := newDesc("larder_sync_last_success_timestamp_seconds")
-	return collector{[]*prometheus.Desc{oldest, ages, states, outcomes, success}, func(ch chan<- prometheus.Metric) {
+	return &everySecond{Collector: collector{[]*prometheus.Desc{oldest, ages, states, outcomes, success}, func(ch chan<- prometheus.Metric) {
 		gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 		}
@@ -47,7 +47,7 @@ func (s Menus) Collector() prometheus.Collector {
 		for connection, at := range seen.success {
 			gauge(success, float64(at.UnixMilli())/1000, connection)
 		}
-	}}
+	}}}
 }
 
 // menuAges has the ages and states of the served menus at one time.

@@ -88,7 +88,7 @@ func New(version string) *Metrics {
 			}
 			return m.LogLinesDropped()
 		}),
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		collectors.NewGoCollector(), &everySecond{Collector: collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})},
 	)
 	return m
 }

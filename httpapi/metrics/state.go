@@ -4,6 +4,8 @@ import (
 	_ "embed" // metrics.json
 	"encoding/json"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -99,6 +101,32 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c collector) Collect(ch chan<- prometheus.Metric) { c.collect(ch) }
+
+// everySecond is a collector whose values are up to a second old, however many scrapers there are.
+type everySecond struct {
+	prometheus.Collector
+
+	mu    sync.Mutex
+	at    time.Time
+	known []prometheus.Metric
+}
+
+// Collect implements prometheus.Collector.
+func (e *everySecond) Collect(ch chan<- prometheus.Metric) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if now := time.Now(); now.Sub(e.at) >= time.Second {
+		e.at, e.known = now, nil
+		collected := make(chan prometheus.Metric)
+		go func() { e.Collector.Collect(collected); close(collected) }()
+		for metric := range collected {
+			e.known = append(e.known, metric)
+		}
+	}
+	for _, metric := range e.known {
+		ch <- metric
+	}
+}
 
 // State has the functions that a scrape reads from memory.
 type State struct {
