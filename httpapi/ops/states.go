@@ -114,8 +114,7 @@ func (h *Handlers) Summary(c *gin.Context) error {
 		h.deps.Log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": respond.RequestID(c)}).
 			WithError(err).Debug("cannot count orders with an unknown outcome")
 	} else {
-		count := len(records)
-		view.UnknownOrders, view.More = &count, next != ""
+		view.UnknownOrders, view.More = new(len(records)), next != ""
 	}
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
 }

@@ -75,8 +75,7 @@ func (m *menuGenerator) makeCategories(n int) {
 			c.Name += " " + strconv.Itoa(i/len(names)+1)
 		}
 		if i >= roots {
-			parent := m.categories[i%roots].ID
-			c.ParentID = &parent
+			c.ParentID = new(m.categories[i%roots].ID)
 		}
 		m.categories = append(m.categories, c)
 	}
@@ -91,8 +90,7 @@ func (m *menuGenerator) makeIngredients(n, schemes int) {
 			ImageURLs:  []string{},
 		}
 		if i < m.parts {
-			scheme := m.id(forScheme, m.combos+i%(schemes-m.combos)) // nested one level
-			in.SchemeID = &scheme
+			in.SchemeID = new(m.id(forScheme, m.combos+i%(schemes-m.combos))) // nested one level
 			in.Name = dishName(m.rng, i*7+3)
 			in.Price = money(m.rng.n(6) * 2500)
 			in.Description = pick(m.rng, words().Sentences)

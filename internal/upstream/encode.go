@@ -100,10 +100,7 @@ func AppendPaymentsJSON(dst []byte, payments []Payment, fieldCase FieldCase) []b
 func appendArray[T any](dst []byte, items []T, fieldCase FieldCase, appendJSON func(*T, []byte, FieldCase) []byte) []byte {
 	dst = append(dst, '[')
 	for i := range items {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendJSON(&items[i], dst, fieldCase)
+		dst = appendJSON(&items[i], jsontext.AppendComma(dst, i), fieldCase)
 	}
 	return append(dst, ']')
 }

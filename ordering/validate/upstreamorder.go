@@ -48,8 +48,7 @@ func (m *mapping) mapOrder(c *validation) *upstream.Order {
 		m.restaurant = string(c.Restaurant)
 		out.RestaurantID, out.RestaurantNumeric = &m.restaurant, false
 		if o.values[orderExpectedAt].blank() && !c.expectedAt.IsZero() { // soonest (policy O4)
-			at := c.expectedAt.Format(time.RFC3339)
-			out.ExpectedAt = &at
+			out.ExpectedAt = new(c.expectedAt.Format(time.RFC3339))
 		}
 	}
 	return out
