@@ -28,12 +28,13 @@ await scenario({ expected: [/status of 404/] }, async ({ page, open, larder }) =
     must((await dishes.count()) > 40, `${await dishes.count()} dishes without JavaScript`);
     equal(await dishes.first().isVisible(), true, 'a dish is visible');
     must(/French fries[^]*from ₺219\.90/.test(await plain.page.locator('larder-menu').innerText()), 'name and price of a dish');
-    must((await plain.page.locator('noscript').innerText()).includes('turn on JavaScript'), 'how to order');
+    must((await plain.page.locator('main > noscript').innerText()).includes('turn on JavaScript'), 'how to order');
     for (const selector of ['meta[name=description]', 'meta[property="og:title"]', 'link[rel=canonical]', 'link[rel=icon]', 'script[type="application/ld+json"]']) {
       equal(await plain.page.locator(`head ${selector}`).count(), 1, selector);
     }
     const data = JSON.parse(await plain.page.locator('script[type="application/ld+json"]').textContent());
     equal([data['@type'], data.address, data.telephone], ['Restaurant', address, '+351 22 000 00 01'], 'the data for search engines');
+    await plain.page.waitForFunction(() => document.querySelector('larder-menu img').naturalWidth > 0);
     await shot(plain.page, `without-javascript-${size}`, { full: false });
     await plain.page.close();
   }
