@@ -9,6 +9,9 @@ const limit = 10_000; // milliseconds for one request
 const help = "See “CORS” in larder's storefront.md.";
 const correctSource = "The attribute src must be larder's address: scheme, host and port, without a path.";
 
+/** reportElement reports that an element has no restaurant. */
+export function reportElement(name: string): void { report(`<${name}> has no attribute restaurant. /v1/restaurants lists the ids.`); }
+
 /** reportMenu finds out why the menu at the address cannot be loaded, and reports it. */
 export async function reportMenu(url: string): Promise<void> {
   const base = baseOf(url);

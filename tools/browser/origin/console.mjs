@@ -56,7 +56,7 @@ await scenario({ matrix: false, expected, origins: [larder, closed, strange, bac
   await says(await visit(site, 'restaurant=', `src="${strange}" restaurant=`), [strange, '200', 'not from larder'], unable);
 
   step('larder has stopped, and the browser has only larder.js in its cache');
-  await says(await visit(site, 'restaurant=', `src="${closed}" restaurant=`, '/diagnose.js'), [new URL(larder).origin, 'cannot be reached', 'running'], unable);
+  await says(await visit(site, 'restaurant=', `src="${closed}" restaurant=`, '/diagnose.js'), [`${new URL(larder).origin}/web/diagnose.js`, 'cannot be loaded', 'running'], unable);
 
   step('a wrong src: with a path, another server, without a scheme');
   for (const wrong of [`${larder}/web`, `${strange}/private`]) {
@@ -87,12 +87,19 @@ await scenario({ matrix: false, expected, origins: [larder, closed, strange, bac
   step('the attribute restaurant is missing, or set late');
   const without = await visit(site, 'restaurant=', 'id=');
   await eventually(() => without.said.length > 1, 'messages on the console');
-  equal(without.said, ['menu', 'order-form'].map((name) => `larder: <larder-${name}> has no attribute restaurant. /v1/restaurants lists the ids.`), 'messages');
+  equal(without.said.toSorted(), ['menu', 'order-form'].map((name) => `larder: <larder-${name}> has no attribute restaurant. /v1/restaurants lists the ids.`), 'messages');
+  await without.page.locator('larder-menu').getByText("This menu isn't available.").waitFor();
   const late = await visit(site, 'restaurant=', 'id=');
   await late.page.evaluate((id) => document.querySelectorAll('larder-menu, larder-order-form').forEach((element) => { element.restaurant = id; }), bistro);
   await parts(late.page).choose.waitFor();
   await late.page.waitForTimeout(3500);
   equal(late.said, [], 'messages');
+
+  step('a slot of a dish that does not exist is reported once');
+  const slots = await visit(site, '</larder-menu>', '<b slot="card-none">Vegan</b><b slot="card-dish-fries">Vegan</b></larder-menu>');
+  await eventually(() => slots.said.length > 0, 'a message on the console');
+  for (const part of ['slot="card-none"', 'the id of a dish', `${bistro}/menu`]) must(slots.said[0].includes(part), `${part} is not in ${slots.said[0]}`);
+  equal(slots.said.length, 1, `messages: ${slots.said.join('\n')}`);
 
   step('settings that the elements cannot use: each is reported once');
   const settings = `currency="EURO" time-zone="Mars/Base" lead-time="1h" max-lead="soon" texts='{"add": "Ajouter {nom}", "addNamed": "Ajouter {name}", "adds": ""}'`;

@@ -39,5 +39,19 @@ await scenario({ matrix: false, origins }, async ({ open, larder }) => {
     equal((await sandbox.orders()).length, before + 1, 'orders of the ordering service');
     equal(orders.length, 1, `requests with an order: ${orders}`);
     must(orders[0].startsWith(to), `the order went to ${orders[0]}, want ${to}`);
+
+    step(`${path}: the basket bar shows the order for 3 hours`);
+    const bar = page.locator('larder-menu [part=basket-bar]');
+    equal(await bar.evaluate((element) => element.hidden), false, 'the bar is hidden after the order');
+    await page.evaluate(() => {
+      const [name, text] = Object.entries(localStorage).find(([key]) => /^larder:order:(?!.*:noted$)/.test(key));
+      const order = JSON.parse(text);
+      localStorage.setItem(name, JSON.stringify({ ...order, at: order.at - 3 * 3_600_000 }));
+    });
+    await page.reload();
+    await waitForState(page, 'placed');
+    await parts(page).choose.waitFor();
+    equal(await bar.evaluate((element) => element.hidden), true, 'the bar is hidden after 3 hours');
+    equal(orders.length, 1, 'requests with an order after a reload');
   }
 });

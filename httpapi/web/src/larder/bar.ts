@@ -10,6 +10,7 @@ import type { Shop } from "./shop";
 import type { Key } from "./texts";
 
 const peek = 96; // pixels of the form that are in view before the bar goes
+const forPlaced = 3 * 3_600_000; // milliseconds in which a placed order is shown: larder may not learn when it is completed
 
 /** BasketBar is shown while the basket has dishes, or the form shows an order, and the form is not in view. */
 export class BasketBar {
@@ -74,7 +75,7 @@ export class BasketBar {
 function orderText(intent: Intent | null, empty: boolean): Key | "" {
   const state = intent?.state;
   if (busy(intent)) return state === "sending" ? state : "askAgain";
-  if (state === "placed" && empty && !intent!.closed) return intent!.rejected ? "placedRejected" : state;
+  if (state === "placed" && empty && !intent!.closed && Date.now() - intent!.at < forPlaced) return intent!.rejected ? "placedRejected" : state;
   return state === "offline" ? "order" : "";
 }
 

@@ -4,7 +4,7 @@ import { decimal, type Decimal } from "./decimal";
 import { once, sheet } from "./dom";
 import { measureText, moneyText, numberText } from "./format";
 import type { Formatter } from "./groups";
-import { home, report } from "./report";
+import { diagnose, home } from "./report";
 import { Shop } from "./shop";
 import base from "./base.css";
 import { canonical, inEnglish, message, wordingsOf, type Key, type Params, type Texts, type Wording } from "./texts";
@@ -16,6 +16,7 @@ export abstract class LarderElement extends HTMLElement {
   static observedAttributes = ["src", "restaurant", "lang", "currency", "order-url", "payments", "theme", "texts", "menu-lang", "phone", "address", "time-zone", "lead-time", "max-lead", "links"];
   protected readonly root: ShadowRoot;
   protected shop: Shop | null = null;
+  protected fault: Key | null = null; // the text about a missing restaurant
   private listening = new AbortController();
   private wordings: Wording[] | null = null; // null until the first texts are loaded
   private tag = ""; // of the wordings
@@ -34,7 +35,12 @@ export abstract class LarderElement extends HTMLElement {
     const { texts } = this;
     if (delete (this as { texts?: unknown }).texts && texts) this.texts = texts; // it was set before the element was defined
     this.attach();
-    setTimeout(() => this.isConnected && !this.restaurant && report(`<${this.localName}> has no attribute restaurant. /v1/restaurants lists the ids.`), patience);
+    setTimeout(() => {
+      if (this.restaurant || !this.isConnected) return;
+      this.fault = "noRestaurant";
+      this.draw();
+      diagnose((find) => find.reportElement(this.localName));
+    }, patience);
   }
 
   disconnectedCallback(): void { this.attach(); }

@@ -3,6 +3,12 @@
 const slice = 8; // milliseconds of work at a time, if the browser sets no limit
 const longest = 500; // milliseconds until a slice runs, even on a busy page
 
+/** whenIdle runs work when the browser is idle, or after a time in milliseconds. In Safari, it runs after a fixed time. */
+export function whenIdle(work: (idle?: IdleDeadline) => void, timeout: number, inSafari: number): void {
+  if (typeof requestIdleCallback === "function") requestIdleCallback(work, { timeout });
+  else setTimeout(work, inSafari);
+}
+
 /** IdleJobs runs jobs in order. New jobs replace the old ones. */
 export class IdleJobs {
   private jobs: (() => void)[] = [];
@@ -25,7 +31,6 @@ export class IdleJobs {
       do this.jobs[this.next++]?.(); while (this.next < this.jobs.length && performance.now() < end);
       this.soon();
     };
-    if (typeof requestIdleCallback === "function") requestIdleCallback(work, { timeout: longest });
-    else setTimeout(work, 1); // Safari
+    whenIdle(work, longest, 1);
   }
 }

@@ -3,6 +3,7 @@
 
 import { h } from "./dom";
 import type { Formatter } from "./groups";
+import { whenIdle } from "./idlejobs";
 import { report } from "./report";
 import type { Settings } from "./settings";
 
@@ -51,13 +52,12 @@ export class LazyFile<T> {
 export const dishFile = new LazyFile<typeof import("../dish")>(new URL("./dish.js", import.meta.url).href);
 export const checkoutFile = new LazyFile<typeof import("../checkout")>(new URL("./checkout.js", import.meta.url).href);
 
-/** preload loads all files when the browser is idle, so that they are there at once, and offline. Then it checks the site's settings, and calls ready. */
-export function preload(site: Settings, ready?: () => void): void {
+/** preload loads all files when the browser is idle, so that they are there at once, and offline. Then it checks the site's settings and slots without a dish, and calls ready. */
+export function preload(site: Settings, ready?: () => void, slots?: readonly string[]): void {
   const work = (): void => {
     if (!navigator.onLine) return;
     void dishFile.load().then(ready);
-    void checkoutFile.load().then(() => checkoutFile.module?.checkSettings(site));
+    void checkoutFile.load().then(() => checkoutFile.module?.checkSettings(site, slots));
   };
-  if (typeof requestIdleCallback === "function") requestIdleCallback(work, { timeout: patience });
-  else setTimeout(work, patience / 2); // Safari
+  whenIdle(work, patience, patience / 2);
 }

@@ -2,6 +2,8 @@
 // dialog has its own history entry, so that Back never leaves the site. A jump to the
 // form has one too.
 
+import { orUndefined } from "./store";
+
 interface Overlay { readonly fragment: string; close(): void; closeInner(): boolean }
 
 const longest = 1000; // milliseconds until history.back() has had its effect
@@ -38,11 +40,7 @@ export const occupied = (): boolean => shown !== null;
 /** linked returns what the address links to: a dish or a category. */
 export function linked(): { kind: string; id: string } | null {
   const [, kind, id] = /^#(dish|category)=(.+)$/.exec(location.hash) ?? [];
-  try {
-    return kind ? { kind, id: decodeURIComponent(id!) } : null;
-  } catch { // not percent-encoded
-    return { kind: kind!, id: id! };
-  }
+  return kind ? { kind, id: orUndefined(() => decodeURIComponent(id!)) ?? id! } : null; // or not percent-encoded
 }
 
 /** departed adds a history entry before a jump to the form. Back returns to the place in the menu, which the browser restores. */

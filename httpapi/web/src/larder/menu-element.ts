@@ -1,5 +1,5 @@
 import { amounts, BasketBar } from "./bar";
-import { keyOf, lineOf, type News } from "./basket";
+import { keyOf, lineOf, type Line, type News } from "./basket";
 import { Card, simple, type CardHost } from "./card";
 import { Decimal, decimal } from "./decimal";
 import { DishDialog } from "./dialog";
@@ -88,12 +88,13 @@ export class LarderMenu extends LarderElement {
     this.list.setAttribute("aria-busy", String(!menu));
     if (!menu) {
       this.money(Decimal.zero); // the first number format is slow to create; use the waiting time
-      this.status.replaceChildren(this.message(this.shop?.fault ?? "loading"),
-        this.shop?.fault ? h("button", { type: "button", onclick: () => {
+      const { fault } = this.shop ?? this;
+      this.status.replaceChildren(this.message(fault ?? "loading"),
+        this.shop && fault ? h("button", { type: "button", onclick: () => {
           this.status.focus(); // the button goes
           void this.shop?.load();
         } }, this.message("again")) : "");
-      this.list.hidden = !!this.shop?.fault;
+      this.list.hidden = !!fault;
       return;
     }
     this.list.hidden = false;
@@ -153,7 +154,7 @@ export class LarderMenu extends LarderElement {
     menu.roots.forEach(add);
     this.idleJobs.begin(jobs);
     this.strip.changed();
-    preload(this, () => dishFile.module?.controlStrip(this.strip));
+    preload(this, () => dishFile.module?.controlStrip(this.strip), [...this.cardHost.slots].filter((name) => !menu.product(name.slice(5))));
   }
 
   /** fill builds the first cards of a category, or all. */
@@ -250,9 +251,9 @@ export class LarderMenu extends LarderElement {
     if (!this.basket.has(id)) card.querySelector<HTMLElement>("[part=add]")!.focus(); // the button is gone
   }
 
-  private added(line: { id: string; name: string; quantity: string; price: string }): void {
-    this.bar.say(this.message("added", { name: line.name }));
-    this.emit("added", { id: line.id, name: line.name, quantity: line.quantity, price: line.price });
+  private added({ id, name, quantity, price }: Omit<Line, "key">): void {
+    this.bar.say(this.message("added", { name }));
+    this.emit("added", { id, name, quantity, price });
   }
 
   /** drawBasket shows in the cards and in the bar what is in the basket. */

@@ -19,5 +19,5 @@ export function report(text: string): void {
 export function diagnose(work: (find: typeof import("../diagnose")) => unknown): void {
   if (!isOnline()) return;
   const url = new URL("./diagnose.js", import.meta.url).href; // larder adds the version of the file
-  import(url).then(work, () => report(`${home} cannot be reached: ${url} cannot be loaded. Is larder running?`));
+  import(url).then(work, () => report(`${url} cannot be loaded. Is larder running?`));
 }

@@ -6,6 +6,7 @@ import english from "../texts.json";
 import { decimal } from "./decimal";
 import { numberText } from "./format";
 import { diagnose, report } from "./report";
+import { orUndefined } from "./store";
 
 export type Key = keyof typeof english;
 export type Text = string | (Partial<Record<Intl.LDMLPluralRule, string>> & { other: string });
@@ -77,11 +78,7 @@ export function checked(table: unknown, from: string): Partial<Texts> {
 
 /** canonical returns a language tag that Intl accepts. It falls back to English. */
 export function canonical(tag: string): string {
-  try {
-    return Intl.getCanonicalLocales(tag)[0] ?? "en";
-  } catch {
-    return "en";
-  }
+  return orUndefined(() => Intl.getCanonicalLocales(tag)[0]) ?? "en";
 }
 
 /** message returns a text of the first wording that has it. The parameter n selects the plural form. */
