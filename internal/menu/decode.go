@@ -93,9 +93,10 @@ type viewMember struct{ name, value string }
 
 // decodeView decodes a bare view. It returns the errors of Decode.
 func decodeView(text string, marked bool, depth int) (*View, []viewMember, error) {
+	expected := len(text) / 1_000 // elements of a long list, which would otherwise be copied often while it grows
 	d := &decoder{
 		Reader:   jsontext.NewReader(text, depth),
-		view:     &View{},
+		view:     &View{Products: make([]Product, 0, expected), Ingredients: make([]Ingredient, 0, expected)},
 		names:    make(map[string]fieldName),
 		decimals: make(map[jsontext.Number]decimal.Decimal),
 	}
