@@ -21,11 +21,11 @@ function opener() {
   let openedAt = 0;
   const frames = [];
   new PerformanceObserver((list) => frames.push(...list.getEntries())).observe({ type: 'long-animation-frame' });
-  const report = (shown) => {
+  const visible = (time) => Math.max(time, ...frames.filter((frame) => frame.startTime <= time).map((frame) => frame.startTime + frame.duration)); // the end of its frame
+  const report = () => {
     const { built, first, html } = globalThis;
-    const ends = frames.filter((frame) => frame.startTime <= built).map((frame) => frame.startTime + frame.duration);
     const early = performance.getEntriesByType('resource').filter((entry) => entry.initiatorType === 'img' && entry.startTime < built).map((entry) => entry.name);
-    globalThis.larderOpened(JSON.stringify({ openedAt, shown, first, html, card: Math.max(built, ...ends), early }));
+    globalThis.larderOpened(JSON.stringify({ openedAt, shown: visible(openedAt), first, html, card: visible(built), early }));
   };
   const openFirst = () => {
     const root = document.querySelector('larder-menu')?.shadowRoot;
@@ -34,7 +34,7 @@ function opener() {
     const button = root?.querySelector('button[part=add]:not(:disabled)[aria-label^="Choose"]');
     if (root?.querySelector('button[part=add]')) globalThis.built ??= performance.now();
     if (openedAt) {
-      setTimeout(report, 200, performance.now()); // when the frames are reported
+      setTimeout(report, 200); // when the frames are reported
       return;
     }
     if (button) {
