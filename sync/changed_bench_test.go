@@ -2,6 +2,7 @@ package sync_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,6 +29,22 @@ import (
 func BenchmarkChanged(b *testing.B) {
 	for _, dishes := range []int{60, 400, 5000} {
 		b.Run(strconv.Itoa(dishes), func(b *testing.B) { benchmarkChanged(b, dishes) })
+	}
+}
+
+// BenchmarkEncodingJSON decodes the same menus with encoding/json. The gates of a sync
+// are multiples of it (tools/gate-sync), because machines differ.
+func BenchmarkEncodingJSON(b *testing.B) {
+	for _, dishes := range []int{400, 5000} {
+		body := []byte(sandbox.Generate{Products: dishes, Seed: 1}.Menu(0))
+		b.Run(strconv.Itoa(dishes), func(b *testing.B) {
+			for b.Loop() {
+				var view any
+				if err := json.Unmarshal(body, &view); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
