@@ -12,7 +12,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 
 FUZZTIME     ?= 10s
 BENCH_COUNT  ?= 1
-RACE_COUNT   ?= 5
+RACE_COUNT   ?= 3
 SOAK_FOR     ?= 10m
 SWAPS_FOR    ?= 60s
 OVERLOAD_FOR ?= 60s
@@ -29,7 +29,7 @@ RACE_PACKAGES  := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... 
 # make lint runs go vet, and tests need no debug information: without both, they build faster.
 # Three packages at a time, because many tests wait.
 NO_DEBUG   := -gcflags=all=-dwarf=false
-TEST_FLAGS := -race -vet=off $(NO_DEBUG) -ldflags=-w -tags $(TAGS) -timeout 10m -p 3
+TEST_FLAGS := -race -vet=off $(NO_DEBUG) -ldflags=-w -tags $(TAGS) -timeout 14m -p 3
 
 # The tools of tools/go.mod. Each is built once for its version and the version of Go, with the flags of `make build`,
 # so that both use the same compiled standard library.
@@ -71,8 +71,7 @@ release: ## Build the release archives (linux and darwin, amd64 and arm64) in di
 .PHONY: test
 test: test-needs ## Run all tests with the race detector (installs redis-server, gcc and Chromium with apt if possible)
 	go test $(TEST_FLAGS) ./...
-	$(MAKE) --no-print-directory test-bench
-	$(MAKE) --no-print-directory test-deploy
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-bench test-deploy
 
 .PHONY: test-bench
 test-bench: test-needs ## Test the benchmarks in tools/bench
@@ -125,7 +124,7 @@ tidy-check: ## Check that go.mod and go.sum are tidy
 ##@ Occasionally
 
 .PHONY: race
-race: test-needs ## Run the tests of concurrent packages RACE_COUNT (5) times in random order with the race detector
+race: test-needs ## Run the tests of concurrent packages RACE_COUNT (3) times in random order with the race detector
 	LARDER_THOROUGH=1 go test -race -tags $(TAGS) -shuffle on -count $(RACE_COUNT) -timeout 30m $(RACE_PACKAGES)
 
 .PHONY: fuzz

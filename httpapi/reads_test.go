@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -308,7 +309,7 @@ func TestRestaurantsList(t *testing.T) {
 		Counts               *struct{ Categories, Products, Available, Orderable int }
 		SyncedAt, CheckedAt  *time.Time
 		Stale, Held          bool
-		LastOutcome          *string
+		LastOutcome, Address *string
 	}
 	var rows []row
 	w.get("/v1/restaurants").is(t, http.StatusOK).into(t, &rows)
@@ -337,6 +338,14 @@ func TestRestaurantsList(t *testing.T) {
 	w.get("/v1/restaurants?limit=2&cursor="+*page.Next).is(t, http.StatusOK).into(t, &rows)
 	if len(rows) != 1 || rows[0].ID != north {
 		t.Errorf("second page: got %+v", rows)
+	}
+	const odd = "\"Bistro\" \\ <b>\n\x01\u2028"
+	restaurants := slices.Clone(w.directory.Restaurants())
+	restaurants[0].Name, restaurants[0].Address = odd, "Rua\xff"
+	w.directory.Replace(restaurants)
+	w.get("/v1/restaurants?limit=1").is(t, http.StatusOK).into(t, &rows)
+	if rows[0].Name != odd || *rows[0].Address != "Rua\ufffd" {
+		t.Errorf("odd characters: got %+v", rows[0])
 	}
 	w.get("/v1/restaurants?limit=none").refused(t, http.StatusBadRequest, "invalid_parameter")
 	w.get("/v1/restaurants?cursor=%20").refused(t, http.StatusBadRequest, "invalid_parameter")

@@ -93,7 +93,7 @@ type viewMember struct{ name, value string }
 
 // decodeView decodes a bare view. It returns the errors of Decode.
 func decodeView(text string, marked bool, depth int) (*View, []viewMember, error) {
-	expected := len(text) / 1_000 // elements of a long list, which would otherwise be copied often while it grows
+	expected := len(text) / 1_000 // an element often has 1 KB; without this, the lists are copied while they grow
 	d := &decoder{
 		Reader:   jsontext.NewReader(text, depth),
 		view:     &View{Products: make([]Product, 0, expected), Ingredients: make([]Ingredient, 0, expected)},

@@ -35,6 +35,8 @@ await scenario({ expected: [/status of 404/] }, async ({ page, open, larder }) =
     const data = JSON.parse(await plain.page.locator('script[type="application/ld+json"]').textContent());
     equal([data['@type'], data.address, data.telephone], ['Restaurant', address, '+351 22 000 00 01'], 'the data for search engines');
     await plain.page.waitForFunction(() => document.querySelector('larder-menu img').naturalWidth > 0);
+    const { width, height } = await plain.page.locator('larder-menu img').first().boundingBox();
+    if (size === 'wide') must(Math.abs(width / height - 4 / 3) < 0.01, `a photo has ${width} × ${height} pixels, want 4:3`);
     await shot(plain.page, `without-javascript-${size}`, { full: false });
     await plain.page.close();
   }

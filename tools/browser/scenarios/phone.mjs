@@ -103,13 +103,20 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
   });
   await pressBar(menu.locator('[part=basket-button]'));
   equal(await page.evaluate(() => [globalThis.opened, scrollY - globalThis.from]), [1, 0], 'the event, and the movement of the page');
-  await page.evaluate(() => document.querySelectorAll('larder-order-form, .skip').forEach((one) => one.remove()));
+  await page.evaluate(() => {
+    globalThis.form = document.querySelector('larder-order-form');
+    document.querySelectorAll('larder-order-form, .skip').forEach((one) => one.remove());
+  });
   await add.tap();
   await eventually(async () => (await bar.innerText()).startsWith('2 items'), 'the bar has the number of dishes');
   await pressBar(bar.getByRole('button'));
   await bar.getByRole('button').press('Enter');
   equal(await page.evaluate(() => globalThis.opened), 3, 'the events without a form');
   await axe(page, 'a page without a form');
+
+  step('the bar finds a form that is added later');
+  await page.evaluate(() => document.querySelector('main').append(globalThis.form));
+  await eventually(async () => (await bar.textContent()).includes('View basket'), 'the bar leads to the form');
 
   step('desktop: the form is beside the menu, so there is no bar');
   const desk = await open({ size: 'desktop' });
