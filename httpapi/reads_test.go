@@ -341,7 +341,9 @@ func TestRestaurantsList(t *testing.T) {
 	}
 	const odd = "\"Bistro\" \\ <b>\n\x01\u2028"
 	restaurants := slices.Clone(w.directory.Restaurants())
-	restaurants[0].Name, restaurants[0].Address = odd, "Rua\xff"
+	for i := range restaurants {
+		restaurants[i].Name, restaurants[i].Address = odd, "Rua\xff"
+	}
 	w.directory.Replace(restaurants)
 	w.get("/v1/restaurants?limit=1").is(t, http.StatusOK).into(t, &rows)
 	if rows[0].Name != odd || *rows[0].Address != "Rua\ufffd" {
