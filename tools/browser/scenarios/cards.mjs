@@ -62,6 +62,15 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   equal(await dialog.locator('[part=quantity]').inputValue(), '0.9', 'one step less');
   await axe(page, 'a weighed dish');
   await shot(page, 'weighed', { full: false });
+  await dialog.locator('[part=quantity]').fill('1000');
+  await dialog.locator('[part=dish-add]').tap();
+  await dialog.getByText('0.001 to 999').waitFor();
+  must(!/\d/.test(await dialog.locator('[part=dish-add]').innerText()), 'no price for a wrong quantity');
+  await axe(page, 'a wrong quantity');
+  await shot(page, 'wrong-quantity', { full: false });
+  await dialog.locator('[part=quantity]').fill('0.9');
+  await dialog.locator('[part=quantity]').blur();
+  await dialog.getByText('0.001 to 999').waitFor({ state: 'hidden' });
   await dialog.locator('[part=dish-add]').tap();
   await eventually(async () => (await card(beef).locator('[part=count]').textContent()) === '900 g', 'the card shows the weight');
 

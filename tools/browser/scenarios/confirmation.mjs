@@ -40,6 +40,10 @@ await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, 
       await fill(page, form.locator('#f-comment'), 'Napkins, please');
       await use(page, submit);
       await waitForState(page, 'placed');
+      await eventually(() => form.locator('[part=order-name]').evaluate((heading) => {
+        const { top } = heading.getBoundingClientRect();
+        return top >= 0 && top <= innerHeight / 3;
+      }), 'the confirmation is in the upper part of the window');
       const id = (await sandbox.orders()).at(-1).orderID;
       const receipt = await form.locator('[part=receipt]').innerText();
       for (const words of ['1 × French fries (', 'Total', 'As soon as possible', 'GMT+9', 'Rua das Flores 1, Porto', 'Cash', 'Napkins, please', '+351 22 000 00 00, ext. 4']) {

@@ -40,7 +40,7 @@ await scenario({ size: 'phone', expected }, async ({ open, larder }) => {
     await use(page, line.getByRole('button', { name: `More: ${fries.name}` }));
     await submit.waitFor();
     equal(await outcome.isVisible(), false, 'the order no longer waits');
-    await page.locator('larder-order-form').getByText('it no longer waits to be sent').waitFor();
+    await page.locator('larder-order-form [part=notice]').getByText('it no longer waits to be sent').waitFor(); // where the order was shown
     await axe(page, 'a changed order that no longer waits');
     await use(page, submit);
     await waitForState(page, 'offline');

@@ -12,6 +12,8 @@ import { measureOf, priceOf } from "./photo";
 import type { Shop } from "./shop";
 import type { Key } from "./texts";
 
+const most = 999; // of a dish in a line (policy H10)
+
 /** Done is called with the line that was added to the basket. */
 export type Done = (line: Omit<Line, "key">) => void;
 
@@ -27,6 +29,7 @@ export class DishView {
   private lost: string[] = []; // names of the options of the line that the menu no longer has
   private readonly alert = h("p", { part: "dish-alert", class: "wrong", role: "alert" });
   private readonly amount = h("input", { class: "amount", inputmode: "decimal", autocomplete: "off", part: "quantity", onchange: () => this.setQuantity(this.amount.value) });
+  private readonly limits = h("p", { class: "wrong limits", role: "alert" }); // of the quantity, after a wrong one
   private readonly submit = h("button", { type: "submit", class: "main grow", part: "dish-add" });
   private readonly price = h("strong", { part: "dish-price" });
   private stepper: HTMLElement | null = null;
@@ -97,7 +100,7 @@ export class DishView {
         product.description && h("p", { part: "dish-description", dir: "auto" }, product.description),
         h("p", { class: "row" }, this.price, h("span", { class: "muted" }, size)),
         nutritionOf(product, this.formatter), this.alert, this.groups.element),
-      h("div", { class: "foot row" }, this.stepper, this.submit)));
+      h("div", { class: "foot row" }, this.limits, this.stepper, this.submit)));
   }
 
   /** dropLost removes the picks that the menu no longer offers, and remembers their names: the guest cannot see or remove them. */
@@ -112,13 +115,14 @@ export class DishView {
   /** setQuantity reports whether the text is a quantity of this dish. If not, the text stays and is marked as wrong. */
   private setQuantity(text: string): boolean {
     const wanted = Decimal.of(text.replace(",", "."));
-    const good = wanted !== null && wanted.compare(Decimal.zero) > 0 && wanted.compare(decimal(999)) <= 0 && wanted.scale <= 3
-      && (wanted.whole || fractional(this.product!));
+    const parts = fractional(this.product!);
+    const good = wanted !== null && wanted.compare(Decimal.zero) > 0 && wanted.compare(decimal(most)) <= 0 && wanted.scale <= 3 && (wanted.whole || parts);
     if (good) {
       this.quantity = wanted;
       this.showQuantity();
     }
     this.amount.setAttribute("aria-invalid", String(!good));
+    this.limits.textContent = good ? "" : this.formatter.message("range", { min: this.formatter.number(parts ? "0.001" : 1), max: this.formatter.number(most) });
     this.update();
     return good;
   }
@@ -126,6 +130,7 @@ export class DishView {
   private showQuantity(): void {
     this.amount.value = this.quantity.toString();
     this.amount.removeAttribute("aria-invalid");
+    this.limits.textContent = "";
   }
 
   private update(): void {
@@ -138,7 +143,7 @@ export class DishView {
     this.price.textContent = priceOf(menu, now ?? product, this.formatter);
     const rest = least(menu, product.schemeId, this.picks); // of what must still be chosen
     const unit = unitPrice(menu, now ?? product, this.picks).plus(rest);
-    const price = priced(menu, now ?? product, this.picks) ? this.formatter.money(linePrice(unit, this.quantity)) : "–";
+    const price = priced(menu, now ?? product, this.picks) && !this.limits.textContent ? this.formatter.money(linePrice(unit, this.quantity)) : "–";
     this.submit.textContent = gone ? this.formatter.message("soldOut") : this.formatter.message(this.editing ? "saveFor" : rest.digits > 0n ? "addFrom" : "addFor", { price });
     this.submit.disabled = gone;
     if (this.stepper) this.stepper.hidden = gone;

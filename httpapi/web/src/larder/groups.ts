@@ -55,7 +55,7 @@ class GroupView {
     const { count, missing, full, over } = groupStatus(this.group, this.get());
     const wrong = over || submitted && missing > 0;
     // The legend has the limits, so an untouched group says nothing more.
-    const text = missing > 0 ? (count > 0 ? this.message("needs", { n: missing }) : "")
+    const text = missing > 0 ? (count > 0 || submitted ? this.message("needs", { n: missing }) : "")
       : over ? this.message("tooMany", { max: this.group.max! }) : full && this.group.max! > 1 ? this.message("full") : count > 0 && this.group.max !== 1 ? this.message("chosen", { n: count }) : "";
     if (this.state.textContent !== text) this.state.textContent = text;
     this.state.classList.toggle("wrong", wrong);

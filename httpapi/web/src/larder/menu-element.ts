@@ -88,7 +88,7 @@ export class LarderMenu extends LarderElement {
     this.list.setAttribute("aria-busy", String(!menu));
     if (!menu) {
       this.money(Decimal.zero); // the first number format is slow to create; use the waiting time
-      const { fault } = this.shop ?? this;
+      const fault = this.shop ? this.shop.fault : this.fault;
       this.status.replaceChildren(this.message(fault ?? "loading"),
         this.shop && fault ? h("button", { type: "button", onclick: () => {
           this.status.focus(); // the button goes

@@ -44,7 +44,6 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private leading = false; // move the focus to the outcome when it is shown
   private details: Details = {};
   private live = { key: "", stop: new AbortController(), over: false }; // the stream of the order's state
-  private withdrawn = false; // an order that waited for the network was changed
   private given: readonly Opening[] | null = null;
 
   constructor() {
@@ -178,17 +177,22 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const { placing } = this.shop!;
     if (!placing.intent || !notSent(placing.intent.state)) return;
     void placing.forget().then((state) => {
-      this.withdrawn ||= state === "offline" && !placing.intent;
       this.draw();
+      if (state === "offline" && !placing.intent) this.notice.textContent = this.message("withdrawn");
     });
   }
 
   private async startOver(): Promise<void> {
     await this.shop?.placing.forget();
     this.submitted = false;
-    this.heading.focus({ preventScroll: true });
+    this.lead(this.heading);
+  }
+
+  /** lead moves the focus, and scrolls so that the order begins in the upper part of the window. */
+  private lead(target = this.outcome.element): void {
+    target.focus({ preventScroll: true });
     const { top } = this.heading.getBoundingClientRect();
-    if (top < 0 || top > innerHeight / 3) reach(this.heading, this); // so that basket and form are below it
+    if (top < 0 || top > innerHeight / 3) reach(this.heading, this);
   }
 
   /** reorder puts the dishes of an earlier order into the basket, as far as they are available. */
@@ -221,20 +225,17 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     this.outcome.draw(intent, shop?.placing.asking ?? false, online, this.origin());
     if (this.leading && !this.outcome.element.hidden) {
       this.leading = false;
-      this.outcome.element.focus();
+      this.lead();
     }
     this.drawBasket(lines);
     this.drawPast();
     // One order at a time: the form is hidden until the outcome of the last order is known.
     const begun = intent !== null && !notSent(intent.state);
-    if (begun) {
-      this.withdrawn = false;
-      this.notice.textContent = "";
-    }
+    if (begun) this.notice.textContent = "";
     this.box.hidden = begun || lines.length === 0;
     if (this.box.hidden) return;
     if (!this.fields && !this.pending.firstChild) this.pending.append(checkoutFile.pending(this.formatter, () => this.draw()));
-    this.offline.textContent = intent ? "" : this.withdrawn ? this.message("withdrawn") : online ? "" : this.message("offlineForm");
+    this.offline.textContent = intent || online ? "" : this.message("offlineForm");
     this.fields?.draw(this.format, this.busy);
     if (focused) this.fields?.focus("expeditionType");
     const sum = this.money(shop?.menu ? shop.basket.total(shop.menu) : Decimal.zero);
@@ -377,17 +378,16 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.checking = false;
       this.draw();
     }
-    if (this.box.hidden) return this.outcome.element.focus(); // it shows an earlier order that was placed late
+    if (this.box.hidden) return this.lead(); // it shows an earlier order that was placed late
     if (body !== this.body()) return; // changed meanwhile, and drawn again: the guest decides
     this.leading = true;
-    this.withdrawn = false;
     void shop.placing.begin(body, shop.basket.lines.map((line) => ({ ...line })));
   }
 
   /** point moves the focus to the first error. */
   private point(): void {
     this.draw();
-    if (this.box.hidden) return this.outcome.element.focus(); // it shows an earlier order that was placed late
+    if (this.box.hidden) return this.lead(); // it shows an earlier order that was placed late
     const line = this.basket.querySelector<HTMLElement>("[aria-invalid=true] button:not(:disabled)");
     if (line) line.focus();
     else if (!this.fields?.focusFirstWrong()) this.summary.focus();
@@ -411,6 +411,6 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.emit("refused", { message: intent.message ?? null });
     }
     this.draw();
-    this.outcome.element.focus();
+    this.lead();
   }
 }
