@@ -144,7 +144,8 @@ export class DishView {
     const rest = least(menu, product.schemeId, this.picks); // of what must still be chosen
     const unit = unitPrice(menu, now ?? product, this.picks).plus(rest);
     const price = priced(menu, now ?? product, this.picks) && !this.limits.textContent ? this.formatter.money(linePrice(unit, this.quantity)) : "–";
-    this.submit.textContent = gone ? this.formatter.message("soldOut") : this.formatter.message(this.editing ? "saveFor" : rest.digits > 0n ? "addFrom" : "addFor", { price });
+    this.submit.textContent = gone ? this.formatter.message("soldOut") : this.limits.textContent && !this.editing ? this.formatter.message("add")
+      : this.formatter.message(this.editing ? "saveFor" : rest.digits > 0n ? "addFrom" : "addFor", { price });
     this.submit.disabled = gone;
     if (this.stepper) this.stepper.hidden = gone;
     const found = groupProblems(menu, product.schemeId, this.picks);

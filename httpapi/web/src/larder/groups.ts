@@ -54,8 +54,8 @@ class GroupView {
   update(menu: Menu, submitted: boolean): void {
     const { count, missing, full, over } = groupStatus(this.group, this.get());
     const wrong = over || submitted && missing > 0;
-    // The legend has the limits, so an untouched group says nothing more.
-    const text = missing > 0 ? (count > 0 || submitted ? this.message("needs", { n: missing }) : "")
+    // The legend says "choose 1", so an untouched group of one needs no more words.
+    const text = missing > 0 ? (count > 0 || submitted && this.group.max !== this.group.min ? this.message("needs", { n: missing }) : "")
       : over ? this.message("tooMany", { max: this.group.max! }) : full && this.group.max! > 1 ? this.message("full") : count > 0 && this.group.max !== 1 ? this.message("chosen", { n: count }) : "";
     if (this.state.textContent !== text) this.state.textContent = text;
     this.state.classList.toggle("wrong", wrong);
