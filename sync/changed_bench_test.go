@@ -36,7 +36,7 @@ func BenchmarkChanged(b *testing.B) {
 // are multiples of its CPU time (tools/gate-sync), because machines differ.
 func BenchmarkEncodingJSON(b *testing.B) {
 	for _, dishes := range []int{400, 5000} {
-		body := []byte(sandbox.Generate{Products: dishes, Seed: 1}.Menu(0))
+		body := sandbox.Generate{Products: dishes, Seed: 1}.Menu(0)
 		b.Run(strconv.Itoa(dishes), func(b *testing.B) {
 			began := computed(b)
 			for b.Loop() {

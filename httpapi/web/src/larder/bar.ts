@@ -40,8 +40,7 @@ export class BasketBar {
     const empty = basket.lines.length === 0;
     const order = form && orderText(placing.intent, empty);
     this.target = order ? "outcome" : "order-name";
-    this.element.hidden = !menu || !order && empty;
-    if (this.element.hidden || !menu) return;
+    if (this.element.hidden = !menu || !order && empty) return;
     this.count.hidden = !form || !!order;
     if (order) {
       this.words.textContent = this.formatter.message(order, { id: placing.intent!.orderID ?? "" });
@@ -51,7 +50,7 @@ export class BasketBar {
     // A weighed dish counts once.
     const n = basket.lines.reduce((sum, { id, quantity }) => sum + (weighed(menu.product(id)) ? 1 : Math.ceil(Number(quantity))), 0);
     this.count.textContent = this.formatter.number(n);
-    this.words.textContent = form ? this.formatter.message("viewBasket") : this.formatter.message("items", { n });
+    this.words.textContent = this.formatter.message(form ? "viewBasket" : "items", { n });
     this.total.textContent = this.formatter.money(basket.total(menu));
     this.summary = `${this.formatter.message("items", { n })}, ${this.total.textContent}`;
   }

@@ -4,6 +4,7 @@
 import { h } from "./dom";
 import type { Formatter } from "./groups";
 import { whenIdle } from "./idlejobs";
+import type { Menu } from "./menu";
 import { report } from "./report";
 import type { Settings } from "./settings";
 
@@ -53,11 +54,11 @@ export const dishFile = new LazyFile<typeof import("../dish")>(new URL("./dish.j
 export const checkoutFile = new LazyFile<typeof import("../checkout")>(new URL("./checkout.js", import.meta.url).href);
 
 /** preload loads all files when the browser is idle, so that they are there at once, and offline. Then it checks the site's settings and slots without a dish, and calls ready. */
-export function preload(site: Settings, ready?: () => void, slots?: readonly string[]): void {
+export function preload(site: Settings, ready?: () => void, slots?: Iterable<string>, menu?: Menu): void {
   const work = (): void => {
     if (!navigator.onLine) return;
     void dishFile.load().then(ready);
-    void checkoutFile.load().then(() => checkoutFile.module?.checkSettings(site, slots));
+    void checkoutFile.load().then(() => checkoutFile.module?.checkSettings(site, slots, menu));
   };
   whenIdle(work, patience, patience / 2);
 }

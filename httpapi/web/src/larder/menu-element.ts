@@ -154,7 +154,7 @@ export class LarderMenu extends LarderElement {
     menu.roots.forEach(add);
     this.idleJobs.begin(jobs);
     this.strip.changed();
-    preload(this, () => dishFile.module?.controlStrip(this.strip), [...this.cardHost.slots].filter((name) => !menu.product(name.slice(5))));
+    preload(this, () => dishFile.module?.controlStrip(this.strip), this.cardHost.slots, menu);
   }
 
   /** fill builds the first cards of a category, or all. */

@@ -1,5 +1,6 @@
 // Mistakes in the attributes and properties of the elements, for the developers of the site.
 
+import type { Menu } from "./menu";
 import { report } from "./report";
 import { orUndefined } from "./store";
 import type { Opening } from "./times";
@@ -10,8 +11,8 @@ export interface Settings { getAttribute(name: string): string | null; readonly 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i; // RFC 3339
 
 /** checkSettings reports each value that the element cannot use, and the slots without a dish. */
-export function checkSettings(site: Settings, slots: readonly string[] = []): void {
-  for (const slot of slots) report(`slot="${slot}" belongs to no dish of the menu. Use "card-" and the id of a dish: /v1/restaurants/${site.getAttribute("restaurant")}/menu lists the ids.`);
+export function checkSettings(site: Settings, slots: Iterable<string> = [], menu?: Menu): void {
+  for (const slot of slots) if (!menu?.product(slot.slice(5))) report(`slot="${slot}" belongs to no dish of the menu. Use "card-" and the id of a dish: /v1/restaurants/${site.getAttribute("restaurant")}/menu lists the ids.`);
   const zone = site.getAttribute("time-zone");
   if (zone && !orUndefined(() => new Intl.DateTimeFormat("en", { timeZone: zone }))) report(`time-zone="${zone}" is unknown. Use a name such as Europe/Lisbon.`);
   const currency = site.getAttribute("currency");

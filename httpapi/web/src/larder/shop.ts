@@ -63,7 +63,7 @@ export class Shop extends EventTarget {
 
   /** enter loads the menu and follows the events until the last element leaves. */
   enter(): void {
-    if (this.users++ > 0) return void this.placing.dispatchEvent(new Event("change")); // so that the basket bar finds a form that is added later
+    if (this.users++ > 0) return this.placing.read(); // dispatches "change", so that the basket bar finds a form that is added later
     const stop = (this.stop = new AbortController());
     void this.load();
     follow(this.api.events, stop.signal, (event) => this.onEvent(event));
