@@ -63,6 +63,7 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
 
   step('the bar stays while it has the focus, so that Tab goes on to the form');
   await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+  await menu.locator('[part=basket-button]').waitFor(); // an invisible button cannot have the focus
   await menu.locator('[part=basket-button]').focus();
   await form.evaluate((one) => one.scrollIntoView({ behavior: 'instant' }));
   await eventually(() => bar.evaluate((one) => one.classList.contains('away')), 'the bar is not needed');
