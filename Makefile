@@ -85,7 +85,7 @@ test-deploy: ## Test the release, and check deploy/ and the Dockerfile with the 
 lint: $(BIN)/golangci-lint ## Check style, imports, sizes and common mistakes (the first run builds the linter, which takes minutes)
 	GOFLAGS="$$GOFLAGS $(LINT_BUILD)" $(LINT_MEMORY) $(BIN)/golangci-lint run --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
 	cd tools/bench && GOFLAGS="$$GOFLAGS $(LINT_BUILD)" $(LINT_MEMORY) ../../$(BIN)/golangci-lint run --config ../../.golangci.yml --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
-	cd tools && go test ./sizes ./prose && go run ./sizes .. && go run ./prose ..
+	cd tools && export CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"; go test ./sizes ./prose && go run ./sizes .. && go run ./prose ..
 
 .PHONY: lint-api
 lint-api: $(API_TOOLS) ## Check the OpenAPI document with spectral and redocly (the first run installs them with npm)

@@ -50,7 +50,9 @@ func startBackend(t *testing.T, language, base, site string) (orderURL string, s
 		cmd = exec.CommandContext(t.Context(), installed(t, "node"), clitest.WriteFile(t, "backend.mjs", text))
 	} else {
 		program := filepath.Join(t.TempDir(), "backend")
-		if printed, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, clitest.WriteFile(t, "backend.go", text)).CombinedOutput(); err != nil {
+		build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", program, clitest.WriteFile(t, "backend.go", text))
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as larder is built, with the same compiled standard library
+		if printed, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, printed)
 		}
 		cmd = exec.CommandContext(t.Context(), program)
