@@ -24,6 +24,7 @@ func (r *release) build(ctx context.Context, system, processor string, more ...s
 		return "", err
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, //nolint:gosec // G204: the version's form is checked
+		"-gcflags", "all=-dwarf=false", // no debug information, as -s -w; the Makefile has the same flag, so that packages are compiled once
 		"-ldflags", "-s -w -X main.version="+r.version, "-o", path, "./cmd/larder")
 	build.Dir = r.root
 	// Other settings of the machine would change the bytes.
