@@ -204,3 +204,10 @@ func TestBrowserLarge(t *testing.T) { //nolint:paralleltest // it measures times
 	b.env = browsedDemo(t, "--restaurants", "1", "--products", "400")
 	b.run(t, "large")
 }
+
+// TestBrowserHuge runs its scenario against a menu of 5,000 dishes.
+func TestBrowserHuge(t *testing.T) { //nolint:paralleltest // it measures times
+	b := newBrowser(t)
+	b.env = browsedDemo(t, "--restaurants", "1", "--products", "5000")
+	b.run(t, "huge")
+}

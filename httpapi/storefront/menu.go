@@ -17,18 +17,17 @@ const maxDishes = 100
 // section is one category with its dishes on this page.
 type section struct {
 	Name   string
-	Inner  bool // below another category
 	Dishes []dish
 }
 
 // dish is one dish of a section.
 type dish struct {
-	Name, Description, Picture string
-	Measure                    string
-	Price                      string // exact digits with what must be chosen; empty without a valid price
-	From                       bool   // some choices cost more
-	Weighed                    string // the unit of the price, if the quantity is a weight or volume
-	Sold                       bool   // sold out, or not orderable for another reason
+	ID, Name, Description, Picture, Measure string
+	Price                                   string // exact digits with what must be chosen; empty without a valid price
+	From                                    bool   // some choices cost more
+	First                                   bool   // the first entry of this dish on the page
+	Weighed                                 string // the unit of the price, if the quantity is a weight or volume
+	Sold                                    bool   // sold out, or not orderable for another reason
 }
 
 // pagesOf returns the number of pages of a menu, at least 1.
@@ -55,7 +54,7 @@ func sectionsOf(catalogue *menu.Catalogue, page int, lang string) (sections []se
 			byCategory[len(categories)] = append(byCategory[len(categories)], p)
 		}
 	}
-	skip, left, prices := (page-1)*maxDishes, maxDishes, leastPrices{}
+	skip, left, prices, seen := (page-1)*maxDishes, maxDishes, leastPrices{}, map[menu.Index]bool{}
 	for at, dishes := range byCategory {
 		skipped := min(skip, len(dishes))
 		taken := min(left, len(dishes)-skipped)
@@ -65,10 +64,11 @@ func sectionsOf(catalogue *menu.Catalogue, page int, lang string) (sections []se
 		}
 		var one section
 		if at < len(categories) {
-			one.Name, one.Inner = categories[at].Name, categories[at].ParentID != ""
+			one.Name = categories[at].Name
 		}
 		for _, p := range dishes[skipped : skipped+taken] {
 			one.Dishes = append(one.Dishes, prices.dish(catalogue, p, lang))
+			one.Dishes[len(one.Dishes)-1].First, seen[p] = !seen[p], true
 		}
 		sections = append(sections, one)
 	}
@@ -102,7 +102,7 @@ func (l leastPrices) of(c *menu.Catalogue, s menu.Index) decimal.Decimal {
 
 func (l leastPrices) dish(catalogue *menu.Catalogue, p menu.Index, lang string) dish {
 	entry, extra := catalogue.Products().At(p), l.of(catalogue, catalogue.ProductScheme(p))
-	one := dish{Name: entry.Name(), Sold: !catalogue.Orderable(p), From: extra.IsPositive(), Measure: measureText(entry.Measure(), lang)}
+	one := dish{ID: entry.ID(), Name: entry.Name(), Sold: !catalogue.Orderable(p), From: extra.IsPositive(), Measure: measureText(entry.Measure(), lang)}
 	if size := entry.Measure(); size != nil && (size.Unit == "kg" || size.Unit == "liter") && size.Value.Equal(decimal.NewFromInt(1)) {
 		one.Weighed, one.Measure = strings.ToLower(strings.TrimPrefix(one.Measure, "1\u00a0")), ""
 	}

@@ -1,5 +1,5 @@
-// Measures when the first dish of the HTML menu and the first card are visible, and when a dish
-// is open, with a menu of 400 dishes and a quarter of the processor's speed.
+// Measures when a guest can open the first dish of the HTML menu and the first card, and when a
+// dish is open, with a menu of 400 dishes and a quarter of the processor's speed.
 import { env } from 'node:process';
 import { equal, must, scenario, step } from '../scenario.mjs';
 
@@ -10,6 +10,12 @@ import { equal, must, scenario, step } from '../scenario.mjs';
  */
 const longest = Number(env.LARDER_OPEN_WITHIN ?? 6_000);
 
+/**
+ * The longest time until the first dish is visible with its link, which opens it as soon as the
+ * menu is loaded. The goal is 800 on an idle machine: LARDER_FIRST_WITHIN=800.
+ */
+const longestFirst = Number(env.LARDER_FIRST_WITHIN ?? 3_000);
+
 /** The maximum number of dishes that are built before the first one can be opened. */
 const mostFirst = 40;
 
@@ -17,8 +23,8 @@ const mostFirst = 40;
 const tries = 5;
 
 /**
- * Runs in the page: opens the first dish with options as soon as it exists. Reports when the first
- * dish of the HTML menu, the first card and the opened dish were visible, and which photos were
+ * Runs in the page: opens the first dish with options as soon as it exists. Reports when the link to the
+ * first dish of the HTML menu, the first card and the opened dish were visible, and which photos were
  * requested before the card. What exists in one frame is visible when the next one begins.
  */
 function opener() {
@@ -27,7 +33,7 @@ function opener() {
   const frame = () => {
     const root = document.querySelector('larder-menu')?.shadowRoot;
     const exists = {
-      html: document.querySelector('larder-menu li')?.getBoundingClientRect().height > 0,
+      html: document.querySelector('larder-menu li a[href^="#dish="]')?.getBoundingClientRect().height > 0,
       card: root?.querySelector('button[part=add]'),
       dialog: root?.querySelector('dialog[open]'),
     };
@@ -52,8 +58,8 @@ function opener() {
 }
 
 await scenario({ size: 'phone', matrix: false }, async ({ open, larder }) => {
-  const times = [];
-  for (let i = 0; i < tries && !(times.at(-1) < longest); i++) {
+  const best = { html: Infinity, dialog: Infinity };
+  for (let i = 0; i < tries && !(best.html < longestFirst && best.dialog < longest); i++) {
     const { page, context } = await open({ size: 'phone' });
     // Only the protocol is used, because Playwright's own scripts in the page take time too.
     const client = await context.newCDPSession(page);
@@ -64,7 +70,8 @@ await scenario({ size: 'phone', matrix: false }, async ({ open, larder }) => {
     await page.addInitScript(opener);
     await page.goto(`${larder}/`, { waitUntil: 'commit' });
     const { html, card, dialog, early, first } = await opened;
-    times.push(dialog);
+    best.html = Math.min(best.html, html);
+    best.dialog = Math.min(best.dialog, dialog);
     step(`visible: the HTML menu after ${html.toFixed(0)} ms, the first card after ${card.toFixed(0)} ms, an open dish after ${dialog.toFixed(0)} ms; ${first} dishes were built by then`);
     must(first <= mostFirst, `${first} dishes are built before the first can be opened, want at most ${mostFirst}`);
     equal(early, [], 'photos that are loaded before the first card');
@@ -72,6 +79,6 @@ await scenario({ size: 'phone', matrix: false }, async ({ open, larder }) => {
     await page.waitForFunction(() => document.querySelector('larder-menu').shadowRoot.querySelectorAll('[part=card]').length === 400);
     await page.close();
   }
-  const best = Math.min(...times);
-  must(best < longest, `the best of ${tries} attempts needs ${best.toFixed(0)} ms to open a dish, want less than ${longest} ms`);
+  must(best.html < longestFirst, `the best of ${tries} attempts needs ${best.html.toFixed(0)} ms to show the first dish, want less than ${longestFirst} ms`);
+  must(best.dialog < longest, `the best of ${tries} attempts needs ${best.dialog.toFixed(0)} ms to open a dish, want less than ${longest} ms`);
 });

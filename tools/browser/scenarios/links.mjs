@@ -91,6 +91,28 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await opened.waitFor({ state: 'hidden' });
   equal(guest.page.url(), `${larder}/`, 'the address after a dish and Back');
 
+  step('a dish of the HTML menu, before the module has run: it opens with the menu, and Back stays on the page');
+  const early = await open();
+  let run;
+  const held = new Promise((resolve) => { run = resolve; });
+  await early.page.route('**/larder.js*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await early.page.goto(`${larder}/`, { waitUntil: 'commit' });
+  const row = early.page.locator('larder-menu li', { has: early.page.locator(`a[href="#dish=${fries.id}"]`) });
+  await row.first().waitFor();
+  await axe(early.page, 'the HTML menu before the module has run');
+  await row.first().tap(); // beside its name
+  await eventually(() => early.page.url() === `${larder}/#dish=${fries.id}`, 'the address of the dish');
+  run();
+  const first = early.page.locator('larder-menu dialog[part=dish][open]');
+  await first.waitFor();
+  await early.page.goBack();
+  await first.waitFor({ state: 'hidden' });
+  equal(early.page.url(), `${larder}/`, 'the address after a dish of the HTML menu and Back');
+  await early.page.close();
+
   step('a category has an address');
   const other = await open();
   await other.page.goto(`${larder}/#category=cat-drinks`);
@@ -138,5 +160,5 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await other.page.keyboard.press('Escape');
   await both.waitFor({ state: 'hidden' });
   await axe(other.page, 'a menu without links');
-  must(await other.page.locator('larder-menu a').count() === 0, 'a menu without links has links');
+  must(await other.page.locator('larder-menu [part=list] a').count() === 0, 'a menu without links has links');
 });

@@ -35,6 +35,7 @@ function template(heading: "h3" | "h4", linked: boolean): HTMLLIElement {
 export class Card {
   readonly element: HTMLLIElement;
   private shown = ""; // the address of the photo
+  private near = false; // the photo is shown
   private slot: HTMLSlotElement | null = null;
   private readonly parts: HTMLElement[]; // in the order of the template
 
@@ -54,7 +55,7 @@ export class Card {
     const url = addressOf(product.imageUrls[0], host.base);
     if (url !== this.shown) {
       element.querySelector(".frame")?.remove();
-      if (url) element.prepend(h("div", { class: "frame" }, photo(url, true)));
+      if (url) element.prepend(h("div", { class: "frame" }, photo(this.near && url, true)));
       this.shown = url;
     }
     link.textContent = name;
@@ -78,6 +79,13 @@ export class Card {
         : message(counted ? "more" : "addNamed", { name }));
     add.className = counted && buyable ? "round main" : "main";
     element.className = ["card", url && "pictured", !buyable && "gone", some && "some", counted && "counted"].filter(Boolean).join(" ");
+  }
+
+  /** showPhoto loads the photo when the card comes near the window. The browser's own loading="lazy" takes a quarter of the time of a card. */
+  showPhoto(): void {
+    const img = !this.near && this.element.querySelector("img");
+    this.near = true;
+    if (img) img.src = this.shown;
   }
 
   /** badge adds the slot of the card if the site fills it. */

@@ -1,10 +1,10 @@
 // Work that can wait, done in slices while the browser is idle.
 
-const slice = 8; // milliseconds of work at a time, if the browser sets no limit
+const slice = 32; // milliseconds of work at a time. After each slice, the browser updates the page, which takes time too.
 const longest = 500; // milliseconds until a slice runs, even on a busy page
 
 /** whenIdle runs work when the browser is idle, or after a time in milliseconds. In Safari, it runs after a fixed time. */
-export function whenIdle(work: (idle?: IdleDeadline) => void, timeout: number, inSafari: number): void {
+export function whenIdle(work: () => void, timeout: number, inSafari: number): void {
   if (typeof requestIdleCallback === "function") requestIdleCallback(work, { timeout });
   else setTimeout(work, inSafari);
 }
@@ -12,24 +12,14 @@ export function whenIdle(work: (idle?: IdleDeadline) => void, timeout: number, i
 /** IdleJobs runs jobs in order. New jobs replace the old ones. */
 export class IdleJobs {
   private jobs: (() => void)[] = [];
-  private next = 0;
-  private round = 0;
 
   begin(jobs: (() => void)[]): void {
+    this.jobs.length = 0;
     this.jobs = jobs;
-    this.next = 0;
-    this.round++;
-    this.soon();
-  }
-
-  private soon(): void {
-    const round = this.round;
-    if (this.next >= this.jobs.length) return;
-    const work = (idle?: IdleDeadline): void => {
-      if (round !== this.round) return;
-      const end = performance.now() + (idle?.timeRemaining() || slice);
-      do this.jobs[this.next++]?.(); while (this.next < this.jobs.length && performance.now() < end);
-      this.soon();
+    const work = (): void => {
+      const end = performance.now() + slice;
+      while (jobs.length && performance.now() < end) jobs.shift()!();
+      if (jobs.length) whenIdle(work, longest, 1);
     };
     whenIdle(work, longest, 1);
   }

@@ -15,8 +15,7 @@ import type { Search } from "./search";
 import type { Shop } from "./shop";
 import { Strip } from "./strip";
 
-const firstCards = 10; // built immediately, or more in a large window
-const perCard = 80_000; // pixels of the window for one card
+const perCard = 60_000; // pixels of the window for one card that is built immediately
 const skeletons = 8;
 
 /** Shelf is the section of one category. Its cards are built when it comes near the window, or when the browser is idle. */
@@ -126,7 +125,7 @@ export class LarderMenu extends LarderElement {
     this.strip.clear();
     this.cardHost = { ...this.formatter, base: this.shop?.base ?? "", linked: this.getAttribute("links") !== "off", slots: this.slotNames() };
     const jobs: (() => void)[] = [];
-    let first = Math.max(firstCards, innerWidth * innerHeight / perCard);
+    let first = innerWidth * innerHeight / perCard;
     const add = (category: Category): void => {
       const id = "c-" + category.id;
       const name = category.name || this.message("menu");
@@ -135,17 +134,17 @@ export class LarderMenu extends LarderElement {
         h(category.depth === 0 ? "h2" : "h3", { id, dir: "auto", tabindex: "-1", part: "category-name" }, name), dishes);
       const shelf = { category, section, dishes, made: 0 };
       this.shelves.set(section, shelf);
-      this.reserve(shelf, category.products.length);
+      const all = category.products.length;
+      this.reserve(shelf, all);
       this.list.append(section);
       this.near.observe(section);
       this.strip.add(section, name, category.depth > 0, () => {
         if (this.cardHost.linked && category.id) history.replaceState(history.state, "", address("#category=" + encodeURIComponent(category.id)));
         this.jump(category.id);
       });
-      const all = category.products.length;
       if (first > 0) { // what the window shows has its real height from the first frame
         section.classList.add("first");
-        this.fill(shelf, all > 2 * first ? first : all);
+        this.fill(shelf, first);
         first -= all;
       }
       for (let n = shelf.made + 1; n <= all; n++) jobs.push(() => this.fill(shelf, n));
@@ -157,10 +156,10 @@ export class LarderMenu extends LarderElement {
     preload(this, () => dishFile.module?.controlStrip(this.strip), this.cardHost.slots, menu);
   }
 
-  /** fill builds the first cards of a category, or all. */
-  private fill(shelf: Shelf | undefined, upTo = Infinity): void {
+  /** fill builds the first cards of a category; without a number all of them, with their photos. */
+  private fill(shelf: Shelf | undefined, upTo = 0): void {
     const all = shelf?.category.products ?? [];
-    while (shelf && shelf.made < Math.min(upTo, all.length)) {
+    while (shelf && shelf.made < Math.min(upTo || all.length, all.length)) {
       const { id } = all[shelf.made++]!;
       const card = new Card(id, shelf.category.depth === 0 ? "h3" : "h4", this.cardHost);
       this.cards.set(id, [...(this.cards.get(id) ?? []), card]);
@@ -169,6 +168,7 @@ export class LarderMenu extends LarderElement {
       shelf.dishes.append(card.element);
       if (shelf.made === all.length) shelf.section.classList.add("full");
     }
+    if (!upTo) for (const { id } of all) this.cards.get(id)!.forEach((card) => card.showPhoto());
   }
 
   /** reserve keeps the height of a number of cards free, for a section that is not drawn. */

@@ -14,13 +14,13 @@ export function addressOf(url: string | undefined, base: string): string {
   return at && /^https?:/.test(at.href) ? at.href : "";
 }
 
-/** photo returns a decorative picture: the name beside it has the same content. */
-export function photo(src: string, lazy: boolean): HTMLElement {
+/** photo returns a decorative picture, or its space: the name beside it has the same content. */
+export function photo(src: string | false, lazy: boolean): HTMLElement {
   const box = frame.cloneNode(true) as HTMLElement; // copies are faster than new elements
   const img = box.firstChild as HTMLImageElement;
   img.onerror = () => img.remove();
   if (lazy) img.loading = "lazy";
-  img.src = src;
+  if (src) img.src = src;
   return box;
 }
 
