@@ -67,8 +67,9 @@ func sectionsOf(catalogue *menu.Catalogue, page int, lang string) (sections []se
 			one.Name = categories[at].Name
 		}
 		for _, p := range dishes[skipped : skipped+taken] {
-			one.Dishes = append(one.Dishes, prices.dish(catalogue, p, lang))
-			one.Dishes[len(one.Dishes)-1].First, seen[p] = !seen[p], true
+			d := prices.dish(catalogue, p, lang)
+			d.First, seen[p] = !seen[p], true
+			one.Dishes = append(one.Dishes, d)
 		}
 		sections = append(sections, one)
 	}
@@ -102,7 +103,13 @@ func (l leastPrices) of(c *menu.Catalogue, s menu.Index) decimal.Decimal {
 
 func (l leastPrices) dish(catalogue *menu.Catalogue, p menu.Index, lang string) dish {
 	entry, extra := catalogue.Products().At(p), l.of(catalogue, catalogue.ProductScheme(p))
-	one := dish{ID: entry.ID(), Name: entry.Name(), Sold: !catalogue.Orderable(p), From: extra.IsPositive(), Measure: measureText(entry.Measure(), lang)}
+	one := dish{
+		ID:      entry.ID(),
+		Name:    entry.Name(),
+		Sold:    !catalogue.Orderable(p),
+		From:    extra.IsPositive(),
+		Measure: measureText(entry.Measure(), lang),
+	}
 	if size := entry.Measure(); size != nil && (size.Unit == "kg" || size.Unit == "liter") && size.Value.Equal(decimal.NewFromInt(1)) {
 		one.Weighed, one.Measure = strings.ToLower(strings.TrimPrefix(one.Measure, "1\u00a0")), ""
 	}
