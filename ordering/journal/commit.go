@@ -134,7 +134,7 @@ func (w *writer) probe(ctx context.Context, connection string) error {
 // mark; otherwise instances that learn each other's marks would never stop committing.
 func (w *writer) blank(connection, mode string) *tx {
 	c := w.newTx(&order{place: location{connection: connection}})
-	c.mode, c.checks, c.keys = mode, nil, c.keys[:1]
+	c.mode, c.argv, c.keys = mode, c.argv[:headWords], c.keys[:1]
 	return c
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -95,7 +96,7 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 func (j *Journal) putCall(ctx context.Context, c *tx, call ordering.Call, n int, body []byte) error {
 	call.Number, call.Attempts = n, storedAttempts(call.Attempts)
 	if len(body) > 0 {
-		c.step("hset", c.guestKey(n), fieldBody, string(body))
+		c.step("hset", c.guestKey(n), fieldBody, jsontext.String(body))
 	}
 	c.putAnswer(&call, call.Answer)
 	c.put(call)
@@ -123,7 +124,7 @@ func (j *Journal) takeKey(ctx context.Context, c *tx, call ordering.Call, n int)
 	}
 	c.check(c.idempotencyKey(call.Key), value)
 	if call.Outcome.Certain() {
-		c.step("set", c.idempotencyKey(call.Key), c.pointer(n), number(c.cfg.KeyTTL.Milliseconds()), "0")
+		c.step("set", c.idempotencyKey(call.Key), c.pointer(n), c.number(c.cfg.KeyTTL.Milliseconds()), "0")
 	} else {
 		c.step("set", c.idempotencyKey(call.Key), c.pointer(n), "", "0")
 	}
