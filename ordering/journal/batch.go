@@ -76,13 +76,14 @@ func (w *writer) share(ctx context.Context, b *batcher, e *evaluation) error {
 // pipelines have timed out.
 func (w *writer) drain(b *batcher) {
 	var failure error
+	var few [4]*evaluation
 	for {
 		b.mu.Lock()
 		n := len(b.queue)
 		if failure == nil {
 			n = min(n, maxBatch)
 		}
-		batch := slices.Clone(b.queue[:n])
+		batch := append(few[:0], b.queue[:n]...)
 		b.queue = slices.Delete(b.queue, 0, n)
 		if n == 0 {
 			b.running--
@@ -149,7 +150,7 @@ func (w *writer) exec(ctx context.Context, batch []*evaluation, source bool) (mi
 	}
 	for _, e := range batch {
 		e.acknowledged = acknowledged
-		if redis.HasErrorPrefix(e.reply.Err(), "NOSCRIPT") {
+		if err := e.reply.Err(); err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
 			missing = append(missing, e)
 		}
 	}
