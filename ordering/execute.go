@@ -85,11 +85,10 @@ func (o *Orders) execute(ctx context.Context, r *request) (Result, error) {
 		return Result{}, err
 	}
 	defer slot.Release()
-	ctx = upstream.WithSlot(ctx, slot)
 	if result, found, err := o.begin(ctx, e); found || err != nil {
 		return result, err
 	}
-	o.send(ctx, e)
+	o.send(ctx, e, slot)
 	result := o.finish(ctx, e)
 	if result.Call.Outcome == OutcomeNotSent {
 		result.RetryAfter = e.wait
@@ -249,24 +248,19 @@ func (o *Orders) begin(ctx context.Context, e *execution) (result Result, found 
 }
 
 // send sends the call to the ordering service, unless e.end has passed.
-func (o *Orders) send(ctx context.Context, e *execution) {
+func (o *Orders) send(ctx context.Context, e *execution, slot *upstream.Slot) {
 	call, _ := e.record.Call(e.number)
-	e.result = CallResult{
-		Connection: e.record.Connection,
-		Ref:        e.record.Ref,
-		Call:       e.number,
-		Known:      &e.record,
-	}
+	e.result = CallResult{Connection: e.record.Connection, Ref: e.record.Ref, Call: e.number, Known: &e.record}
 	ctx, span := tracing.Start(ctx, "order."+string(call.Operation))
 	defer func() { traceCall(span, &e.record, &e.result) }()
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), e.end)
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), slot.Before(e.end))
 	defer cancel()
-	if err := ctx.Err(); err != nil {
+	if !time.Now().Before(e.end) {
 		e.result.Outcome = OutcomeNotSent
-		o.logCall(ctx, e, fmt.Errorf("opening the call in the journal took too long: %w", err))
+		o.logCall(ctx, e, fmt.Errorf("opening the call in the journal took too long: %w", context.DeadlineExceeded))
 		return
 	}
-	ctx = upstream.WithAttempts(ctx, func(try upstream.Attempt) {
+	ctx = upstream.WithCall(ctx, slot, func(try upstream.Attempt) {
 		e.result.Attempts = append(e.result.Attempts, storedAttempt(try))
 	})
 	var err error
@@ -378,23 +372,12 @@ func storedAnswer(a upstream.Answer) *Answer {
 	if a.Status == 0 {
 		return nil
 	}
-	return &Answer{
-		Status:      a.Status,
-		ContentType: a.ContentType,
-		Body:        a.Body,
-		Cut:         a.Cut,
-	}
+	return &Answer{Status: a.Status, ContentType: a.ContentType, Body: a.Body, Cut: a.Cut}
 }
 
 // storedAttempt converts an attempt for the journal.
 func storedAttempt(t upstream.Attempt) Attempt {
-	out := Attempt{
-		At:       t.At,
-		Duration: t.Duration,
-		Status:   t.Status,
-		Code:     t.Code,
-		Outcome:  OutcomeDone,
-	}
+	out := Attempt{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: OutcomeDone}
 	if t.Effect != upstream.EffectDone {
 		out.Outcome = outcomeOf(t.Effect, t.Refused)
 	}

@@ -203,8 +203,8 @@ func (c *tx) putAnswer(call *ordering.Call, a *ordering.Answer) {
 	c.step("hset", c.guestKey(call.Number), fieldAnswer, encodeAnswer(&whole))
 }
 
-// command returns the command that runs commit.lua for an instance that remembers r.
-func (c *tx) command(r remembered) []any {
+// command appends the command that runs commit.lua for an instance that remembers r.
+func (c *tx) command(all []any, r remembered) []any {
 	reportOnly := r.replicated && c.cfg.WaitReplicas != nil && *c.cfg.WaitReplicas == 0
 	if r.Epoch != "" {
 		r.candidate = "" // not needed
@@ -213,7 +213,7 @@ func (c *tx) command(r remembered) []any {
 		c.mode, r.Epoch, c.number(r.Mark), r.Instance, c.number(r.Own), c.number(r.seen), r.candidate,
 		flag(reportOnly), flag(r.replicated), strconv.Itoa((len(c.argv) - headWords) / 3),
 	})
-	all := append(make([]any, 0, 3+len(c.keys)+len(c.argv)+len(c.steps)), "evalsha", &commitHash, len(c.keys))
+	all = append(slices.Grow(all, 3+len(c.keys)+len(c.argv)+len(c.steps)), "evalsha", &commitHash, len(c.keys))
 	for _, words := range [...][]string{c.keys, c.argv, c.steps} {
 		for i := range words {
 			all = append(all, &words[i]) // unlike a string, a pointer in an any needs no allocation
