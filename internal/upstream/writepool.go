@@ -57,8 +57,9 @@ func newWritePool(single *http.Transport, cfg Config, log logrus.FieldLogger) *w
 // large bodies: a service may respond before it has read one, and http.Transport reads while it writes.
 func (p *writePool) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !p.direct || req.ContentLength > writeBuffer {
+		watch := sendWatchOf(req.Context())
 		return p.single.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
-			GotConn: func(info httptrace.GotConnInfo) { sendWatchOf(req.Context()).got.Store(&info) },
+			GotConn: func(info httptrace.GotConnInfo) { watch.got.Store(&info) },
 		})))
 	}
 	p.mu.Lock()

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -195,7 +194,7 @@ func (c *tx) openCall(call ordering.Call, body []byte, deadline time.Duration) {
 		c.step("set", c.idempotencyKey(call.Key), c.pointer(call.Number), "", "0")
 	}
 	if len(body) > 0 {
-		c.step("hset", c.guestKey(call.Number), fieldBody, jsontext.String(body))
+		c.step("hset", c.guestKey(call.Number), fieldBody, string(body))
 	}
 	c.keepRecord()
 	c.put(call)

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -48,14 +48,17 @@ func revisionHead(revision string) string {
 	return recordFormat + revision + " "
 }
 
+var codecs = sync.Pool{New: func() any { return new(codec) }} //nolint:gochecknoglobals // only caches memory
+
 // encode returns the stored form of a record. Its time of the commit is zeros, which commit.lua replaces. encode
 // rounds the times of r as decode would return them, and fails for a record that decode would reject.
 func encode(revision string, r *ordering.Record) (string, error) {
-	c := codec{out: make([]byte, 0, 640)}
-	c.out = append(c.out, revisionHead(revision)...)
+	c, _ := codecs.Get().(*codec)
+	defer codecs.Put(c)
+	*c = codec{out: append(c.out[:0], revisionHead(revision)...)}
 	c.out = append(append(c.out, zeros...), ' ')
 	c.record(r)
-	return jsontext.String(c.out), c.err(r.Ref)
+	return string(c.out), c.err(r.Ref)
 }
 
 // decode decodes an order. The error is errCorrupt with the name of the value, never with the value
@@ -90,7 +93,7 @@ func decode(at location, text string) (*order, error) {
 func encodeAnswer(a *ordering.Answer) string {
 	c := codec{out: append(make([]byte, 0, 128+len(a.Body)), recordFormat...)}
 	c.answer(a)
-	return jsontext.String(c.out)
+	return string(c.out)
 }
 
 // readAnswer sets the whole answer of a call. It keeps the status and code of the record if text
@@ -217,7 +220,7 @@ func (c *codec) answer(a *ordering.Answer) {
 	c.bool("answer", &a.Cut)
 	body := ""
 	if !c.reading {
-		body = jsontext.String(a.Body)
+		body = string(a.Body)
 	}
 	if c.text("answer", &body); c.reading && body != "" {
 		a.Body = []byte(body)

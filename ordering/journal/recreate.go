@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -96,7 +95,7 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 func (j *Journal) putCall(ctx context.Context, c *tx, call ordering.Call, n int, body []byte) error {
 	call.Number, call.Attempts = n, storedAttempts(call.Attempts)
 	if len(body) > 0 {
-		c.step("hset", c.guestKey(n), fieldBody, jsontext.String(body))
+		c.step("hset", c.guestKey(n), fieldBody, string(body))
 	}
 	c.putAnswer(&call, call.Answer)
 	c.put(call)
