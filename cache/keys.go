@@ -26,7 +26,10 @@ func DefaultMenu(connection string) menu.RestaurantID {
 //
 // All keys of a restaurant share the hash tag {r:ID}; all keys of a content share {c:HASH}. A Redis
 // cluster rejects a script whose keys are in several slots. The zero value uses redisdb.DefaultPrefix.
-type Keys struct{ prefix string }
+type Keys struct {
+	prefix string
+	memory *strings.Builder // has the names of an order; nil: each has its own memory
+}
 
 // NewKeys returns the keys with the given prefix.
 func NewKeys(prefix string) Keys { return Keys{prefix: prefix} }
@@ -163,9 +166,19 @@ func (k Keys) RunIndex() string { return k.name(format, "runs") }
 // Keys of the journal of orders. All keys of a connection share the hash tag {o:NAME}, so that one
 // script can use any of them.
 
-// orderName builds the name with one allocation, because each order needs a dozen of them.
+// In returns keys whose names of an order are appended to b, because each order needs a dozen of them.
+func (k Keys) In(b *strings.Builder) Keys { return Keys{k.prefix, b} }
+
 func (k Keys) orderName(connection, name, id string) string {
-	return cmp.Or(k.prefix, redisdb.DefaultPrefix) + ":{o:" + connection + "}:" + format + ":" + name + id
+	parts := [...]string{cmp.Or(k.prefix, redisdb.DefaultPrefix), ":{o:", connection, "}:", format, ":", name, id}
+	if k.memory == nil {
+		return strings.Join(parts[:], "")
+	}
+	start := k.memory.Len()
+	for _, part := range parts {
+		k.memory.WriteString(part)
+	}
+	return k.memory.String()[start:]
 }
 
 // JournalSecret contains the secret for hashing fingerprints and idempotency keys. It never expires.

@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -9,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -83,11 +85,10 @@ func (o *Orders) execute(ctx context.Context, r *request) (Result, error) {
 		return Result{}, err
 	}
 	defer slot.Release()
-	ctx = upstream.WithSlot(ctx, slot)
 	if result, found, err := o.begin(ctx, e); found || err != nil {
 		return result, err
 	}
-	o.send(ctx, e)
+	o.send(ctx, e, slot)
 	result := o.finish(ctx, e)
 	if result.Call.Outcome == OutcomeNotSent {
 		result.RetryAfter = e.wait
@@ -119,36 +120,45 @@ func (o *Orders) lookUp(ctx context.Context, e *execution) (result Result, found
 // contain neither the client's key nor the body (policy O7). A change without a key gets one
 // derived from its content (policy O9); a new order without a key has none.
 func (e *execution) hash(secret []byte) string {
-	mac := hmac.New(sha256.New, secret)
-	e.spec.Fingerprint = hashed(mac, string(e.operation), e.of, jsontext.String(e.body))
+	e.spec.Fingerprint = hashed(secret, string(e.operation), e.of, jsontext.String(e.body))
 	switch {
 	case e.key != "":
-		e.spec.Key = hashedKey(mac, e.client, e.connection, e.key)
+		e.spec.Key = hashedKey(secret, e.client, e.connection, e.key)
 	case e.operation != upstream.OpCreate:
-		e.spec.Key, e.spec.Derived = hashed(mac, "derived", e.client, e.connection, e.spec.Fingerprint), true
+		e.spec.Key, e.spec.Derived = hashed(secret, "derived", e.client, e.connection, e.spec.Fingerprint), true
 	}
 	return e.spec.Key
 }
 
 // hashedKey returns the hash of a client's key. It differs between clients and between connections.
-func hashedKey(mac hash.Hash, client, connection, key string) string {
-	return hashed(mac, "key", client, connection, key)
+func hashedKey(secret []byte, client, connection, key string) string {
+	return hashed(secret, "key", client, connection, key)
 }
+
+// hasher is a keyed hash that is reused. All hashes of a process usually have the same secret.
+type hasher struct {
+	hash.Hash
+	secret, text []byte
+}
+
+var hashers sync.Pool //nolint:gochecknoglobals // only caches memory
 
 // hashed returns the keyed hash of texts. The length of each text is hashed too, so that moving a
 // boundary changes the hash.
-func hashed(mac hash.Hash, parts ...string) string {
-	size := sha256.Size * 2
-	for _, part := range parts {
-		size += 8 + len(part)
+func hashed(secret []byte, parts ...string) string {
+	h, _ := hashers.Get().(*hasher)
+	if h == nil || !bytes.Equal(h.secret, secret) {
+		h = &hasher{Hash: hmac.New(sha256.New, secret), secret: secret}
 	}
-	text := make([]byte, 0, size)
+	defer hashers.Put(h)
+	h.Reset()
+	h.text = h.text[:0]
 	for _, part := range parts {
-		text = append(binary.BigEndian.AppendUint64(text, uint64(len(part))), part...)
+		h.text = append(binary.BigEndian.AppendUint64(h.text, uint64(len(part))), part...)
 	}
-	mac.Reset()
-	_, _ = mac.Write(text) // never fails (hash.Hash)
-	return hex.EncodeToString(mac.Sum(text[:0]))
+	_, _ = h.Write(h.text) // never fails (hash.Hash)
+	h.text = h.Sum(h.text[:0])
+	return string(hex.AppendEncode(h.text, h.text)[len(h.text):])
 }
 
 // replayed returns the result of the call that has the key. It returns *KeyReusedError for a
@@ -238,24 +248,19 @@ func (o *Orders) begin(ctx context.Context, e *execution) (result Result, found 
 }
 
 // send sends the call to the ordering service, unless e.end has passed.
-func (o *Orders) send(ctx context.Context, e *execution) {
+func (o *Orders) send(ctx context.Context, e *execution, slot *upstream.Slot) {
 	call, _ := e.record.Call(e.number)
-	e.result = CallResult{
-		Connection: e.record.Connection,
-		Ref:        e.record.Ref,
-		Call:       e.number,
-		Known:      &e.record,
-	}
+	e.result = CallResult{Connection: e.record.Connection, Ref: e.record.Ref, Call: e.number, Known: &e.record}
 	ctx, span := tracing.Start(ctx, "order."+string(call.Operation))
 	defer func() { traceCall(span, &e.record, &e.result) }()
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), e.end)
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), slot.Before(e.end))
 	defer cancel()
-	if err := ctx.Err(); err != nil {
+	if !time.Now().Before(e.end) {
 		e.result.Outcome = OutcomeNotSent
-		o.logCall(ctx, e, fmt.Errorf("opening the call in the journal took too long: %w", err))
+		o.logCall(ctx, e, fmt.Errorf("opening the call in the journal took too long: %w", context.DeadlineExceeded))
 		return
 	}
-	ctx = upstream.WithAttempts(ctx, func(try upstream.Attempt) {
+	ctx = upstream.WithCall(ctx, slot, func(try upstream.Attempt) {
 		e.result.Attempts = append(e.result.Attempts, storedAttempt(try))
 	})
 	var err error
@@ -367,23 +372,12 @@ func storedAnswer(a upstream.Answer) *Answer {
 	if a.Status == 0 {
 		return nil
 	}
-	return &Answer{
-		Status:      a.Status,
-		ContentType: a.ContentType,
-		Body:        a.Body,
-		Cut:         a.Cut,
-	}
+	return &Answer{Status: a.Status, ContentType: a.ContentType, Body: a.Body, Cut: a.Cut}
 }
 
 // storedAttempt converts an attempt for the journal.
 func storedAttempt(t upstream.Attempt) Attempt {
-	out := Attempt{
-		At:       t.At,
-		Duration: t.Duration,
-		Status:   t.Status,
-		Code:     t.Code,
-		Outcome:  OutcomeDone,
-	}
+	out := Attempt{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: OutcomeDone}
 	if t.Effect != upstream.EffectDone {
 		out.Outcome = outcomeOf(t.Effect, t.Refused)
 	}

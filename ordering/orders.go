@@ -18,8 +18,6 @@ package ordering
 import (
 	"cmp"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -173,7 +171,7 @@ func (o *Orders) ByOrderID(ctx context.Context, connections []string, orderID st
 func (o *Orders) ByKey(ctx context.Context, connections []string, client, key string) (Record, error) {
 	return single(connections, func(connection string) (Record, error) {
 		record, _, err := o.deps.Journal.Lookup(ctx, connection, func(secret []byte) string {
-			return hashedKey(hmac.New(sha256.New, secret), client, connection, key)
+			return hashedKey(secret, client, connection, key)
 		})
 		return record, err
 	})

@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 
@@ -80,8 +81,8 @@ func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome stri
 		"requestId":  respond.RequestID(c),
 		"client":     auth.CallerOf(c).Client,
 		"connection": call.Connection,
-		"restaurant": string(call.Restaurant),
-		"orderID":    call.OrderID,
+		"restaurant": string(cmp.Or(result.Record.Restaurant, call.Restaurant)),
+		"orderID":    cmp.Or(result.Record.OrderID, call.OrderID),
 		"replayed":   result.Replayed,
 	}
 	maps.Copy(fields, tracing.LogFields(c.Request.Context()))
@@ -97,8 +98,7 @@ func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome stri
 		return
 	}
 	record, made := result.Record, result.Call
-	fields["ref"], fields["orderID"] = record.Ref, record.OrderID
-	fields["restaurant"], fields["menuVersion"] = string(record.Restaurant), record.MenuVersion
+	fields["ref"], fields["menuVersion"] = record.Ref, record.MenuVersion
 	if made.Outcome == ordering.OutcomeDone {
 		h.deps.Log.WithFields(fields).Info("order call done")
 		return

@@ -66,14 +66,11 @@ type Journal interface {
 }
 
 // New returns the handlers.
-func New(deps Deps) *Handlers { return &Handlers{deps: deps} }
+func New(deps Deps) *Handlers {
+	return &Handlers{deps: deps, buffers: sync.Pool{New: func() any { return new(buffers) }}}
+}
 
 // input returns a body for package validate.
 func (h *Handlers) input(c *gin.Context, connection string, body []byte) validate.Input {
-	return validate.Input{
-		Body:      body,
-		V1:        true,
-		Language:  respond.Language(c),
-		FieldCase: h.deps.FieldCases[connection],
-	}
+	return validate.Input{Body: body, V1: true, Language: respond.Language(c), FieldCase: h.deps.FieldCases[connection]}
 }

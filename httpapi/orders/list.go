@@ -143,12 +143,7 @@ func newCallView(call ordering.Call) callView {
 		view.Answer = &answerView{said.Status, respond.OrNull(said.Code), respond.OrNull(said.Msg), respond.OrNull(said.RequestID)}
 	}
 	if r := call.Resolved; r != nil {
-		view.Resolved = &resolutionView{
-			By:      r.By,
-			At:      menu.TimeOrNull(r.At),
-			Outcome: r.Resolution,
-			Note:    respond.OrNull(r.Note),
-		}
+		view.Resolved = &resolutionView{By: r.By, At: menu.TimeOrNull(r.At), Outcome: r.Resolution, Note: respond.OrNull(r.Note)}
 	}
 	return view
 }

@@ -22,9 +22,12 @@ import (
 	"larder/ordering/violation"
 )
 
-// buffers are reused for the requests and responses of order checks. Nothing may refer to them
+// buffers are reused for the requests and responses of orders and order checks. Nothing may refer to them
 // after they are returned to the pool.
-type buffers struct{ request, response []byte }
+type buffers struct {
+	request, response []byte
+	order             validate.Order
+}
 
 // maxPooledBuffer is the largest buffer in the pool, in bytes. A usual order needs a tenth of it.
 const maxPooledBuffer = 32 << 10
@@ -36,14 +39,7 @@ func (h *Handlers) Validate(c *gin.Context) error {
 		return err
 	}
 	pooled, _ := h.buffers.Get().(*buffers)
-	if pooled == nil {
-		pooled = new(buffers)
-	}
-	defer func() {
-		if max(cap(pooled.request), cap(pooled.response)) <= maxPooledBuffer {
-			h.buffers.Put(pooled)
-		}
-	}()
+	defer h.release(pooled)
 	if pooled.request, err = respond.ReadJSON(c, pooled.request); err != nil {
 		return err
 	}
@@ -70,6 +66,13 @@ func (h *Handlers) Validate(c *gin.Context) error {
 	return nil
 }
 
+// release returns buffers to the pool.
+func (h *Handlers) release(b *buffers) {
+	if max(cap(b.request), cap(b.response)) <= maxPooledBuffer && b.order.Small() {
+		h.buffers.Put(b)
+	}
+}
+
 // Place answers POST …/orders.
 func (h *Handlers) Place(c *gin.Context) error {
 	restaurant, err := visible.Restaurant(c, h.deps.Directory)
@@ -80,10 +83,12 @@ func (h *Handlers) Place(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	body, err := respond.ReadJSON(c, nil)
+	pooled, _ := h.buffers.Get().(*buffers)
+	body, err := respond.ReadJSON(c, pooled.request)
 	if err != nil {
 		return err
 	}
+	pooled.request = body
 	who, connection := auth.CallerOf(c), restaurant.Connection
 	input := h.input(c, connection, body)
 	request := ordering.PlaceRequest{
@@ -93,23 +98,28 @@ func (h *Handlers) Place(c *gin.Context) error {
 		CapacityKey: who.Client,
 		Key:         key,
 		RequestID:   respond.RequestID(c),
+		Order:       &pooled.order,
 	}
 	if auth.IsGuest(c) {
 		h.chargeOrder(c, h.deps.PublicLimit, body)
-		if request.Order, err = h.decodePublicOrder(input); err != nil {
+		if err = h.decodePublicOrder(request.Order, input); err != nil {
 			return respond.WithLanguage(c, err)
 		}
 		// Guests share one client, so each address has its own share of the capacity (policy O8a).
 		request.CapacityKey = auth.PublicClient + " " + ratelimit.AddressKey(h.deps.Auth.ClientIP(c))
 	} else {
-		request.Order, err = validate.DecodeOrder(input, nil)
+		err = request.Order.Decode(input, nil)
 	}
 	// Orders does not cancel a call in progress when the client disconnects (policy O8).
 	var placed ordering.Result
 	if err == nil {
 		placed, err = h.deps.Orders.Place(c.Request.Context(), request)
 	}
-	return h.answerOrder(c, respond.OrderCall{Operation: upstream.OpCreate, Connection: connection, Restaurant: restaurant.ID}, placed, err)
+	err = h.answerOrder(c, respond.OrderCall{Operation: upstream.OpCreate, Connection: connection, Restaurant: restaurant.ID}, placed, err)
+	if err == nil { // violations refer to the order, and are written later
+		h.release(pooled)
+	}
+	return err
 }
 
 // Order answers GET /v1/orders/{orderID} with the journal's record. Orders of connections that
@@ -204,16 +214,16 @@ func (h *Handlers) chargeOrder(c *gin.Context, l *ratelimit.Limiter, body []byte
 // decodePublicOrder decodes an order without a token, and rejects payment types that are not
 // configured for guests (policy H3). It reports only the first violation, because a body can
 // repeat the field thousands of times (policy H7).
-func (h *Handlers) decodePublicOrder(in validate.Input) (*validate.Order, error) {
+func (h *Handlers) decodePublicOrder(order *validate.Order, in validate.Input) error {
 	allowed := h.deps.GuestPayments
-	order, err := validate.DecodeOrder(in, allowed)
+	err := order.Decode(in, allowed)
 	name := order.RefusedPayment()
 	if err != nil || name == "" {
-		return order, err
+		return err
 	}
 	refused := violation.New("/"+name, violation.ValueNotAllowed, violation.Params{"allowed": allowed}, in.Language)
 	msg := "requests without a token can only use these payment types: " + strings.Join(allowed, ", ") + "; see errors"
-	return nil, respond.Invalid(msg, []violation.Violation{refused}, false, nil)
+	return respond.Invalid(msg, []violation.Violation{refused}, false, nil)
 }
 
 // guestView has the fields of an order that guests may read (policy H3).

@@ -156,25 +156,25 @@ func (c *Client) failure(op Operation, got *httpAnswer, cause error, tokens ...*
 }
 
 func (c *Client) noResponse(op Operation, err error) *Error {
-	return &Error{
-		Operation: op,
-		Err:       err,
-		again:     true,
-		fault:     !errors.Is(err, context.Canceled),
-	}
+	return &Error{Operation: op, Err: err, again: true, fault: !errors.Is(err, context.Canceled)}
 }
 
 // sendWatch records the TCP connection of one request, to find out whether any byte of the request may
-// have been sent (policy O8, "nothing written").
+// have been sent (policy O8, "nothing written"). It is in the context of the request.
 type sendWatch struct {
+	sendWindow
+
 	got atomic.Pointer[httptrace.GotConnInfo] // nil: the request has no connection
 }
 
-// watch returns a context for the request to watch.
-func (w *sendWatch) watch(ctx context.Context) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(info httptrace.GotConnInfo) { w.got.Store(&info) },
-	})
+type sendWatchKey struct{}
+
+// sendWatchOf returns the sendWatch of a request, or one without limits.
+func sendWatchOf(ctx context.Context) *sendWatch {
+	if w, ok := ctx.Value(sendWatchKey{}).(*sendWatch); ok {
+		return w
+	}
+	return &sendWatch{}
 }
 
 // nothingSent reports whether it is certain that no byte of the request was sent.
@@ -247,22 +247,24 @@ const redacted = "[redacted]"
 
 // redact removes the client's secret and the given tokens, in any spelling, from text of the service (policy W14).
 func (c *Client) redact(text string, tokens ...*oauth2.Token) string {
-	secrets := []string{c.cfg.ClientSecret}
+	text = withoutSecret(text, c.cfg.ClientSecret)
 	for _, token := range tokens {
 		if token != nil {
-			secrets = append(secrets, token.AccessToken)
-		}
-	}
-	for _, secret := range secrets {
-		switch {
-		case len(secret) < minSecret, !mayContain(text, secret):
-		case len(secret) <= maxSpelled:
-			text = spellings(secret).ReplaceAllLiteralString(text, redacted)
-		default:
-			text = strings.ReplaceAll(text, secret, redacted)
+			text = withoutSecret(text, token.AccessToken)
 		}
 	}
 	return text
+}
+
+func withoutSecret(text, secret string) string {
+	switch {
+	case len(secret) < minSecret, !mayContain(text, secret):
+		return text
+	case len(secret) <= maxSpelled:
+		return spellings(secret).ReplaceAllLiteralString(text, redacted)
+	default:
+		return strings.ReplaceAll(text, secret, redacted)
+	}
 }
 
 // minSecret is the length of the shortest secret that is redacted. Redacting shorter secrets would
@@ -280,7 +282,7 @@ func mayContain(text, secret string) bool {
 		return false
 	}
 	longest := ""
-	for _, run := range strings.FieldsFunc(secret, func(c rune) bool { return !plain(c) }) {
+	for run := range strings.FieldsFuncSeq(secret, func(c rune) bool { return !plain(c) }) {
 		if len(run) > len(longest) {
 			longest = run
 		}

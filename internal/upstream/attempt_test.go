@@ -19,7 +19,7 @@ import (
 // reports them on the calling goroutine. The race detector checks this.
 func collectAttempts(ctx context.Context) (context.Context, *[]upstream.Attempt) {
 	tries := new([]upstream.Attempt)
-	return upstream.WithAttempts(ctx, func(try upstream.Attempt) { *tries = append(*tries, try) }), tries
+	return upstream.WithCall(ctx, nil, func(try upstream.Attempt) { *tries = append(*tries, try) }), tries
 }
 
 // answers sends one response after the other, and then repeats the last one.
@@ -223,7 +223,7 @@ func TestACallWithoutAttemptsReportsNone(t *testing.T) {
 	if len(*tries) != 0 {
 		t.Errorf("attempts of an invalid call and of a read: %+v, want none", *tries)
 	}
-	if _, err := client.Complete(upstream.WithAttempts(ctx, nil), "1"); err != nil || len(*tries) != 0 {
+	if _, err := client.Complete(upstream.WithCall(ctx, nil, nil), "1"); err != nil || len(*tries) != 0 {
 		t.Errorf("Complete() without an observer = %v, attempts %+v", err, *tries)
 	}
 }

@@ -30,7 +30,7 @@ type Slot struct {
 //
 // If Reserve fails, nothing was sent. It returns an *Error: ErrBusy with RetryAfter if there is no
 // capacity in time, which is usually predicted immediately; the failure of the token endpoint; or
-// ctx's error. The caller passes the Slot to the call with WithSlot, and calls Release afterwards.
+// ctx's error. The caller passes the Slot to the call with WithCall, and calls Release afterwards.
 func (c *Client) Reserve(ctx context.Context, op Operation, client string, arrived time.Time) (*Slot, error) {
 	limit := c.cfg.Timeouts.Write
 	s := &Slot{
@@ -93,17 +93,33 @@ func (s *Slot) hold(ctx context.Context) error {
 	return err
 }
 
-type slotKey struct{}
+// Before returns the earlier of end and the end of the slot's call. s may be nil.
+func (s *Slot) Before(end time.Time) time.Time {
+	if s != nil && s.client != nil && s.deadline.Before(end) {
+		return s.deadline
+	}
+	return end
+}
 
-// WithSlot returns a context in which a call that writes uses the slot. Without it, the call
-// reserves its own slot for the client "".
-func WithSlot(ctx context.Context, s *Slot) context.Context {
-	return context.WithValue(ctx, slotKey{}, s)
+// callOptions are the options of a call that writes, in its context.
+type (
+	callOptions struct {
+		slot   *Slot
+		report func(Attempt)
+	}
+	callKey struct{}
+)
+
+// WithCall returns a context for one call that writes. The call uses the slot; without one, it reserves its own for the
+// client "". It reports each attempt when it has ended, on the calling goroutine. The result of the last attempt is the
+// result of the call. report may be nil. It is not called for a call without attempts (errOrderID, or no slot or token).
+func WithCall(ctx context.Context, s *Slot, report func(Attempt)) context.Context {
+	return context.WithValue(ctx, callKey{}, &callOptions{s, report})
 }
 
 func (c *Client) slotOf(ctx context.Context, op Operation) (*Slot, error) {
-	if s, ok := ctx.Value(slotKey{}).(*Slot); ok && s != nil && s.client == c {
-		return s, nil
+	if call, ok := ctx.Value(callKey{}).(*callOptions); ok && call.slot != nil && call.slot.client == c {
+		return call.slot, nil
 	}
 	return c.Reserve(ctx, op, "", time.Now())
 }

@@ -29,7 +29,7 @@ func TestSlot_FirstSendLeavesTwoThirds(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(late.after) // the journal is slow
-			_, err = client.CreateOrder(upstream.WithSlot(t.Context(), slot), []byte("{}"))
+			_, err = client.CreateOrder(upstream.WithCall(t.Context(), slot, nil), []byte("{}"))
 			if s.calls.Load() != late.calls || (err == nil) != (late.calls == 1) {
 				t.Errorf("after %s: %d calls, %v; want %d", late.after, s.calls.Load(), err, late.calls)
 			}
@@ -135,7 +135,7 @@ func TestSlot_LateConnection(t *testing.T) {
 		dials := network.dials.Load()
 		network.hold(2 * time.Second)
 		begun := time.Now()
-		_, err = client.CreateOrder(upstream.WithSlot(t.Context(), slot), []byte("{}"))
+		_, err = client.CreateOrder(upstream.WithCall(t.Context(), slot, nil), []byte("{}"))
 		if err != nil || s.calls.Load() != 1 || time.Since(begun) != time.Second || network.dials.Load() != dials+1 {
 			t.Errorf("CreateOrder() = %v, %d calls, after %s; want it sent over a second connection", err, s.calls.Load(), time.Since(begun))
 		}

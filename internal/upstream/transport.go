@@ -67,7 +67,7 @@ func newWriteTransport(dial DialFunc) *http.Transport {
 // dialWrite opens a writeConn for one call; it uses TLS if settings are given. It must finish before the call's
 // latest start.
 func dialWrite(ctx context.Context, dial DialFunc, network, address string, settings *tls.Config) (net.Conn, error) {
-	window, _ := ctx.Value(sendWindowKey{}).(sendWindow) // http.Transport dials without the call's deadline
+	window := sendWatchOf(ctx).sendWindow // http.Transport dials without the call's deadline
 	if !window.begin.IsZero() {
 		limited, cancel := context.WithDeadline(ctx, window.begin)
 		defer cancel()
@@ -111,8 +111,6 @@ type sendWindow struct {
 	begin, end time.Time
 	fresh      bool
 }
-
-type sendWindowKey struct{}
 
 // past reports whether end has passed by the monotonic or by the wall clock, because the monotonic
 // one stops while a machine sleeps.

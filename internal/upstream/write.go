@@ -34,12 +34,7 @@ type Answer struct {
 // call also ends with ctx; to prevent that, pass context.WithoutCancel. After either, nothing is sent, even
 // if the process was suspended in between.
 func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) {
-	got, used, err := c.write(ctx, &request{
-		op:     OpCreate,
-		method: http.MethodPost,
-		url:    c.cfg.BaseURL + pathOrders,
-		body:   body,
-	})
+	got, used, err := c.write(ctx, &request{op: OpCreate, method: http.MethodPost, url: c.cfg.BaseURL + pathOrders, body: body})
 	if err != nil {
 		return Created{}, err
 	}
@@ -81,12 +76,7 @@ func (c *Client) change(ctx context.Context, op Operation, orderID string, body 
 
 func (c *Client) storedAnswer(got *httpAnswer, used *oauth2.Token) Answer {
 	body, cut := c.storedBody(got, used)
-	return Answer{
-		Status:      got.status,
-		ContentType: got.contentType(),
-		Body:        body,
-		Cut:         cut,
-	}
+	return Answer{Status: got.status, ContentType: got.contentType(), Body: body, Cut: cut}
 }
 
 // InPath reports whether an orderID is valid in a path: it is not empty and cannot change the path.
@@ -114,8 +104,11 @@ func (c *Client) write(ctx context.Context, r *request) (*httpAnswer, *oauth2.To
 		return nil, nil, err
 	}
 	defer slot.Release()
-	ctx, cancel := context.WithDeadline(ctx, slot.deadline)
-	defer cancel()
+	if end, bounded := ctx.Deadline(); !bounded || end.After(slot.deadline) {
+		limited, cancel := context.WithDeadline(ctx, slot.deadline)
+		defer cancel()
+		ctx = limited
+	}
 	r.limit = maxAnswerBytes
 	if r.body != nil {
 		r.header = jsonBody
@@ -206,10 +199,9 @@ func (w *writeCall) prepare(ctx context.Context) *Error {
 func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 	c, op := w.client, w.request.op
 	w.slot.used = true
-	left := &sendWatch{}
 	end, _ := ctx.Deadline()
-	ctx = context.WithValue(ctx, sendWindowKey{}, sendWindow{begin: w.by, end: end, fresh: w.last != nil})
-	got, err := c.send(left.watch(ctx), c.writes, w.request, w.used)
+	left := &sendWatch{sendWindow: sendWindow{begin: w.by, end: end, fresh: w.last != nil}}
+	got, err := c.send(context.WithValue(ctx, sendWatchKey{}, left), c.writes, w.request, w.used)
 	if err != nil {
 		e := c.noResponse(op, err)
 		if !left.nothingSent() {
@@ -243,15 +235,6 @@ type Attempt struct {
 	Code    string // the service's error code; may be empty
 }
 
-type attemptsKey struct{}
-
-// WithAttempts returns a context in which calls that write report each attempt when it has ended,
-// on the calling goroutine. The result of the last attempt is the result of the call. report is not
-// called for a call without attempts (errOrderID, or no slot or token, see Reserve).
-func WithAttempts(ctx context.Context, report func(Attempt)) context.Context {
-	return context.WithValue(ctx, attemptsKey{}, report)
-}
-
 // beginAttempt starts an attempt. The returned function reports its result; nil is a success.
 func (c *Client) beginAttempt(ctx context.Context) func(got *httpAnswer, e *Error) {
 	at, start := c.clock(), time.Now()
@@ -262,8 +245,8 @@ func (c *Client) beginAttempt(ctx context.Context) func(got *httpAnswer, e *Erro
 		} else {
 			attempt.Status, attempt.Effect, attempt.Refused, attempt.Code = e.Status, e.Effect, e.refused, e.Code
 		}
-		if report, ok := ctx.Value(attemptsKey{}).(func(Attempt)); ok && report != nil {
-			report(attempt)
+		if call, ok := ctx.Value(callKey{}).(*callOptions); ok && call.report != nil {
+			call.report(attempt)
 		}
 	}
 }

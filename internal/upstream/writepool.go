@@ -50,19 +50,17 @@ func newWritePool(single *http.Transport, cfg Config, log logrus.FieldLogger) *w
 	base, _ := url.Parse(cfg.BaseURL) // Validate has checked it
 	proxy, err := single.Proxy(&http.Request{URL: base})
 	translated := strings.ContainsFunc(base.Host, func(r rune) bool { return r > unicode.MaxASCII })
-	return &writePool{
-		single: single,
-		direct: proxy == nil && err == nil && !translated,
-		log:    log,
-		reuse:  cfg.Timeouts.Reuse,
-	}
+	return &writePool{single: single, direct: proxy == nil && err == nil && !translated, log: log, reuse: cfg.Timeouts.Reuse}
 }
 
 // RoundTrip implements http.RoundTripper. The caller must close the response's body. http.Transport sends
 // large bodies: a service may respond before it has read one, and http.Transport reads while it writes.
 func (p *writePool) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !p.direct || req.ContentLength > writeBuffer {
-		return p.single.RoundTrip(req)
+		watch := sendWatchOf(req.Context())
+		return p.single.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+			GotConn: func(info httptrace.GotConnInfo) { watch.got.Store(&info) },
+		})))
 	}
 	p.mu.Lock()
 	req.Close = !p.mayKeep()
@@ -77,8 +75,7 @@ func (p *writePool) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // connect returns an idle connection, or a new one.
 func (p *writePool) connect(ctx context.Context, to *url.URL) (*writeConn, error) {
-	window, _ := ctx.Value(sendWindowKey{}).(sendWindow)
-	if c := p.take(window); c != nil {
+	if c := p.take(sendWatchOf(ctx).sendWindow); c != nil {
 		return c, nil
 	}
 	dial, port := p.single.DialContext, "80"
@@ -117,6 +114,9 @@ func (p *writePool) mayKeep() bool {
 // put keeps a connection after a complete response, or returns false. If no other one is idle, it is watched for
 // twice the time reuse. Otherwise it is kept while it can be used. The caller has locked p.mu.
 func (p *writePool) put(c *writeConn, res *http.Response, unread int) bool {
+	if !p.mayKeep() {
+		return false
+	}
 	_, limit, announced := strings.Cut(strings.ToLower(res.Header.Get("Keep-Alive")), "timeout")
 	limit, _, _ = strings.Cut(limit, ",")
 	seconds, _ := strconv.ParseUint(strings.Trim(limit, "= "), 10, 16)
@@ -126,7 +126,7 @@ func (p *writePool) put(c *writeConn, res *http.Response, unread int) bool {
 		left, c.watched = 2*p.reuse, time.Now()
 	}
 	switch {
-	case !p.mayKeep(), c.wire.socket == nil, res.Request.Close, res.Close, !res.ProtoAtLeast(1, 1), past(c.wire.opened.Add(maxAge)),
+	case c.wire.socket == nil, res.Request.Close, res.Close, !res.ProtoAtLeast(1, 1), past(c.wire.opened.Add(maxAge)),
 		announced && time.Duration(seconds)*time.Second < 2*p.reuse, left <= 0:
 		return false
 	case unread > 0:
@@ -235,14 +235,21 @@ type wire struct {
 
 const recordHead = 5 // bytes of a TLS record's head; the last two are the length of the rest
 
-// Read implements net.Conn.
-func (w *wire) Read(p []byte) (n int, err error) {
-	if !w.instant {
-		n, err = w.Conn.Read(p)
-	} else if gone := w.socket.Control(func(fd uintptr) { n, err = syscall.Read(int(fd), p) }); gone != nil || n == 0 {
+// readInstantly reads what has arrived, without waiting.
+func (w *wire) readInstantly(p []byte) (n int, err error) {
+	if gone := w.socket.Control(func(fd uintptr) { n, err = syscall.Read(int(fd), p) }); gone != nil || n == 0 {
 		err = cmp.Or(err, gone, io.EOF)
 	}
-	n = max(n, 0)
+	return max(n, 0), err
+}
+
+// Read implements net.Conn.
+func (w *wire) Read(p []byte) (n int, err error) {
+	if w.instant {
+		n, err = w.readInstantly(p)
+	} else {
+		n, err = w.Conn.Read(p)
+	}
 	for _, b := range p[:n] {
 		if w.head < recordHead {
 			w.head, w.rest = w.head+1, (w.rest<<8|int(b))&math.MaxUint16
@@ -290,8 +297,10 @@ func (b *writeBody) send(req *http.Request) error {
 		if err != nil {
 			return err
 		}
+		info := &httptrace.GotConnInfo{Conn: conn, Reused: conn.used()}
+		sendWatchOf(b.ctx).got.Store(info)
 		if trace := httptrace.ContextClientTrace(b.ctx); trace != nil && trace.GotConn != nil {
-			trace.GotConn(httptrace.GotConnInfo{Conn: conn, Reused: conn.used()})
+			trace.GotConn(*info)
 		}
 		b.conn, b.stop = conn, context.AfterFunc(b.ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 		if b.res, b.err = b.buffers.exchange(conn, req); b.err == nil { //nolint:bodyclose // Close does

@@ -31,11 +31,16 @@ type evaluation struct {
 	wait    int // number of replicas to wait for; 0 sends no WAIT
 	limit   time.Duration
 
-	done         chan struct{} // closed when the fields below are set
+	done         chan struct{} // gets a value when the fields below are set
 	reply        *redis.Cmd
 	acknowledged int // number of Redis replicas that acknowledged; -1 if no WAIT was sent
 	err          error
 }
+
+// evaluations are reused, with their commands and channels, unless the context of the caller has ended.
+//
+//nolint:gochecknoglobals // only caches memory
+var evaluations = sync.Pool{New: func() any { return &evaluation{done: make(chan struct{}, 1)} }}
 
 // withSource returns the command with the text of the script instead of its hash.
 func (e *evaluation) withSource() []any {
@@ -52,7 +57,7 @@ type batcher struct {
 // share runs e in a pipeline with other evaluations. If ctx ends, share returns its error: Redis does not run e
 // if e was not sent yet. Otherwise Redis may have run e or not.
 func (w *writer) share(ctx context.Context, b *batcher, e *evaluation) error {
-	e.ctx, e.done = context.WithoutCancel(ctx), make(chan struct{})
+	e.ctx = context.WithoutCancel(ctx)
 	b.mu.Lock()
 	b.queue = append(b.queue, e)
 	if b.running < maxPipelines {
@@ -76,13 +81,14 @@ func (w *writer) share(ctx context.Context, b *batcher, e *evaluation) error {
 // pipelines have timed out.
 func (w *writer) drain(b *batcher) {
 	var failure error
+	var few [4]*evaluation
 	for {
 		b.mu.Lock()
 		n := len(b.queue)
 		if failure == nil {
 			n = min(n, maxBatch)
 		}
-		batch := slices.Clone(b.queue[:n])
+		batch := append(few[:0], b.queue[:n]...)
 		b.queue = slices.Delete(b.queue, 0, n)
 		if n == 0 {
 			b.running--
@@ -99,7 +105,7 @@ func (w *writer) drain(b *batcher) {
 			failure = nil
 		}
 		for _, e := range batch {
-			close(e.done)
+			e.done <- struct{}{}
 		}
 	}
 }
@@ -142,6 +148,9 @@ func (w *writer) exec(ctx context.Context, batch []*evaluation, source bool) (mi
 	acknowledged := -1
 	if wait == 0 {
 		_, _ = pipe.Exec(ctx) // each reply has its own error
+		if limit == 0 {
+			w.pipelines.Put(pipe)
+		}
 	} else {
 		waited := pipe.Do(ctx, "WAIT", wait, limit.Milliseconds())
 		_, _ = pipe.Exec(ctx)
@@ -149,7 +158,7 @@ func (w *writer) exec(ctx context.Context, batch []*evaluation, source bool) (mi
 	}
 	for _, e := range batch {
 		e.acknowledged = acknowledged
-		if redis.HasErrorPrefix(e.reply.Err(), "NOSCRIPT") {
+		if err := e.reply.Err(); err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
 			missing = append(missing, e)
 		}
 	}

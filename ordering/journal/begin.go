@@ -146,8 +146,8 @@ func (j *Journal) adopted(o ordering.CallSpec) *tx {
 
 func (j *Journal) newRecordTx(r ordering.Record) *tx {
 	c := j.newTx(&order{place: location{r.Connection, r.Ref}})
-	c.next = r
-	c.next.CreatedAt = atCommit()
+	r.Calls, r.CreatedAt = c.next.Calls, atCommit()
+	c.next.Record = r
 	c.touch()
 	c.list(c.names.Orders(r.Connection), "", "", "0")
 	return c
@@ -189,7 +189,7 @@ func (c *tx) openCall(call ordering.Call, body []byte, deadline time.Duration) {
 	}
 	call.Outcome, call.StartedAt, call.EndedAt = ordering.OutcomeOpen, atCommit(), time.Time{}
 	call.Attempts, call.Answer, call.Resolved, call.Contradicted = nil, nil, nil, ""
-	c.list(c.openList(), callSuffix(call.Number), number(deadline.Milliseconds()), "0")
+	c.list(c.openList(), callSuffix(call.Number), c.number(deadline.Milliseconds()), "0")
 	if call.Key != "" {
 		c.step("set", c.idempotencyKey(call.Key), c.pointer(call.Number), "", "0")
 	}
@@ -199,7 +199,7 @@ func (c *tx) openCall(call ordering.Call, body []byte, deadline time.Duration) {
 	c.keepRecord()
 	c.put(call)
 	if len(call.SpecID) == revisionLength {
-		c.revision = call.SpecID
+		c.next.revision = call.SpecID
 	}
 }
 

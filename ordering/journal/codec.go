@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -47,11 +48,14 @@ func revisionHead(revision string) string {
 	return recordFormat + revision + " "
 }
 
+var codecs = sync.Pool{New: func() any { return new(codec) }} //nolint:gochecknoglobals // only caches memory
+
 // encode returns the stored form of a record. Its time of the commit is zeros, which commit.lua replaces. encode
 // rounds the times of r as decode would return them, and fails for a record that decode would reject.
 func encode(revision string, r *ordering.Record) (string, error) {
-	c := codec{out: make([]byte, 0, 1024)}
-	c.out = append(c.out, revisionHead(revision)...)
+	c, _ := codecs.Get().(*codec)
+	defer codecs.Put(c)
+	*c = codec{out: append(c.out[:0], revisionHead(revision)...)}
 	c.out = append(append(c.out, zeros...), ' ')
 	c.record(r)
 	return string(c.out), c.err(r.Ref)

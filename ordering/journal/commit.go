@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -33,6 +34,8 @@ const (
 type writer struct {
 	*reader
 	*memory
+
+	pipelines sync.Pool // unused pipelines without a time limit of their own
 }
 
 // commit commits a transaction, waits until as many replicas have it as policy O14 requires, and
@@ -134,7 +137,7 @@ func (w *writer) probe(ctx context.Context, connection string) error {
 // mark; otherwise instances that learn each other's marks would never stop committing.
 func (w *writer) blank(connection, mode string) *tx {
 	c := w.newTx(&order{place: location{connection: connection}})
-	c.mode, c.checks, c.keys = mode, nil, c.keys[:1]
+	c.mode, c.argv, c.keys = mode, c.argv[:headWords], c.keys[:1]
 	return c
 }
 
@@ -155,6 +158,9 @@ func (w *writer) pipelineOf(ctx context.Context, key string, limit time.Duration
 	var server *redis.Client
 	switch client := w.write.(type) {
 	case *redis.Client:
+		if pipe, ok := w.pipelines.Get().(redis.Pipeliner); ok && limit == 0 {
+			return pipe, nil
+		}
 		server = client
 	case *redis.ClusterClient:
 		master, err := client.MasterForKey(ctx, key)
@@ -177,12 +183,8 @@ func (w *writer) pipelineOf(ctx context.Context, key string, limit time.Duration
 func (w *writer) run(ctx context.Context, c *tx, wait int, limit time.Duration) (reply, int, error) {
 	s := w.state(c.connection())
 	known := s.known()
-	e := &evaluation{
-		key:     c.keys[0],
-		command: c.command(known),
-		wait:    wait,
-		limit:   limit,
-	}
+	e, _ := evaluations.Get().(*evaluation)
+	e.key, e.command, e.wait, e.limit = c.keys[0], c.command(e.command[:0], known), wait, limit
 	var err error
 	switch {
 	case c.mode == modeWatch || c.mode == modeProbe: // must not wait for a full queue
@@ -197,6 +199,7 @@ func (w *writer) run(ctx context.Context, c *tx, wait int, limit time.Duration) 
 	if err != nil {
 		return reply{}, 0, err
 	}
+	defer evaluations.Put(e)
 	r, err := readReply(e.reply)
 	if err == nil {
 		w.learn(s, r, c.mode, known, e.acknowledged)

@@ -97,8 +97,9 @@ if ARGV[9] == "1" and replicated == "" then
   replicated = "1"
   call("HSET", KEYS[1], "replicated", replicated)
 end
+local newMark -- as text, if this commit raises the mark
 local function result(code)
-  return table.concat({code, ms(now), epoch, ms(mark), predecessors, paused, replicated, behind}, ",")
+  return table.concat({code, ms(now), epoch, newMark or ms(mark), predecessors, paused, replicated, behind}, ",")
 end
 local steps = 11 + 3 * tonumber(ARGV[10])
 for i = 11, steps - 1, 3 do
@@ -157,7 +158,8 @@ if ARGV[1] == "probe" then
   call("HSET", KEYS[1], "mark", ms(mark))
 elseif ARGV[1] ~= "watch" then
   mark = math.max(nowMicros, mark + 1, tonumber(ARGV[6]) + 1)
-  call("HSET", KEYS[1], "mark", ms(mark), own, ms(mark))
+  newMark = ms(mark)
+  call("HSET", KEYS[1], "mark", newMark, own, newMark)
   if not kept[7] then
     local fields = call("HGETALL", KEYS[1])
     for i = 1, #fields, 2 do

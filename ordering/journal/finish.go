@@ -49,12 +49,7 @@ func begunOrder(at location, e ordering.CallResult) *order {
 	if last.Number != e.Call || last.Outcome != ordering.OutcomeOpen || len(last.SpecID) != revisionLength {
 		return nil
 	}
-	return &order{
-		Record:   *e.Known,
-		place:    at,
-		revision: last.SpecID,
-		unread:   true,
-	}
+	return &order{Record: *e.Known, place: at, revision: last.SpecID, unread: true}
 }
 
 // agrees reports whether a result does not contradict the known result of a call.
@@ -91,11 +86,11 @@ func (j *Journal) addToEnded(o *order, call ordering.Call, e ordering.CallResult
 // addAttempts appends attempts to the call. It does nothing if they are already the last attempts
 // of the call: if the reply to a Finish was lost, Finish is sent again.
 func addAttempts(call *ordering.Call, tries []ordering.Attempt) bool {
-	tries = storedAttempts(tries)
-	if had := call.Attempts; len(had) >= len(tries) && slices.Equal(had[len(had)-len(tries):], tries) {
+	tries, had := storedAttempts(tries), call.Attempts
+	if len(had) >= len(tries) && slices.Equal(had[len(had)-len(tries):], tries) {
 		return false
 	}
-	call.Attempts = slices.Concat(call.Attempts, tries)
+	call.Attempts = slices.Insert(tries, 0, had...)
 	return true
 }
 
@@ -170,7 +165,7 @@ func (c *tx) supersede(other *order) error {
 	}
 	for _, call := range other.Calls {
 		if call.Derived && call.Key != "" {
-			c.step("del-if", c.idempotencyKey(call.Key), pointer(other.Ref, call.Number))
+			c.step("del-if", c.idempotencyKey(call.Key), c.word(other.Ref, callSuffix(call.Number)))
 		}
 	}
 	return nil
@@ -207,7 +202,7 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	case frees:
 		c.step("del-if", c.idempotencyKey(call.Key), c.pointer(n))
 	default:
-		c.step("expire", c.idempotencyKey(call.Key), c.pointer(n), number(c.cfg.KeyTTL.Milliseconds()), "0")
+		c.step("expire", c.idempotencyKey(call.Key), c.pointer(n), c.number(c.cfg.KeyTTL.Milliseconds()), "0")
 	}
 }
 
@@ -260,7 +255,7 @@ func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 	switch {
 	case !opened:
 		given := c.names.OrderAborted(o.Connection, o.ID)
-		c.step("set", given, "1", number(abortedTTL.Milliseconds()), "0")
+		c.step("set", given, "1", c.number(abortedTTL.Milliseconds()), "0")
 	case call.Outcome == ordering.OutcomeOpen,
 		call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero(): // the sweep ended it; it was never sent
 		c.touch()

@@ -41,27 +41,13 @@ var _ ordering.Journal = (*Journal)(nil)
 // CustomerDataTTL (policies O7 and O13), AllowNonDurable, AllowEviction, WaitReplicas and
 // WaitTimeout (policy O14), AcceptRestore and StateDir (policy O14a). New does not access Redis.
 func New(r *redisdb.DB, cfg ordering.Config, log logrus.FieldLogger) *Journal {
-	return newJournal(&reader{
-		keys:  cache.NewKeys(r.Prefix()),
-		read:  r.Client(),
-		write: r.NoRetry(),
-		log:   log,
-	}, r.Embedded(), cfg)
+	return newJournal(&reader{keys: cache.NewKeys(r.Prefix()), read: r.Client(), write: r.NoRetry(), log: log}, r.Embedded(), cfg)
 }
 
 func newJournal(r *reader, embedded bool, cfg ordering.Config) *Journal {
 	r.secret = &secret{name: r.keys.JournalSecret(), client: r.write}
-	w := &writer{reader: r, memory: &memory{
-		embedded: embedded,
-		cfg:      cfg,
-		log:      r.log,
-		states:   map[string]*state{},
-	}}
-	return &Journal{
-		writer:  w,
-		guard:   &guard{writer: w},
-		sweeper: &sweeper{w},
-	}
+	w := &writer{reader: r, memory: &memory{embedded: embedded, cfg: cfg, log: r.log, states: map[string]*state{}}}
+	return &Journal{writer: w, guard: &guard{writer: w}, sweeper: &sweeper{w}}
 }
 
 // The Lua scripts. The keys of each script share one hash tag, because a cluster rejects a script

@@ -119,14 +119,19 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	words := strings.Split(text, ",")
+	var words [8]string
+	n := 0
+	for word := range strings.SplitSeq(text, ",") {
+		words[min(n, len(words)-1)] = word
+		n++
+	}
 	switch {
-	case len(words) == 1 && words[0] == "0":
+	case text == "0":
 		return reply{}, errMoved
-	case len(words) == 1 && words[0] == "3":
+	case text == "3":
 		return reply{}, errFormat
-	case len(words) != 8:
-		return reply{}, fmt.Errorf("%w: commit.lua returned %d values", errCorrupt, len(words))
+	case n != len(words):
+		return reply{}, fmt.Errorf("%w: commit.lua returned %d values", errCorrupt, n)
 	}
 	r := reply{
 		refused:      words[0] == "2",

@@ -123,7 +123,7 @@ func (j *Journal) takeKey(ctx context.Context, c *tx, call ordering.Call, n int)
 	}
 	c.check(c.idempotencyKey(call.Key), value)
 	if call.Outcome.Certain() {
-		c.step("set", c.idempotencyKey(call.Key), c.pointer(n), number(c.cfg.KeyTTL.Milliseconds()), "0")
+		c.step("set", c.idempotencyKey(call.Key), c.pointer(n), c.number(c.cfg.KeyTTL.Milliseconds()), "0")
 	} else {
 		c.step("set", c.idempotencyKey(call.Key), c.pointer(n), "", "0")
 	}

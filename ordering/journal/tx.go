@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"larder/cache"
@@ -13,41 +14,48 @@ import (
 // tx is a transaction on one order, built from the order as it was read, for commit.lua.
 type tx struct {
 	names cache.Keys
-	cfg   ordering.Config
-	order *order          // as read; it has no revision if the tx creates it
-	next  ordering.Record // after the transaction; the tx owns its list of calls
+	cfg   *ordering.Config
+	order *order // as read; it has no revision if the tx creates it
+	next  order  // after the transaction; the tx owns its list of calls. Its revision is random if empty
 	// placedState is the state that replaces StatePlaced, usually empty (see supersede).
 	placedState ordering.State
 
 	writes   bool   // the record is written
-	revision string // after the transaction; random if empty
 	tookID   bool   // the orderID becomes one of this order
 	rel, abs string // expiry of the record and of its orderID, as in commit.lua
 	listed   string // the result of member, computed once
 
-	mode   string   // ARGV[1] of commit.lua
-	keys   []string // KEYS of commit.lua
-	checks []string
-	steps  []string
+	mode  string          // ARGV[1] of commit.lua
+	keys  []string        // KEYS of commit.lua
+	argv  []string        // ARGV of commit.lua up to the last check; command sets the first ones
+	steps []string        // the rest of ARGV
+	text  strings.Builder // has most words of keys, argv and steps
 }
+
+// The usual sizes of a transaction. headWords are the words of ARGV before the checks.
+const (
+	usualKeys, headWords, usualArgv, usualSteps, usualText = 10, 10, 22, 45, 1 << 10
+)
 
 // keepTTL leaves the expiry of a key as it is.
 const keepTTL = "keep"
 
 // newTx starts a transaction on an order.
 func (w *writer) newTx(o *order) *tx {
+	words := make([]string, usualKeys+usualArgv+usualSteps)
 	c := &tx{
-		names:  w.keys,
-		cfg:    w.cfg,
-		order:  o,
-		next:   o.Record,
-		mode:   modeCommit,
-		rel:    keepTTL,
-		abs:    "0",
-		keys:   make([]string, 0, 10),
-		checks: make([]string, 0, 12),
-		steps:  make([]string, 0, 60),
+		cfg:   &w.cfg,
+		order: o,
+		next:  order{Record: o.Record, place: o.place},
+		mode:  modeCommit,
+		rel:   keepTTL,
+		abs:   "0",
+		keys:  words[:0:usualKeys],
+		argv:  words[usualKeys:][:headWords:usualArgv],
+		steps: words[usualKeys+usualArgv:][:0],
 	}
+	c.text.Grow(usualText)
+	c.names = w.keys.In(&c.text)
 	c.next.Calls = append(make([]ordering.Call, 0, len(o.Calls)+1), o.Calls...)
 	c.keyNumber(c.names.JournalState(c.connection())) // KEYS[1] of commit.lua
 	c.checkRevision(o)
@@ -75,13 +83,13 @@ func (c *tx) seal() (*order, error) {
 		return nil, nil //nolint:nilnil // there is no order
 	case !c.writes:
 		return c.order, nil
-	case c.revision == "":
-		c.revision = rand.Text()
+	case c.next.revision == "":
+		c.next.revision = rand.Text()
 	}
 	if _, busy := c.next.Busy(); busy {
 		c.rel = "" // nothing of the order expires (policy O13)
 	}
-	text, err := encode(c.revision, &c.next)
+	text, err := encode(c.next.revision, &c.next.Record)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +102,7 @@ func (c *tx) seal() (*order, error) {
 	case c.rel != keepTTL:
 		c.step("expire", c.orderIDKey(id), c.order.place.ref, c.rel, c.abs)
 	}
-	return &order{Record: c.next, place: c.order.place, revision: c.revision}, nil
+	return &c.next, nil
 }
 
 // The Redis keys of the order.
@@ -113,9 +121,21 @@ func (c *tx) openList() string   { return c.names.OrdersOpen(c.connection()) }
 func (c *tx) expiryList() string { return c.names.OrdersExpiry(c.connection()) }
 
 // pointer returns the reference to a call in the values of keys and in the list of open calls.
-func (c *tx) pointer(call int) string { return pointer(c.order.place.ref, call) }
+func (c *tx) pointer(call int) string { return c.word(c.order.place.ref, " ", strconv.Itoa(call)) }
 
-func pointer(ref string, call int) string { return ref + " " + strconv.Itoa(call) }
+// word returns the parts as one text.
+func (c *tx) word(parts ...string) string {
+	start := c.text.Len()
+	for _, part := range parts {
+		c.text.WriteString(part)
+	}
+	return c.text.String()[start:]
+}
+
+func (c *tx) number(n int64) string {
+	var digits [20]byte
+	return c.word(string(strconv.AppendInt(digits[:0], n, 10)))
+}
 
 // Checks and steps; commit.lua explains them.
 
@@ -131,12 +151,12 @@ func (c *tx) keyNumber(key string) string {
 // checkRevision makes the transaction depend on the revision of an order.
 func (c *tx) checkRevision(o *order) {
 	head := revisionHead(o.revision)
-	c.checks = append(c.checks, c.keyNumber(c.names.Order(o.place.connection, o.place.ref)), strconv.Itoa(max(len(head)-1, 0)), head)
+	c.argv = append(c.argv, c.keyNumber(c.names.Order(o.place.connection, o.place.ref)), strconv.Itoa(max(len(head)-1, 0)), head)
 }
 
 // check makes the transaction depend on the value of a string; empty means that it does not exist.
 func (c *tx) check(key, value string) {
-	c.checks = append(c.checks, c.keyNumber(key), strconv.Itoa(len(value)), value)
+	c.argv = append(c.argv, c.keyNumber(key), strconv.Itoa(len(value)), value)
 }
 
 func (c *tx) step(name, key string, words ...string) {
@@ -149,10 +169,10 @@ func (c *tx) step(name, key string, words ...string) {
 // list adds the order to a list, by its creation and with a suffix; rel and abs are its score.
 func (c *tx) list(key, suffix, rel, abs string) {
 	if c.next.CreatedAt.Equal(atCommit()) {
-		c.step("zadd-now", key, c.order.place.ref+suffix, rel, abs)
+		c.step("zadd-now", key, c.word(c.order.place.ref, suffix), rel, abs)
 		return
 	}
-	c.step("zadd", key, c.member()+suffix, rel, abs)
+	c.step("zadd", key, c.word(c.member(), suffix), rel, abs)
 }
 
 // member returns the existing order's member of the lists.
@@ -164,7 +184,7 @@ func (c *tx) member() string {
 }
 
 // unlist removes the order from a list.
-func (c *tx) unlist(key, suffix string) { c.step("zrem", key, c.member()+suffix) }
+func (c *tx) unlist(key, suffix string) { c.step("zrem", key, c.word(c.member(), suffix)) }
 
 // callSuffix is what distinguishes the calls of an order in the list of open calls.
 func callSuffix(call int) string { return " " + strconv.Itoa(call) }
@@ -183,24 +203,24 @@ func (c *tx) putAnswer(call *ordering.Call, a *ordering.Answer) {
 	c.step("hset", c.guestKey(call.Number), fieldAnswer, encodeAnswer(&whole))
 }
 
-// command returns the command that runs commit.lua for an instance that remembers r.
-func (c *tx) command(r remembered) []any {
+// command appends the command that runs commit.lua for an instance that remembers r.
+func (c *tx) command(all []any, r remembered) []any {
 	reportOnly := r.replicated && c.cfg.WaitReplicas != nil && *c.cfg.WaitReplicas == 0
 	if r.Epoch != "" {
 		r.candidate = "" // not needed
 	}
-	words := slices.Concat(c.keys, []string{
-		c.mode, r.Epoch, number(r.Mark), r.Instance, number(r.Own), number(r.seen), r.candidate,
-		flag(reportOnly), flag(r.replicated), strconv.Itoa(len(c.checks) / 3),
-	}, c.checks, c.steps)
-	all := append(make([]any, 0, 3+len(words)), "evalsha", commitHash, len(c.keys))
-	for i := range words {
-		all = append(all, &words[i]) // unlike a string, a pointer in an any needs no allocation
+	copy(c.argv, []string{
+		c.mode, r.Epoch, c.number(r.Mark), r.Instance, c.number(r.Own), c.number(r.seen), r.candidate,
+		flag(reportOnly), flag(r.replicated), strconv.Itoa((len(c.argv) - headWords) / 3),
+	})
+	all = append(slices.Grow(all, 3+len(c.keys)+len(c.argv)+len(c.steps)), "evalsha", &commitHash, len(c.keys))
+	for _, words := range [...][]string{c.keys, c.argv, c.steps} {
+		for i := range words {
+			all = append(all, &words[i]) // unlike a string, a pointer in an any needs no allocation
+		}
 	}
 	return all
 }
-
-func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // flag converts a boolean for the scripts.
 func flag(b bool) string {
@@ -222,7 +242,7 @@ func (c *tx) keepRecord() {
 // guest data expires customer_data_ttl from now, and if the outcome had been unknown, so does the
 // guest data of every call (policy O13).
 func (c *tx) expireRecord(ended int, wasUnknown bool) {
-	c.rel, c.abs = number(c.cfg.CustomerDataTTL.Milliseconds()), number(c.recordUntil())
+	c.rel, c.abs = c.number(c.cfg.CustomerDataTTL.Milliseconds()), c.number(c.recordUntil())
 	c.list(c.expiryList(), "", c.rel, c.abs)
 	for _, call := range c.next.Calls {
 		if call.Number == ended || wasUnknown {

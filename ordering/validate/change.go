@@ -28,7 +28,7 @@ type change struct {
 // start prepares reading the body; finish must be called after it.
 func (c *change) start(in Input) {
 	c.decoder, c.fieldCase = newDecoder(in, &violation.List{Language: in.Language}), in.FieldCase
-	c.decoder.record(len(in.Body))
+	c.decoder.record(nil, len(in.Body))
 }
 
 // finish returns a *jsontext.SyntaxError if the body is not JSON.

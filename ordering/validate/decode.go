@@ -48,18 +48,31 @@ type Order struct {
 	canonical  []byte
 }
 
-// DecodeOrder decodes the body of an order. payments are the payment types that a guest may use; nil allows
-// all. It returns a *jsontext.SyntaxError if the body is not JSON or is nested deeper than maxBodyDepth.
+// DecodeOrder is Decode into a new order.
 func DecodeOrder(in Input, payments []string) (*Order, error) {
-	o := &Order{Input: in, violations: violation.List{Language: in.Language}}
+	o := &Order{}
+	return o, o.Decode(in, payments)
+}
+
+// Decode decodes the body of an order, and reuses the memory of the order before it. payments are the payment types that
+// a guest may use; nil allows all. It returns a *jsontext.SyntaxError if the body is not JSON or is nested deeper than
+// maxBodyDepth.
+func (o *Order) Decode(in Input, payments []string) error {
+	o.Input, o.violations = in, violation.List{Language: in.Language}
+	o.fields.clear()
 	o.fields.reset()
 	d := newDecoder(in, &o.violations)
 	d.order, d.maxDepth, d.payments = &o.fields, menu.DefaultMaxDepth, payments
-	o.fields.lines = make([]line, 0, min(bytes.Count(in.Body, []byte("{")), usualLines))
-	d.record(len(in.Body))
+	o.fields.lines = slices.Grow(o.fields.lines, min(bytes.Count(in.Body, []byte("{")), usualLines))
+	d.record(o.canonical[:0], len(in.Body))
 	d.readOrder()
 	o.canonical = d.Recorded()
-	return o, d.Err()
+	return d.Err()
+}
+
+// Small reports whether the order is worth keeping for its memory.
+func (o *Order) Small() bool {
+	return cap(o.fields.lines) <= keptLines && cap(o.canonical) <= keptBytes
 }
 
 // Canonical returns the canonical form of the body (policy O7).
@@ -98,13 +111,13 @@ func newDecoder(in Input, notes *violation.List) decoder {
 	return d
 }
 
-// record makes the reader write the canonical form of the body, which is equal for all bodies with
+// record makes the reader append the canonical form of the body, which is equal for all bodies with
 // equal meaning (policy O7). Members are sorted, there is no white space, strings have the same
 // escapes, and numbers are written by value. Two spellings of one field in an object keep their
 // order, because the last one counts.
-func (d *decoder) record(size int) {
+func (d *decoder) record(dst []byte, size int) {
 	d.AppendNumber, d.KnownNames = appendCanonicalNumber, canonicalNames
-	d.Record(make([]byte, 0, size+size/8)) // with room for a comma after each value
+	d.Record(slices.Grow(dst, size+size/8)) // with room for a comma after each value
 }
 
 // maxExponentDigits limits the exponents that are computed. Longer ones are not changed.
