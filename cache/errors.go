@@ -15,8 +15,7 @@ var (
 	ErrNoCatalogue = errors.New("no catalogue")
 	// ErrVersionGone means that a version is not in the history, or is not published yet.
 	ErrVersionGone = errors.New("the version is not in the history")
-	// ErrFenced means that a later lease of the restaurant has a higher fence
-	// (policy S2). The publisher must give up.
+	// ErrFenced means that a later lease of the restaurant has a higher fence (policy S2). The publisher must give up.
 	ErrFenced = errors.New("fenced off by a newer lease")
 	// ErrStale means that the version that the publisher started from is no longer current (policy S2).
 	// The publisher reads the current version and starts again.

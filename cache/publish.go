@@ -37,8 +37,7 @@ type Publication struct {
 	// Catalogue is compiled from Published, with its stop lists. The caller must not change either.
 	Catalogue *menu.Catalogue
 	Published menu.Published
-	// Content is the menu.ContentHash of Published if the publisher has it. If it
-	// is empty, Publish computes it.
+	// Content is the menu.ContentHash of Published if the publisher has it. If it is empty, Publish computes it.
 	Content  string
 	SyncedAt time.Time // kept in whole milliseconds
 	// CheckedAt is when the ordering service was last asked; zero means SyncedAt.
@@ -54,10 +53,9 @@ type Publication struct {
 
 var errIncomplete = errors.New("restaurant, catalogue or published view is missing")
 
-// Publish makes a version current, with the number max(Base, Floor, the stored floor)+1. It first
-// writes everything that the version refers to, under staged names and in limited pipelines. Then one
-// small script switches the restaurant to it. If the publisher dies before that, the previous version
-// stays current and complete (policy S6).
+// Publish makes a version current, with the number max(Base, Floor, the stored floor)+1. It first writes everything
+// that the version refers to, under staged names and in limited pipelines. Then one small script switches the
+// restaurant to it. If the publisher dies before that, the previous version stays current and complete (policy S6).
 //
 // A stored content is not written again. If only stop lists differ, the version replaces the previous
 // one in the history (policy S7). Errors: ErrFenced, ErrStale, redisdb.ErrUnavailable.

@@ -56,8 +56,7 @@ func (s *Store) saveStopLists(ctx context.Context, v Version, r StopListUpdate) 
 	return publishError(answer, r.Fence)
 }
 
-// PublishedSum identifies a published view, by its content and stop values. It is
-// the value of Version.Published.
+// PublishedSum identifies a published view, by its content and stop values. It is the value of Version.Published.
 func PublishedSum(content string, stops []byte) string {
 	return sum([]byte(content + sum(stops)))
 }

@@ -85,10 +85,9 @@ type State struct {
 	Floor   int64   // the highest version that was served before Redis lost it (policy S2a)
 }
 
-// State reads the restaurant's current version and whether its content exists. If the version in
-// memory, held, is current, it takes one round trip. If Redis has lost held, State raises the floor
-// (policy S2a). with adds commands of the caller to the round trip, which may run twice; nil adds none.
-// Errors: ErrCorrupt, redisdb.ErrUnavailable.
+// State reads the restaurant's current version and whether its content exists. If the version in memory, held, is
+// current, it takes one round trip. If Redis has lost held, State raises the floor (policy S2a). with adds commands of
+// the caller to the round trip, which may run twice; nil adds none. Errors: ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) State(
 	ctx context.Context, restaurant menu.RestaurantID, held Version, with func(redis.Pipeliner),
 ) (State, error) {

@@ -83,9 +83,8 @@ func Sample() []byte { return slices.Clone(sampleFile) }
 // Demo returns demo.yaml, the configuration of `larder demo`.
 func Demo() []byte { return slices.Clone(demoFile) }
 
-// Reload reads the configuration again while larder runs with c. It returns c with the
-// new restaurants, sync.schedule and auth.clients, which apply without a restart, and
-// the names of the sections with other changes, which need one.
+// Reload reads the configuration again while larder runs with c. It returns c with the new restaurants, sync.schedule
+// and auth.clients, which apply without a restart, and the names of the sections with other changes, which need one.
 //
 // The error is Errors, as in Load. A new connection of a restaurant is an error too.
 func (c *Config) Reload(path string, env []string, options ...Option) (next *Config, restart []string, err error) {

@@ -76,9 +76,8 @@ type Config struct {
 	// MaxConnections limits the open connections of the public listener; 0 means no limit.
 	// Further connections wait in the listen backlog.
 	MaxConnections int `yaml:"max_connections"`
-	// MaxConnectionsPerAddress limits the open connections of one address; 0, the default,
-	// means no limit. An IPv6 network of 64 bits counts as one address. Further connections are
-	// closed at once. TrustedProxies are exempt.
+	// MaxConnectionsPerAddress limits the open connections of one address; 0, the default, means no limit. An IPv6
+	// network of 64 bits counts as one address. Further connections are closed at once. TrustedProxies are exempt.
 	MaxConnectionsPerAddress int `yaml:"max_connections_per_address"`
 	// DrainTimeout limits how long requests in progress may take during a shutdown.
 	DrainTimeout time.Duration `yaml:"drain_timeout"`

@@ -26,9 +26,8 @@ func newCORS(cfg Config, public auth.PublicOrders) cors {
 	return c
 }
 
-// header sets the CORS headers of a response, and Vary if the response depends on the origin.
-// Pages of other origins may never use the ops routes or the token endpoint, because a page
-// cannot keep a secret (policy H3).
+// header sets the CORS headers of a response, and Vary if the response depends on the origin. Pages of other origins
+// may never use the ops routes or the token endpoint, because a page cannot keep a secret (policy H3).
 func (c cors) header(g *gin.Context) {
 	path := g.Request.URL.Path
 	if !strings.HasPrefix(path, "/v1/") || path == "/v1/ops" || strings.HasPrefix(path, "/v1/ops/") {

@@ -13,8 +13,7 @@ import (
 	"larder/httpapi/respond"
 )
 
-// docsPolicy lets the pages below /docs load only files of this origin, and forbids inline
-// scripts and styles.
+// docsPolicy lets the pages below /docs load only files of this origin, and forbids inline scripts and styles.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

@@ -141,8 +141,7 @@ func (h *health) startComplete(ctx context.Context, found readinessReport) bool 
 	return h.isReady
 }
 
-// allTried reports whether every restaurant without a catalogue has a finished run. The caller
-// holds the lock.
+// allTried reports whether every restaurant without a catalogue has a finished run. The caller holds the lock.
 func (h *health) allTried(ctx context.Context, found readinessReport) bool {
 	looked := 0
 	all := true

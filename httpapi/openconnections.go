@@ -159,8 +159,7 @@ type addressConnections struct {
 	open map[string]int
 }
 
-// enter counts a new connection and returns its key for leave. It returns false if the address
-// has reached its limit.
+// enter counts a new connection and returns its key for leave. It returns false if the address has reached its limit.
 func (a *addressConnections) enter(remote net.Addr) (key string, ok bool) {
 	if a.limit == 0 || a.exempt.Trust(remote.String()) {
 		return "", true

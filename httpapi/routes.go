@@ -139,8 +139,7 @@ func noRoute(*gin.Context) error {
 	return &respond.Problem{Code: respond.CodeNotFound, Msg: "this path does not exist; /openapi.json lists the paths"}
 }
 
-// noMethod answers OPTIONS, and methods that a path does not support. Gin has listed the
-// supported methods in Allow.
+// noMethod answers OPTIONS, and methods that a path does not support. Gin has listed the supported methods in Allow.
 func (s *Server) noMethod(c *gin.Context) error {
 	header := c.Writer.Header()
 	header.Set("Allow", strings.Join(append(header.Values("Allow"), http.MethodOptions), ", "))

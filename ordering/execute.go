@@ -219,9 +219,8 @@ func reserve(ctx context.Context, e *execution) (*upstream.Slot, error) {
 // begin records the call as open in the journal. Nothing is sent unless the journal has it (policy
 // O12). If another request has taken the key since lookUp, begin returns the result of that one.
 func (o *Orders) begin(ctx context.Context, e *execution) (result Result, found bool, err error) {
-	// The journal computes its own, later deadline after this one. A process that was suspended in
-	// between must not send a call that has been swept, and perhaps resolved and sent again, in the
-	// meantime (policy O12).
+	// The journal computes its own, later deadline after this one. A process that was suspended in between must not
+	// send a call that has been swept, and perhaps resolved and sent again, in the meantime (policy O12).
 	e.end = time.Now().Add(o.cfg.PlaceTimeout)
 	spanned, span := tracing.Start(ctx, "journal.begin")
 	defer span.End()
@@ -250,7 +249,12 @@ func (o *Orders) begin(ctx context.Context, e *execution) (result Result, found 
 // send sends the call to the ordering service, unless e.end has passed.
 func (o *Orders) send(ctx context.Context, e *execution, slot *upstream.Slot) {
 	call, _ := e.record.Call(e.number)
-	e.result = CallResult{Connection: e.record.Connection, Ref: e.record.Ref, Call: e.number, Known: &e.record}
+	e.result = CallResult{
+		Connection: e.record.Connection,
+		Ref:        e.record.Ref,
+		Call:       e.number,
+		Known:      &e.record,
+	}
 	ctx, span := tracing.Start(ctx, "order."+string(call.Operation))
 	defer func() { traceCall(span, &e.record, &e.result) }()
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), slot.Before(e.end))
@@ -372,12 +376,23 @@ func storedAnswer(a upstream.Answer) *Answer {
 	if a.Status == 0 {
 		return nil
 	}
-	return &Answer{Status: a.Status, ContentType: a.ContentType, Body: a.Body, Cut: a.Cut}
+	return &Answer{
+		Status:      a.Status,
+		ContentType: a.ContentType,
+		Body:        a.Body,
+		Cut:         a.Cut,
+	}
 }
 
 // storedAttempt converts an attempt for the journal.
 func storedAttempt(t upstream.Attempt) Attempt {
-	out := Attempt{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: OutcomeDone}
+	out := Attempt{
+		At:       t.At,
+		Duration: t.Duration,
+		Status:   t.Status,
+		Code:     t.Code,
+		Outcome:  OutcomeDone,
+	}
 	if t.Effect != upstream.EffectDone {
 		out.Outcome = outcomeOf(t.Effect, t.Refused)
 	}

@@ -90,11 +90,10 @@ type Journal interface {
 	// the caller aborts it by its ID. For done and not_done, ErrUnreplicated comes with the record: the
 	// caller calls Resolve or Finish again until enough replicas have the change (policy O14).
 	//
-	// Errors: ErrNoOrder; *StateError if the operation is not unknown, or if Call and SpecID do not
-	// match its last call; *RestoredError for ResolvedRetry of a create while new orders are paused
-	// (policy O14a); *OrderIDTakenError if another order that larder placed has the OrderID (an
-	// adopted one loses it); *BusyError if the adopted one has an open or unknown call, which must
-	// be resolved first; ErrNoBody if the body is no longer kept.
+	// Errors: ErrNoOrder; *StateError if the operation is not unknown, or if Call and SpecID do not match its last
+	// call; *RestoredError for ResolvedRetry of a create while new orders are paused (policy O14a); *OrderIDTakenError
+	// if another order that larder placed has the OrderID (an adopted one loses it); *BusyError if the adopted one has
+	// an open or unknown call, which must be resolved first; ErrNoBody if the body is no longer kept.
 	Resolve(ctx context.Context, s ResolveCall) (Record, error)
 	// Sweep sets calls of a connection whose deadline has passed from open to unknown, at most 100 (policy
 	// O12), and returns their records. It also removes expired records from the lists (policy O13).

@@ -3,16 +3,14 @@
 // Its one invariant: nothing is sent that is not recorded, and nothing is sent twice. Only orders
 // that ordering/validate accepts are sent.
 //
-// All four operations have the same steps. The request is looked up by its key; a replay is
-// answered immediately, whatever the current menu contains. Otherwise the request is validated,
-// begun in the Journal, sent, finished in the Journal, and answered from the Record, so that a
-// second answer equals the first. If the Journal does not accept a result, Orders.Run writes it
-// later. Run also sets calls without a result to unknown; a person resolves them with
+// All four operations have the same steps. The request is looked up by its key; a replay is answered immediately,
+// whatever the current menu contains. Otherwise the request is validated, begun in the Journal, sent, finished in the
+// Journal, and answered from the Record, so that a second answer equals the first. If the Journal does not accept a
+// result, Orders.Run writes it later. Run also sets calls without a result to unknown; a person resolves them with
 // Orders.Resolve. The Outcome is what is known for certain about a call (policy O8).
 //
-// httpapi calls Orders; cmd/larder passes it the Journal of ordering/journal. The package knows the
-// menu and the wire types of the ordering service, but neither HTTP routing nor Redis. It does not
-// log bodies, keys or guest data.
+// httpapi calls Orders; cmd/larder passes it the Journal of ordering/journal. The package knows the menu and the wire
+// types of the ordering service, but neither HTTP routing nor Redis. It does not log bodies, keys or guest data.
 package ordering
 
 import (
@@ -132,9 +130,8 @@ type Deps struct {
 	Observe func(event string)
 }
 
-// Orders places, pays, completes and rejects orders, each at most once, and records the outcome of
-// each call in the journal (policies O7 to O12). It is safe for concurrent use. It starts no
-// goroutine, so Run must be running.
+// Orders places, pays, completes and rejects orders, each at most once, and records the outcome of each call in the
+// journal (policies O7 to O12). It is safe for concurrent use. It starts no goroutine, so Run must be running.
 type Orders struct {
 	cfg      Config
 	deps     Deps

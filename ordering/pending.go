@@ -98,10 +98,9 @@ func bodyBytes(writes []pendingWrite) (total int) {
 	return total
 }
 
-// Run searches for calls without a result at each cfg.SweepEvery. Each second it also writes
-// pending results and watches the journal. When ctx ends, it waits for the calls in flight, which
-// have their own time limits, then writes the pending results and watches the journal once more
-// (policies O12, O14 and O14a). It returns nil.
+// Run searches for calls without a result at each cfg.SweepEvery. Each second it also writes pending results and
+// watches the journal. When ctx ends, it waits for the calls in flight, which have their own time limits, then writes
+// the pending results and watches the journal once more (policies O12, O14 and O14a). It returns nil.
 func (o *Orders) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { every(ctx, watchEvery, o.watchAll) })
@@ -236,9 +235,8 @@ func (o *Orders) write(ctx context.Context, w pendingWrite) error {
 	return nil
 }
 
-// reportConflict reports that the outcome of an order contradicts a person's resolution (policy
-// O12). orderID is the one that the call returned. The record has another one or none, so this may
-// be an unwanted order.
+// reportConflict reports that the outcome of an order contradicts a person's resolution (policy O12). orderID is the
+// one that the call returned. The record has another one or none, so this may be an unwanted order.
 func (o *Orders) reportConflict(e *ContradictionError, orderID string) {
 	o.emit(notice{
 		name:    "order.outcome_conflict",

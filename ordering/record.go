@@ -75,16 +75,14 @@ type Record struct {
 	// CreatedAt and UpdatedAt are from the journal's clock, in whole milliseconds, UTC.
 	CreatedAt, UpdatedAt time.Time
 	ExpectedAt           time.Time // zero if the order has no expected time
-	// Calls are the order's calls, oldest first: the creating one (unless Adopted) and the latest
-	// MaxCalls changes.
+	// Calls are the order's calls, oldest first: the creating one (unless Adopted) and the latest MaxCalls changes.
 	Calls []Call
 }
 
 // MaxCalls is the number of changes that a record keeps.
 const MaxCalls = 100
 
-// Call is one call of the ordering service. It is opened once, has one or more attempts (policy
-// O8), and ends once.
+// Call is one call of the ordering service. It is opened once, has one or more attempts (policy O8), and ends once.
 type Call struct {
 	Number    int // unique in the record; the first one is 1
 	Operation Operation

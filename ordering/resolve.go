@@ -64,7 +64,12 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 			Outcome:    call.Outcome,
 			OrderID:    r.OrderID,
 		}
-		o.pending.add(o, pendingWrite{result: &result, record: record, resolution: &resolve, written: true})
+		o.pending.add(o, pendingWrite{
+			result:     &result,
+			record:     record,
+			resolution: &resolve,
+			written:    true,
+		})
 	}
 	return Result{Record: record, Call: call}, nil
 }

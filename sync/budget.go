@@ -74,8 +74,7 @@ func (s *reservation) shrink(body int64) {
 // release releases all of it. It may be called again.
 func (s *reservation) release() { s.shrink(0) }
 
-// expectedSize estimates the size of the menu view from the last one. Under a hold
-// it adds the view that is served.
+// expectedSize estimates the size of the menu view from the last one. Under a hold it adds the view that is served.
 func (p *pipelineRun) expectedSize() int64 {
 	size := int64(firstBody)
 	if last := p.lastFetch.size(); last > 0 {

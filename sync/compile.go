@@ -15,8 +15,7 @@ type built struct {
 	before    *menu.Catalogue // the current version's catalogue if it is in memory, else nil
 }
 
-// build compiles and lints a menu. If only the stop lists changed, it applies them
-// to the compiled content in memory.
+// build compiles and lints a menu. If only the stop lists changed, it applies them to the compiled content in memory.
 func (p *pipelineRun) build(view *menu.View, published menu.Published) built {
 	began := time.Now()
 	m := built{view: view, published: published, hash: menu.ContentHash(published.Content, p.target.Settings)}

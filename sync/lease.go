@@ -63,8 +63,7 @@ func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot t
 	}
 }
 
-// renewUntilLost renews the lease three times in its lifetime until ctx ends. It
-// calls lose if the lease is lost.
+// renewUntilLost renews the lease three times in its lifetime until ctx ends. It calls lose if the lease is lost.
 func (r *Runner) renewUntilLost(ctx context.Context, t *Target, run string, held lease, lose context.CancelCauseFunc) {
 	every := r.cfg.Lease / 3
 	ticker := time.NewTicker(every)

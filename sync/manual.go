@@ -156,8 +156,7 @@ func (f *flights) end(id string) {
 	}
 }
 
-// ended returns a channel that is closed when the run has finished here. It is nil
-// for a run of another instance.
+// ended returns a channel that is closed when the run has finished here. It is nil for a run of another instance.
 func (f *flights) ended(id string) <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -167,9 +166,8 @@ func (f *flights) ended(id string) <-chan struct{} {
 	return nil
 }
 
-// idOfStart returns the id for a start request: id, or that of an earlier start
-// without a response. Redis may have queued that run for this process. A request
-// with another id would only join it, and no process would execute it.
+// idOfStart returns the id for a start request: id, or that of an earlier start without a response. Redis may have
+// queued that run for this process. A request with another id would only join it, and no process would execute it.
 func (f *flights) idOfStart(restaurant menu.RestaurantID, id string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -375,8 +375,7 @@ func (p *pipelineRun) updateStopLists(ctx context.Context, m built) error {
 	return nil
 }
 
-// bodyHash identifies a body. It is no protection against forged bodies, and needs
-// an eighth of ContentHash's time.
+// bodyHash identifies a body. It is no protection against forged bodies, and needs an eighth of ContentHash's time.
 func bodyHash(body []byte) string {
 	return strconv.Itoa(len(body)) + "-" + strconv.FormatUint(xxhash.Sum64(body), 16)
 }

@@ -29,11 +29,10 @@ type Work struct {
 	batch   bool        // part of a batch, which refreshes the rejection reasons itself
 }
 
-// queue hands work to workers: manual runs first, then targets without a menu, then all others. Within
-// each priority the connections take turns, so that a slow connection does not delay the others. With
-// several connections, one connection gets at most half of the workers, and an idle connection keeps
-// one worker free. The callers limit its length: a target has at most one scheduled run in it, and
-// Redis allows one queued manual run per restaurant.
+// queue hands work to workers: manual runs first, then targets without a menu, then all others. Within each priority
+// the connections take turns, so that a slow connection does not delay the others. With several connections, one
+// connection gets at most half of the workers, and an idle connection keeps one worker free. The callers limit its
+// length: a target has at most one scheduled run in it, and Redis allows one queued manual run per restaurant.
 type queue struct {
 	workers int          // at least one for each connection
 	most    int          // of one connection
@@ -177,8 +176,7 @@ func (s *Scheduler) work(ctx context.Context, g *errgroup.Group) {
 	}
 }
 
-// scheduled executes scheduled work for the target's current configuration. Then it
-// admits the target's next work.
+// scheduled executes scheduled work for the target's current configuration. Then it admits the target's next work.
 func (s *Scheduler) scheduled(ctx context.Context, w Work) {
 	r, queued := s.runner, w.Target
 	w.Target = r.configured(queued)

@@ -49,8 +49,7 @@ func (r *Runner) RefreshReasons(ctx context.Context, connection string) bool {
 	return err == nil
 }
 
-// fetchReasons fetches a connection's rejection reasons. If another run is
-// fetching them, it waits and then fetches.
+// fetchReasons fetches a connection's rejection reasons. If another run is fetching them, it waits and then fetches.
 func (r *Runner) fetchReasons(ctx context.Context, connection string) error {
 	all := r.set.Load().reasons
 	at := slices.IndexFunc(all, func(t *Target) bool { return t.Connection == connection })

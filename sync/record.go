@@ -168,8 +168,7 @@ func (p *pipelineRun) logRun(kind string, logged bool) {
 	}
 }
 
-// kindOf returns a text that is equal for failures of one kind, even if their
-// messages contain different numbers.
+// kindOf returns a text that is equal for failures of one kind, even if their messages contain different numbers.
 func kindOf(err error) string {
 	var service *upstream.Error
 	switch {

@@ -16,8 +16,7 @@ const (
 	// spreadStep is the step of the shift. It is so small that a thousand restaurants do not start
 	// together, and so large that cron wakes at most ten times a second.
 	spreadStep = 100 * time.Millisecond
-	// cronSpread is the limit of the shift for schedules with cron fields: runs start within the
-	// configured minute.
+	// cronSpread is the limit of the shift for schedules with cron fields: runs start within the configured minute.
 	cronSpread = time.Minute
 )
 
@@ -97,8 +96,7 @@ func (s *Schedule) Next(t time.Time) time.Time {
 	return next.Add(s.shift).UTC()
 }
 
-// tickBefore returns the last tick of an @every schedule that is not after t. Ticks
-// are counted from the Unix epoch.
+// tickBefore returns the last tick of an @every schedule that is not after t. Ticks are counted from the Unix epoch.
 func (s *Schedule) tickBefore(t time.Time) time.Time {
 	since := t.UnixNano() - int64(s.shift)
 	past := since % int64(s.every)

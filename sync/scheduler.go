@@ -24,9 +24,8 @@ type Scheduler struct{ runner *Runner }
 // NewScheduler returns a Scheduler for the Runner. Run starts it.
 func NewScheduler(r *Runner) *Scheduler { return &Scheduler{runner: r} }
 
-// Run syncs until ctx ends. It returns nil when no run is in progress and every lease is released. It
-// owns the ticks and all goroutines. Config.Concurrency limits the concurrent runs, but each
-// connection may always have one.
+// Run syncs until ctx ends. It returns nil when no run is in progress and every lease is released. It owns the ticks
+// and all goroutines. Config.Concurrency limits the concurrent runs, but each connection may always have one.
 func (s *Scheduler) Run(ctx context.Context) error {
 	r := s.runner
 	g, ctx := errgroup.WithContext(ctx)

@@ -30,8 +30,7 @@ type lastFetch struct {
 	Modified string `redis:"modified"` // Last-Modified
 	Findings int    `redis:"findings"`
 	Content  string `redis:"content"` // bodyHash of what was published, without its stop lists
-	// HoldEffect is the effect of a hold on the fetch: holdConfirms or holdDelays; empty without a
-	// hold (policy S7a).
+	// HoldEffect is the effect of a hold on the fetch: holdConfirms or holdDelays; empty without a hold (policy S7a).
 	HoldEffect string `redis:"under"`
 	// Refused is the Content of a later fetch that the guard quarantined.
 	Refused string `redis:"refused"`

@@ -173,8 +173,7 @@ func (r *Runner) Republish(restaurants []menu.RestaurantID) {
 	}
 }
 
-// Stale reports whether a version has missed too many of its schedules (policy S5),
-// or Redis has lost it (policy S2a).
+// Stale reports whether a version has missed too many of its schedules (policy S5), or Redis has lost it (policy S2a).
 func (r *Runner) Stale(v cache.Version) bool {
 	t, ok := r.set.Load().byID[v.Restaurant]
 	if !ok {

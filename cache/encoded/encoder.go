@@ -46,8 +46,7 @@ type Encoder struct {
 
 // NewEncoder returns an Encoder. It keeps its buffers for later bodies.
 func NewEncoder() *Encoder {
-	// A window of 2 MiB makes the largest menus about 0.3 % larger, and the
-	// encoder's memory 4 MiB instead of 18.
+	// A window of 2 MiB makes the largest menus about 0.3 % larger, and the encoder's memory 4 MiB instead of 18.
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(2<<20), zstd.WithLowerEncoderMem(true))
 	if err != nil {

@@ -129,8 +129,7 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 	return behind, r.raiseFloors(ctx, lost)
 }
 
-// raiseFloors raises the floors of versions in memory that Redis has lost, in
-// memory too, and requests a sync of them.
+// raiseFloors raises the floors of versions in memory that Redis has lost, in memory too, and requests a sync of them.
 func (r *Replica) raiseFloors(ctx context.Context, lost []*cache.Snapshot) error {
 	if len(lost) == 0 {
 		return nil

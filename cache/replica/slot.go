@@ -57,8 +57,7 @@ func (s *slots) change(restaurant menu.RestaurantID, fn func(*slot)) {
 	s.dropIfNotAllowed(restaurant)
 }
 
-// setPending sets the pending version of a restaurant without one in memory, unless
-// its content is known to be broken.
+// setPending sets the pending version of a restaurant without one in memory, unless its content is known to be broken.
 func (s *slots) setPending(version cache.Version) {
 	s.change(version.Restaurant, func(one *slot) {
 		if one.current.Load() == nil && one.brokenContent != version.Content {
@@ -67,8 +66,7 @@ func (s *slots) setPending(version cache.Version) {
 	})
 }
 
-// markBroken clears the pending version if its content is missing or corrupt.
-// Connection errors leave it pending.
+// markBroken clears the pending version if its content is missing or corrupt. Connection errors leave it pending.
 func (s *slots) markBroken(version cache.Version, err error) {
 	if !errors.Is(err, cache.ErrNoCatalogue) && !errors.Is(err, cache.ErrCorrupt) {
 		return

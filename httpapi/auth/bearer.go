@@ -48,8 +48,7 @@ func Holds(scopes []Scope, want Scope) bool {
 
 const keyCaller = "larder.caller" // of gin.Context
 
-// CallerOf returns the caller that a middleware has authenticated. Its Client is empty if the
-// request is anonymous.
+// CallerOf returns the caller that a middleware has authenticated. Its Client is empty if the request is anonymous.
 func CallerOf(c *gin.Context) Caller {
 	value, _ := c.Get(keyCaller)
 	who, _ := value.(Caller)
@@ -88,8 +87,7 @@ type Deps struct {
 	Version                       string // of the build
 	Clock                         func() time.Time
 	Log                           logrus.FieldLogger
-	// SignedIn and SignedOut are called when an operator's session begins or ends. The request
-	// has its caller.
+	// SignedIn and SignedOut are called when an operator's session begins or ends. The request has its caller.
 	SignedIn, SignedOut func(c *gin.Context)
 }
 

@@ -7,8 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// clients are the configured clients. After a reload, tokens and sessions have the rights of
-// the changed client.
+// clients are the configured clients. After a reload, tokens and sessions have the rights of the changed client.
 type clients struct {
 	now atomic.Pointer[clientSet]
 

@@ -53,8 +53,7 @@ type ClientConfig struct {
 	ID     string  `yaml:"id"`
 	Secret string  `secret:"true" yaml:"secret"`
 	Scopes []Scope `yaml:"scopes"`
-	// Connection limits the client to the menus, orders and runs of one connection. Empty means all
-	// connections.
+	// Connection limits the client to the menus, orders and runs of one connection. Empty means all connections.
 	Connection string `yaml:"connection"`
 }
 
@@ -71,8 +70,7 @@ type PublicOrders struct {
 // a name in http.hosts, at localhost or at an IP address.
 const OriginSelf = "self"
 
-// SetDefaults sets the default values. It runs before the file is read, so a zero in the file
-// replaces the default.
+// SetDefaults sets the default values. It runs before the file is read, so a zero in the file replaces the default.
 func (c *Config) SetDefaults() {
 	c.OpenMenu = cmp.Or(c.OpenMenu, new(true))
 	c.Issuer = cmp.Or(c.Issuer, "larder")

@@ -60,9 +60,8 @@ func (h hosts) ownOrigin(r *http.Request) bool {
 // notOwnHost is the error text for requests that reboundPage finds.
 const notOwnHost = "the page's host name is not in http.hosts; add it there, or open the page at localhost"
 
-// reboundPage reports whether only this machine can reach larder and the request comes from a page
-// whose host is not this server's own (DNS rebinding). Larder then accepts weak secrets (policy H8),
-// and such a page must not use them.
+// reboundPage reports whether only this machine can reach larder and the request comes from a page whose host is not
+// this server's own (DNS rebinding). Larder then accepts weak secrets (policy H8), and such a page must not use them.
 func (h hosts) reboundPage(r *http.Request) bool {
 	return !h.exposed && r.Header.Get("Origin") != "" && !h.ownHost(r.Host)
 }

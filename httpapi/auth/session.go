@@ -116,8 +116,7 @@ func (a *Auth) WhoAmI(c *gin.Context) error {
 	}
 }
 
-// SignIn answers POST /ops/session: it starts a session for {"client", "secret"} of a client
-// with the scope ops.
+// SignIn answers POST /ops/session: it starts a session for {"client", "secret"} of a client with the scope ops.
 func (a *Auth) SignIn(c *gin.Context) error {
 	id, secret, err := readSignIn(c)
 	if err != nil {
@@ -132,7 +131,12 @@ func (a *Auth) SignIn(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who := Caller{Client: client.ID, Connection: client.Connection, Expires: expires, session: true}
+	who := Caller{
+		Client:     client.ID,
+		Connection: client.Connection,
+		Expires:    expires,
+		session:    true,
+	}
 	c.Set(keyCaller, who)
 	a.setSession(c, value)
 	a.deps.SignedIn(c)

@@ -29,8 +29,7 @@ const (
 	keyTimeout      = 2 * time.Second // of one read
 )
 
-// signingKey is the HS256 key of the tokens. Its id is derived from it, so that all instances
-// use the same id.
+// signingKey is the HS256 key of the tokens. Its id is derived from it, so that all instances use the same id.
 type signingKey struct {
 	id     string
 	secret []byte

@@ -178,8 +178,7 @@ func readMultipart(body []byte, boundary string, put func(name, value string) er
 	}
 }
 
-// basicClient reads the client from HTTP Basic (RFC 6749, section 2.3.1). The form must not
-// name another client.
+// basicClient reads the client from HTTP Basic (RFC 6749, section 2.3.1). The form must not name another client.
 func basicClient(user, password string, form map[string]string) (id, secret string, err error) {
 	id, idErr := url.QueryUnescape(user)
 	secret, secretErr := url.QueryUnescape(password)

@@ -94,8 +94,7 @@ func (cfg Config) Check() (faults setting.Faults) {
 // Handlers answer the compatible API.
 type Handlers struct{ deps Deps }
 
-// Deps are the dependencies of the handlers. The functions are shared with the v1 API, so that
-// both behave the same.
+// Deps are the dependencies of the handlers. The functions are shared with the v1 API, so that both behave the same.
 type Deps struct {
 	Orders    Engine
 	Directory *directory.Directory

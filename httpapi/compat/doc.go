@@ -5,6 +5,5 @@
 // other packages. Certain outcomes of the ordering service are passed through, refusals included.
 // Other errors have the interface's format instead of a problem document.
 //
-// httpapi creates the handlers and registers their routes. The package never decides what an order
-// or a menu is.
+// httpapi creates the handlers and registers their routes. The package never decides what an order or a menu is.
 package compat

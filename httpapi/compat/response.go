@@ -49,10 +49,9 @@ func (h *Handlers) writeCompat(c *gin.Context, result ordering.Result, err error
 	return nil
 }
 
-// upstreamResponse returns the ordering service's response to a call. Status 0 means that there
-// is nothing to pass through: a person resolved the outcome, it is not certain, or the body of
-// a success was too long to keep. If the body of a refusal is lost, the result has its status,
-// code and message in the format of the interface.
+// upstreamResponse returns the ordering service's response to a call. Status 0 means that there is nothing to pass
+// through: a person resolved the outcome, it is not certain, or the body of a success was too long to keep. If the body
+// of a refusal is lost, the result has its status, code and message in the format of the interface.
 func upstreamResponse(result ordering.Result) (status int, body []byte, contentType string) {
 	call := result.Call
 	said := call.Answer

@@ -88,8 +88,7 @@ func (h *Handlers) canFollow(who auth.Caller, id menu.RestaurantID) bool {
 	return ok
 }
 
-// follow sends every new version to one client until the stream ends. seen is the event id of
-// the client's version.
+// follow sends every new version to one client until the stream ends. seen is the event id of the client's version.
 func (h *Handlers) follow(ctx context.Context, st *stream, topic *topic, who auth.Caller, seen string) ending {
 	latest := topic.latest()
 	err := st.send(retryFrame(0), latest.snapshotFor(seen))

@@ -125,9 +125,8 @@ func (c *conn) enoughForNetHTTP(arrived int) bool { return !c.used || arrived >=
 
 const emptyLine = "\r\n\r\n"
 
-// couldBeFast reports whether an incomplete head may become a request of the fast path. The
-// bytes before scanned were checked earlier. It checks only what makes waiting useless: a
-// method other than GET and HEAD, and other line ends.
+// couldBeFast reports whether an incomplete head may become a request of the fast path. The bytes before scanned were
+// checked earlier. It checks only what makes waiting useless: a method other than GET and HEAD, and other line ends.
 func couldBeFast(head []byte, scanned int) bool {
 	if scanned < len("HEAD /") && !hasPrefix(head, "GET /") && !hasPrefix(head, "HEAD /") {
 		return false
@@ -204,6 +203,5 @@ func (c *conn) recheck() bool {
 	return !c.listener.draining.Load() // see interrupt
 }
 
-// interrupt ends a waiting or future Read. Code that sets a deadline afterwards checks that the
-// Listener is draining.
+// interrupt ends a waiting or future Read. Code that sets a deadline afterwards checks that the Listener is draining.
 func (c *conn) interrupt() { _ = c.SetReadDeadline(time.Unix(1, 0)) }

@@ -51,8 +51,7 @@ type Response struct {
 	Body []byte
 }
 
-// Listener accepts connections and answers what it can. Accept returns the others to an
-// http.Server. Run does the work.
+// Listener accepts connections and answers what it can. Accept returns the others to an http.Server. Run does the work.
 type Listener struct {
 	inner net.Listener
 	cfg   Config
@@ -98,8 +97,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Run accepts and answers until Close. It returns when no connection is left, and closes all of
-// them when ctx ends.
+// Run accepts and answers until Close. It returns when no connection is left, and closes all of them when ctx ends.
 func (l *Listener) Run(ctx context.Context) error {
 	defer close(l.done)
 	stop := context.AfterFunc(ctx, l.cut)
@@ -129,8 +127,7 @@ func (l *Listener) Run(ctx context.Context) error {
 	return nil
 }
 
-// Close stops accepting, and closes idle connections as net/http does at a shutdown. Others end
-// with their response.
+// Close stops accepting, and closes idle connections as net/http does at a shutdown. Others end with their response.
 func (l *Listener) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -212,8 +209,7 @@ func (g *handedOff) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// CloseWrite closes the write side. net/http does this before it closes a connection whose
-// client may still be sending.
+// CloseWrite closes the write side. net/http does this before it closes a connection whose client may still be sending.
 func (g *handedOff) CloseWrite() error {
 	if half, ok := g.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -15,9 +15,8 @@ const maxHead = 8 << 10
 // A missing header field is "". Requests that repeat one of these fields, or send it empty, are handed off.
 type Request struct {
 	Head bool // HEAD, not GET
-	// Path starts with a slash and has only letters, digits and "-._~:/", without empty
-	// segments and segments that start with a dot. Query is the text after the question mark:
-	// the same characters without "/", and "=".
+	// Path starts with a slash and has only letters, digits and "-._~:/", without empty segments and segments that
+	// start with a dot. Query is the text after the question mark: the same characters without "/", and "=".
 	Path, Query string
 
 	AcceptEncoding  string
@@ -140,8 +139,7 @@ const (
 	inHost
 )
 
-// charClass has the parts in which each byte is allowed. It allows less than the standards; the
-// rest is for net/http.
+// charClass has the parts in which each byte is allowed. It allows less than the standards; the rest is for net/http.
 var charClass = charClasses() //nolint:gochecknoglobals // a constant that Go cannot write as one
 
 func charClasses() (table [256]byte) {

@@ -19,8 +19,7 @@ type FieldWriter interface {
 	Text(name, value string)
 }
 
-// FastPathDeps are the middleware functions that reads on the fast path need, because they
-// bypass the middleware.
+// FastPathDeps are the middleware functions that reads on the fast path need, because they bypass the middleware.
 type FastPathDeps struct {
 	Auth *auth.Auth
 	// WriteCORS writes the CORS headers of a response. CORSVaries means that they depend on the origin.
@@ -182,8 +181,7 @@ func (l *fastPathHandler) Sent(body int, took time.Duration) {
 // ViewPath is the route of the menu view on the compatible API. It is also registered with a trailing slash.
 const ViewPath = "/orders/api/v1/menu/view"
 
-// readOf parses the path and query of a menu read, and returns its route in Gin. ok is false
-// for other requests.
+// readOf parses the path and query of a menu read, and returns its route in Gin. ok is false for other requests.
 func readOf(request *fastpath.Request, read *menuRead) (route string, ok bool) {
 	if rest, found := strings.CutPrefix(request.Path, "/v1/restaurants/"); found {
 		restaurant, rest, _ := strings.Cut(rest, "/")

@@ -20,8 +20,7 @@ import (
 	"larder/internal/menu"
 )
 
-// answerHashed answers a read that belongs to no single version. The body is not compressed,
-// and its ETag is its hash.
+// answerHashed answers a read that belongs to no single version. The body is not compressed, and its ETag is its hash.
 func (h *Handlers) answerHashed(c *gin.Context, body []byte) error {
 	if err := requireIdentity(c); err != nil {
 		return err

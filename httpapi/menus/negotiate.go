@@ -46,8 +46,7 @@ func readCodings(header string) codings {
 	return read
 }
 
-// takesIdentity reports whether the request accepts a response without compression. Without a
-// weight, it does.
+// takesIdentity reports whether the request accepts a response without compression. Without a weight, it does.
 func (c *codings) takesIdentity() bool { return c[encoded.Identity] != 0 }
 
 // AcceptedEncodings returns the encodings with the highest weight in Accept-Encoding, or the empty set if
@@ -121,9 +120,8 @@ func notModified(header http.Header, etag string, modified time.Time) bool {
 	return len(since) == 1 && unmodifiedSince(since[0], modified) // a repeated header is ignored (section 13.1.3)
 }
 
-// unmodifiedSince reports whether a body with this modification time is unchanged since the
-// time of If-Modified-Since. It returns false for an invalid header and for a zero time. Times
-// in the usual format do not allocate.
+// unmodifiedSince reports whether a body with this modification time is unchanged since the time of If-Modified-Since.
+// It returns false for an invalid header and for a zero time. Times in the usual format do not allocate.
 func unmodifiedSince(since string, modified time.Time) bool {
 	if since == "" || modified.IsZero() {
 		return false

@@ -33,8 +33,7 @@ func (h *Handlers) Products(c *gin.Context) error {
 	}
 	var position string
 	if next != menu.None {
-		// The position and id of the last dish, so that the next page continues after it in a
-		// newer version too.
+		// The position and id of the last dish, so that the next page continues after it in a newer version too.
 		position = strconv.Itoa(int(next)) + " " + snapshot.Catalogue.Products().At(next).ID()
 	}
 	body = respond.AppendNext(body, position)

@@ -52,8 +52,7 @@ func (h *Handlers) serveRead(c *gin.Context, read *menuRead) error {
 	return h.representation(c, found)
 }
 
-// build builds the body of a read. Menus and dishes need only memory; a view or a list of
-// changes may need Redis.
+// build builds the body of a read. Menus and dishes need only memory; a view or a list of changes may need Redis.
 func (h *Handlers) build(ctx context.Context, found resolvedRead, encoding encoded.Encoding) (*encoded.Representation, error) {
 	switch found.what {
 	case encoded.WholeMenu:

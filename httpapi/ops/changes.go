@@ -65,8 +65,7 @@ type stoppedChange struct {
 	Available bool   `json:"available"`
 }
 
-// VersionChanges answers GET …/versions/{version}/changes: the changes up to version ?to=, by
-// default the current one.
+// VersionChanges answers GET …/versions/{version}/changes: the changes up to version ?to=, by default the current one.
 func (h *Handlers) VersionChanges(c *gin.Context, restaurant menu.RestaurantID) error {
 	from, err := respond.VersionNumber("version", respond.Param(c, "version"))
 	if err != nil {

@@ -49,8 +49,7 @@ type opsRestaurantRow struct {
 // Restaurants answers GET /v1/ops/restaurants, sorted by id. ?q= searches in ids and names;
 // ?connection= and ?state= filter.
 //
-// The state filter uses this instance's memory, which is up to cache.poll old. The rows themselves are
-// read from Redis.
+// The state filter uses this instance's memory, which is up to cache.poll old. The rows themselves are read from Redis.
 func (h *Handlers) Restaurants(c *gin.Context) error {
 	want, err := visible.Query(c)
 	if err != nil {

@@ -99,8 +99,7 @@ type summaryView struct {
 	More          bool `json:"moreUnknownOrders"`
 }
 
-// Summary answers GET /v1/ops/summary. The states are from memory. ?q= limits the count to
-// matching restaurants.
+// Summary answers GET /v1/ops/summary. The states are from memory. ?q= limits the count to matching restaurants.
 func (h *Handlers) Summary(c *gin.Context) error {
 	text, err := respond.SearchText(c)
 	if err != nil {

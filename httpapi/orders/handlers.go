@@ -72,5 +72,10 @@ func New(deps Deps) *Handlers {
 
 // input returns a body for package validate.
 func (h *Handlers) input(c *gin.Context, connection string, body []byte) validate.Input {
-	return validate.Input{Body: body, V1: true, Language: respond.Language(c), FieldCase: h.deps.FieldCases[connection]}
+	return validate.Input{
+		Body:      body,
+		V1:        true,
+		Language:  respond.Language(c),
+		FieldCase: h.deps.FieldCases[connection],
+	}
 }

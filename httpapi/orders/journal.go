@@ -43,8 +43,7 @@ func (h *Handlers) AcceptJournal(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: acceptance{connection, accepted}})
 }
 
-// connectionToAccept returns the connection in the query or the body, or the only one. Both may
-// name it if they agree.
+// connectionToAccept returns the connection in the query or the body, or the only one. Both may name it if they agree.
 func (h *Handlers) connectionToAccept(c *gin.Context) (string, error) {
 	name, given, err := readAcceptance(c)
 	if err != nil {
@@ -60,8 +59,7 @@ func (h *Handlers) connectionToAccept(c *gin.Context) (string, error) {
 	return visible.Connection(c, h.deps.Directory, name, given)
 }
 
-// readAcceptance reads the body of POST /v1/ops/journal/accept: empty, or an object whose only
-// field is connection.
+// readAcceptance reads the body of POST /v1/ops/journal/accept: empty, or an object whose only field is connection.
 func readAcceptance(c *gin.Context) (connection string, given bool, err error) {
 	body, err := respond.ReadBody(c, respond.MaxBody, nil)
 	if err != nil || len(body) == 0 {

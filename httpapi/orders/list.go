@@ -75,8 +75,7 @@ type callView struct {
 	Answer       *answerView        `json:"answer"`
 	Resolved     *resolutionView    `json:"settled"`
 	Contradicted *ordering.Outcome  `json:"contradicted"`
-	// Sent is the body that was sent to the ordering service. It is null for a completion, and
-	// after it has expired.
+	// Sent is the body that was sent to the ordering service. It is null for a completion, and after it has expired.
 	Sent json.RawMessage `json:"sent"`
 }
 
@@ -143,13 +142,17 @@ func newCallView(call ordering.Call) callView {
 		view.Answer = &answerView{said.Status, respond.OrNull(said.Code), respond.OrNull(said.Msg), respond.OrNull(said.RequestID)}
 	}
 	if r := call.Resolved; r != nil {
-		view.Resolved = &resolutionView{By: r.By, At: menu.TimeOrNull(r.At), Outcome: r.Resolution, Note: respond.OrNull(r.Note)}
+		view.Resolved = &resolutionView{
+			By:      r.By,
+			At:      menu.TimeOrNull(r.At),
+			Outcome: r.Resolution,
+			Note:    respond.OrNull(r.Note),
+		}
 	}
 	return view
 }
 
-// Resolve answers POST /v1/ops/orders/{ref}/resolve: an operator's resolution of an unknown
-// outcome (policy O12).
+// Resolve answers POST /v1/ops/orders/{ref}/resolve: an operator's resolution of an unknown outcome (policy O12).
 func (h *Handlers) Resolve(c *gin.Context) error {
 	body, err := respond.ReadJSON(c, nil)
 	if err != nil {

@@ -158,8 +158,7 @@ func (h *Handlers) ByKey(c *gin.Context) error {
 	}
 }
 
-// askedKey returns the idempotency key in the query. Without one, it returns the header
-// Idempotency-Key.
+// askedKey returns the idempotency key in the query. Without one, it returns the header Idempotency-Key.
 func askedKey(c *gin.Context, inQuery string) (string, error) {
 	key, wrong := respond.BareKey(cmp.Or(inQuery, c.GetHeader("Idempotency-Key")), auth.IsGuest(c))
 	if wrong != "" {
@@ -191,8 +190,7 @@ func (h *Handlers) Follow(c *gin.Context) (id string, read func(context.Context)
 	}, nil
 }
 
-// An order uses one token of its rate limit, and another one for each of these. Usual orders
-// are far below both.
+// An order uses one token of its rate limit, and another one for each of these. Usual orders are far below both.
 const (
 	bytesPerToken = 8 << 10
 	linesPerToken = 500
@@ -211,9 +209,8 @@ func (h *Handlers) chargeOrder(c *gin.Context, l *ratelimit.Limiter, body []byte
 	}
 }
 
-// decodePublicOrder decodes an order without a token, and rejects payment types that are not
-// configured for guests (policy H3). It reports only the first violation, because a body can
-// repeat the field thousands of times (policy H7).
+// decodePublicOrder decodes an order without a token, and rejects payment types that are not configured for guests
+// (policy H3). It reports only the first violation, because a body can repeat the field thousands of times (policy H7).
 func (h *Handlers) decodePublicOrder(order *validate.Order, in validate.Input) error {
 	allowed := h.deps.GuestPayments
 	err := order.Decode(in, allowed)

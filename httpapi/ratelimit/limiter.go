@@ -1,9 +1,8 @@
 // Package ratelimit limits the requests of an address or client. It has the rates of the
 // configuration, a token bucket for each key, and the limit of failed attempts with a secret.
 //
-// A limiter stores a bounded number of keys, so clients cannot exhaust the memory. Middleware
-// and handlers take tokens; Take answers 429 without a token. The package does not
-// authenticate clients and starts no goroutine.
+// A limiter stores a bounded number of keys, so clients cannot exhaust the memory. Middleware and handlers take tokens;
+// Take answers 429 without a token. The package does not authenticate clients and starts no goroutine.
 package ratelimit
 
 import (
@@ -122,8 +121,7 @@ func Take(c *gin.Context, l *Limiter, key string) {
 	}
 }
 
-// Failures limits failed attempts with a client's secret (policy H8), per address, and per
-// client and address.
+// Failures limits failed attempts with a client's secret (policy H8), per address, and per client and address.
 //
 // The address is checked first. An address above its limit adds no more client ids, so it cannot evict other
 // keys. Unknown clients are counted like known ones; otherwise the response would show which exist.

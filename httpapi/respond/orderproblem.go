@@ -72,8 +72,7 @@ func journalProblem(err error) *Problem {
 	}
 }
 
-// Conflict returns the problem of an error that prevents a change of an order, or nil for other
-// errors (policy O9).
+// Conflict returns the problem of an error that prevents a change of an order, or nil for other errors (policy O9).
 func Conflict(err error) *Problem {
 	var (
 		busy  *ordering.BusyError
@@ -102,7 +101,13 @@ func Conflict(err error) *Problem {
 // conflictProblem returns the problem of a request that contradicts the order ref, or another request for it. wait
 // is the time until a retry; 0 if a retry does not help.
 func conflictProblem(code Code, ref string, wait time.Duration, params map[string]any, msg string) *Problem {
-	return &Problem{Code: code, Msg: msg, Params: params, Ref: ref, RetryAfter: wait}
+	return &Problem{
+		Code:       code,
+		Msg:        msg,
+		Params:     params,
+		Ref:        ref,
+		RetryAfter: wait,
+	}
 }
 
 // StateText returns the state of an order as text.

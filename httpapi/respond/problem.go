@@ -119,8 +119,7 @@ var plainErrors = []struct { //nolint:gochecknoglobals // constant
 	{context.DeadlineExceeded, CodeStorageUnavailable, "the response took too long; try again", retryStorage},
 }
 
-// ProblemOf is the only mapping from errors of other packages to responses; orderProblem is its
-// part for orders.
+// ProblemOf is the only mapping from errors of other packages to responses; orderProblem is its part for orders.
 func ProblemOf(err error) *Problem {
 	var (
 		ready   *Problem
@@ -161,12 +160,23 @@ func ProblemOf(err error) *Problem {
 
 // temporaryProblem returns the problem of a failure that may be over after the wait; 0 means that the wait is not known.
 func temporaryProblem(code Code, wait time.Duration, cause error, msg string) *Problem {
-	return &Problem{Code: code, Msg: msg, Cause: cause, RetryAfter: wait}
+	return &Problem{
+		Code:       code,
+		Msg:        msg,
+		Cause:      cause,
+		RetryAfter: wait,
+	}
 }
 
 // Invalid returns the problem of a request with violations. more means that there are more than listed.
 func Invalid(msg string, violations []violation.Violation, more bool, cause error) *Problem {
-	return &Problem{Code: CodeValidationFailed, Msg: msg, Violations: violations, More: more, Cause: cause}
+	return &Problem{
+		Code:       CodeValidationFailed,
+		Msg:        msg,
+		Violations: violations,
+		More:       more,
+		Cause:      cause,
+	}
 }
 
 // Entries returns the errors of the body: the violations, or one entry with the code's params, or nil.
@@ -202,8 +212,7 @@ const (
 	keyFormat = "larder.error_format" // what SetErrorFormat has set
 )
 
-// SetErrorFormat makes Fail write the problem of a request by the given function instead of as a
-// problem document.
+// SetErrorFormat makes Fail write the problem of a request by the given function instead of as a problem document.
 func SetErrorFormat(c *gin.Context, write func(*gin.Context, *Problem)) { c.Set(keyFormat, write) }
 
 // FailureCode returns the code of a response with status 500 or higher, or "".

@@ -17,8 +17,7 @@ import (
 
 const maxSearch = 200 // bytes of ?q=
 
-// Param returns a path parameter, unescaped. Gin matches the raw path if there is one, and the
-// decoded path otherwise.
+// Param returns a path parameter, unescaped. Gin matches the raw path if there is one, and the decoded path otherwise.
 func Param(c *gin.Context, name string) string {
 	value := c.Param(name)
 	if c.Request.URL.RawPath == "" {
@@ -76,8 +75,7 @@ const HeaderRequestID = "X-Request-Id"
 
 const maxRequestID = 128
 
-// RequestIDFrom returns the caller's X-Request-Id if it is valid (1 to 128 visible ASCII
-// characters), else a new ULID.
+// RequestIDFrom returns the caller's X-Request-Id if it is valid (1 to 128 visible ASCII characters), else a new ULID.
 func RequestIDFrom(sent string) string {
 	if ValidRequestID(sent) {
 		return sent
@@ -165,9 +163,8 @@ func BareKey(sent string, guest bool) (key, wrong string) {
 // maxAcceptLanguage is larger than the header of any browser, in bytes.
 const maxAcceptLanguage = 1024
 
-// Language selects the language of messages, "en" or "ru", by Accept-Language; the default is
-// English. Regional variants count as their language (ru-KZ), related languages do not:
-// Ukrainian is not answered in Russian.
+// Language selects the language of messages, "en" or "ru", by Accept-Language; the default is English. Regional
+// variants count as their language (ru-KZ), related languages do not: Ukrainian is not answered in Russian.
 func Language(c *gin.Context) string {
 	asked := strings.Join(c.Request.Header["Accept-Language"], ",")
 	if asked == "" || len(asked) > maxAcceptLanguage {

@@ -10,8 +10,7 @@ import (
 	"larder/ordering/violation"
 )
 
-// maxDishes limits the dishes of one page, because phones take long to read thousands. The page links to
-// the next one.
+// maxDishes limits the dishes of one page, because phones take long to read thousands. The page links to the next one.
 const maxDishes = 100
 
 // section is one category with its dishes on this page.

@@ -19,9 +19,8 @@ const Path = "/web/"
 // Assets are the files of dist. They are immutable and safe for concurrent use.
 type Assets struct{ byName map[string]*Asset }
 
-// NewAssets reads the embedded files. Pages refer to other files as "/web/larder.js", and modules as
-// "./texts.ru.json". NewAssets adds the version of the other file to each such address, so that
-// browsers may cache that file forever.
+// NewAssets reads the embedded files. Pages refer to other files as "/web/larder.js", and modules as "./texts.ru.json".
+// NewAssets adds the version of the other file to each such address, so that browsers may cache that file forever.
 func NewAssets() (*Assets, error) {
 	assets := &Assets{byName: map[string]*Asset{}}
 	files, err := fs.ReadDir(dist, "dist")

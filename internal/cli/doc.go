@@ -1,6 +1,5 @@
-// Package cli contains the commands that are clients of a running daemon (order,
-// menu, sync, status), the commands init, check and config, and what all commands
-// share: flags, the environment, output, completion, errors and hints.
+// Package cli contains the commands that are clients of a running daemon (order, menu, sync, status), the commands
+// init, check and config, and what all commands share: flags, the environment, output, completion, errors and hints.
 //
 // All output to a terminal goes through Printer, which escapes control characters (policy H9). Run converts
 // the error of a command into an exit status, and one message with a hint or one JSON object.

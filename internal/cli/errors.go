@@ -35,8 +35,7 @@ func (env *Environment) printError(err error, hint string) {
 	}
 }
 
-// commandError is the JSON form of an error. Code and Msg have the same names as in
-// error responses of the HTTP API.
+// commandError is the JSON form of an error. Code and Msg have the same names as in error responses of the HTTP API.
 type commandError struct {
 	Code   string         `json:"code"`
 	Msg    string         `json:"msg"`

@@ -128,8 +128,7 @@ func (s *initSession) untilAccepted(ctx context.Context, attempt func(ctx contex
 	return &hintError{err, "Use other values, or --offline to write them without tests."}
 }
 
-// askConnection asks for the connection and requests a token. It tries each form of
-// the token request until one works.
+// askConnection asks for the connection and requests a token. It tries each form of the token request until one works.
 func (s *initSession) askConnection(ctx context.Context, again bool) (works bool, err error) {
 	for _, f := range []struct {
 		value            *string

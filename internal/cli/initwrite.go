@@ -23,8 +23,7 @@ var initTemplate = template.Must(template.New("larder.yaml").Funcs(template.Func
 	"escape": func(text string) string { return strings.ReplaceAll(text, "${", "$${") }, // not a variable
 }).Parse(initText))
 
-// load returns the configuration with the answers. If it is not valid, load prints
-// the errors, and cfg is nil.
+// load returns the configuration with the answers. If it is not valid, load prints the errors, and cfg is nil.
 func (s *initSession) load() (text []byte, cfg *configs.Config) {
 	var b bytes.Buffer
 	_ = initTemplate.Execute(&b, s) // fails only if the template is wrong

@@ -38,8 +38,7 @@ func (env *Environment) Show(cmd *cobra.Command, value any, text func()) error {
 	return nil
 }
 
-// PrintJSON writes a value as indented JSON with a line break. It does not change the
-// numbers of a json.RawMessage.
+// PrintJSON writes a value as indented JSON with a line break. It does not change the numbers of a json.RawMessage.
 func PrintJSON(out Printer, value any) (err error) {
 	text, raw := value.(json.RawMessage)
 	if !raw {
@@ -57,9 +56,8 @@ func PrintJSON(out Printer, value any) (err error) {
 	return err
 }
 
-// Printer prints text for people. It is not an io.Writer, so that all text goes
-// through Safe (policy H9): names, messages and ids from ordering services could
-// clear the screen, set the window's title or forge lines.
+// Printer prints text for people. It is not an io.Writer, so that all text goes through Safe (policy H9): names,
+// messages and ids from ordering services could clear the screen, set the window's title or forge lines.
 type Printer struct {
 	// Raw writes bytes unchanged: JSON, YAML, the log, and terminal control.
 	Raw io.Writer

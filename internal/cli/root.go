@@ -115,8 +115,7 @@ func needsSubcommand(cmd *cobra.Command, _ []string) error {
 	return &linesError{lines, &usageError{lines[0]}}
 }
 
-// argRange limits the number of arguments. For an unknown subcommand, the error
-// suggests the most similar one.
+// argRange limits the number of arguments. For an unknown subcommand, the error suggests the most similar one.
 func argRange(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {

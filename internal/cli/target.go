@@ -30,8 +30,7 @@ func addTarget(cmd *cobra.Command) {
 	AddJSON(cmd)
 }
 
-// target returns a client for the daemon that the flags select, with the address and
-// the credentials for the scope.
+// target returns a client for the daemon that the flags select, with the address and the credentials for the scope.
 func target(cmd *cobra.Command, env *Environment, scope auth.Scope) (*client.Client, error) {
 	base, ready, id, secret := StringFlag(cmd, "url"), "", StringFlag(cmd, "client-id"), StringFlag(cmd, "client-secret")
 	if id == "" && secret != "" {

@@ -80,8 +80,7 @@ func newLineReader(env *Environment) (read lineReader, restore func(), err error
 	return read, func() { end(); _ = unix.IoctlSetTermios(fd, flushTermios, before) }, nil
 }
 
-// onSuspend makes Ctrl-Z call stopped before it stops the program, and continued
-// afterwards, until end is called.
+// onSuspend makes Ctrl-Z call stopped before it stops the program, and continued afterwards, until end is called.
 func onSuspend(stopped, continued func()) (end func()) {
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(signals, unix.SIGTSTP)

@@ -55,9 +55,8 @@ type sandboxServer struct {
 	log      logrus.FieldLogger
 }
 
-// openSandbox opens a listener and returns a sandbox without menus. Its client is
-// demo with the secret, or demo-secret if secret is empty. flag is the name of the
-// flag with the address. The caller must call run or close the listener.
+// openSandbox opens a listener and returns a sandbox without menus. Its client is demo with the secret, or demo-secret
+// if secret is empty. flag is the name of the flag with the address. The caller must call run or close the listener.
 func openSandbox(ctx context.Context, listen, flag, secret string, log logrus.FieldLogger) (*sandboxServer, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", listen)

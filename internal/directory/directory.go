@@ -1,5 +1,4 @@
-// Package directory holds the restaurants of the configuration, their connections, and which of them a
-// client may see.
+// Package directory holds the restaurants of the configuration, their connections, and which of them a client may see.
 //
 // Invariant: one call reads one configuration. A reload replaces the whole content atomically, and no call
 // sees a part of it.
@@ -172,8 +171,7 @@ func (d *Directory) Connections(who Viewer) []string {
 	return names
 }
 
-// OnlyConnection returns the connection that the viewer sees, if it is the only
-// one; otherwise it returns false.
+// OnlyConnection returns the connection that the viewer sees, if it is the only one; otherwise it returns false.
 func (d *Directory) OnlyConnection(who Viewer) (string, bool) {
 	seen, name := 0, ""
 	for i := range d.connections {

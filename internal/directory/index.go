@@ -32,8 +32,7 @@ func newIndex(restaurants []Restaurant) *Index {
 // Entries returns all entries, sorted by id. The slice is shared and must not be changed.
 func (x *Index) Entries() []Entry { return x.entries }
 
-// Matches reports whether the restaurant's id or name contains every word. The
-// words must come from SearchWords.
+// Matches reports whether the restaurant's id or name contains every word. The words must come from SearchWords.
 func (e Entry) Matches(words []string) bool {
 	for _, word := range words {
 		if !strings.Contains(e.text, word) {

@@ -34,8 +34,7 @@ func Whole(n int64) Number {
 }
 
 const (
-	// MaxPlaces is the number of digits, before and after the decimal point together, that always
-	// fit in an int64.
+	// MaxPlaces is the number of digits, before and after the decimal point together, that always fit in an int64.
 	MaxPlaces = 18
 	// maxUnits is the largest number with MaxPlaces digits.
 	maxUnits = 1e18 - 1

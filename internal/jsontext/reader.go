@@ -1,9 +1,8 @@
 // Package jsontext reads and writes JSON without losing what encoding/json loses: the digits of numbers, the
 // spelling of names, the order of members, and the position of an error.
 //
-// A Reader reads a text value by value and checks it. A Writer and the Append functions
-// write. Canonical writes the one form that equal texts have in common. A Number is an
-// exact decimal; it never becomes a float.
+// A Reader reads a text value by value and checks it. A Writer and the Append functions write. Canonical writes the one
+// form that equal texts have in common. A Number is an exact decimal; it never becomes a float.
 //
 // internal/menu, internal/upstream, ordering and httpapi use it. The package imports
 // nothing of the project, and never decodes into Go values by reflection.
@@ -83,8 +82,7 @@ func (r *Reader) Err() error {
 // BOM reports whether the text began with a byte order mark.
 func (r *Reader) BOM() bool { return r.bom }
 
-// Offset returns the start of the next value, or the end of the last one, in the text without its
-// byte order mark.
+// Offset returns the start of the next value, or the end of the last one, in the text without its byte order mark.
 func (r *Reader) Offset() int { return r.at }
 
 // Source returns the text without its byte order mark.

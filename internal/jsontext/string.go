@@ -51,8 +51,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(append(dst, s[start:]...), '"')
 }
 
-// unquote returns the text of a well-formed string literal. Invalid UTF-8 and unpaired surrogates
-// become U+FFFD.
+// unquote returns the text of a well-formed string literal. Invalid UTF-8 and unpaired surrogates become U+FFFD.
 func unquote(literal string) string {
 	inner := literal[1 : len(literal)-1]
 	if strings.IndexByte(inner, '\\') < 0 && utf8.ValidString(inner) {

@@ -61,10 +61,9 @@ func stopped[T any](all []T, read func(*T) (id string, stopped bool)) (ids []str
 	return ids
 }
 
-// Catalogue returns the catalogue of one restaurant: the content with the restaurant's stop lists.
-// Ids that the content does not have are ignored. O(products + depth × ingredients offered by the
-// schemes). The catalogue takes a few hundred bytes in addition to the content and the stops, whose
-// strings are parts of the content.
+// Catalogue returns the catalogue of one restaurant: the content with the restaurant's stop lists. Ids that the content
+// does not have are ignored. O(products + depth × ingredients offered by the schemes). The catalogue takes a few
+// hundred bytes in addition to the content and the stops, whose strings are parts of the content.
 func (c *Content) Catalogue(stops Stops) *Catalogue {
 	cat := &Catalogue{
 		Content:           c,

@@ -11,8 +11,7 @@ func Compile(v *View, restaurant RestaurantID, s Settings) *Catalogue {
 	return CompileContent(v, s).Catalogue(v.Stops(restaurant, s))
 }
 
-// CompileContent is Compile without the stop lists: O(size of the view). The result shares no
-// memory with the view.
+// CompileContent is Compile without the stop lists: O(size of the view). The result shares no memory with the view.
 func CompileContent(v *View, s Settings) *Content {
 	s.MaxDepth = s.depth()
 	c := &Content{settings: s}
@@ -125,8 +124,7 @@ func (c *Content) compileGroups(all []Group) {
 	c.members, c.memberships = tableOf(members), tableOf(memberships)
 }
 
-// compileSchemes merges the groups of all definitions of a scheme; the first limits of a (scheme,
-// group) pair win.
+// compileSchemes merges the groups of all definitions of a scheme; the first limits of a (scheme, group) pair win.
 func (c *Content) compileSchemes(all []Scheme) {
 	c.schemes, c.schemeIDs = namedOf(all, func(s *Scheme) Named { return Named{ID: s.ID} })
 	limits := make([][]Limit, len(c.schemes))

@@ -214,8 +214,7 @@ func (d *decoder) readView() (known bool) {
 	return known
 }
 
-// fields decodes an object; read consumes its known members. where is the path of the object with a
-// trailing full stop.
+// fields decodes an object; read consumes its known members. where is the path of the object with a trailing full stop.
 func (d *decoder) fields(where string, read func(folded string) bool) {
 	for name := range d.Members() {
 		field, raw, start := d.fieldName(name), d.RawName(), d.Offset()

@@ -32,8 +32,7 @@ func (c Changes) Empty() bool {
 	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Availability) == 0
 }
 
-// Diff compares two catalogues. The order is that of to and, for removed dishes, that of from.
-// O(size of both).
+// Diff compares two catalogues. The order is that of to and, for removed dishes, that of from. O(size of both).
 func Diff(from, to *Catalogue) Changes {
 	changes := Changes{
 		Added:        []string{},
@@ -103,8 +102,7 @@ func categoryID(c *Catalogue, p Index) string {
 	return ""
 }
 
-// sameCategories reports whether dish old of from and dish p of to are in the same categories in
-// the same order.
+// sameCategories reports whether dish old of from and dish p of to are in the same categories in the same order.
 func sameCategories(from, to *Catalogue, old, p Index) bool {
 	return slices.EqualFunc(from.CategoriesOf(old), to.CategoriesOf(p), func(a, b Index) bool {
 		return from.categories[a].ID == to.categories[b].ID

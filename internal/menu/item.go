@@ -9,9 +9,8 @@ import (
 	"larder/internal/jsontext"
 )
 
-// Item contains what every order of one dish or ingredient repeats (policies O2, P3). It is created
-// for the first order and kept with the content, so that names, prices and measures are encoded
-// only once. It is immutable.
+// Item contains what every order of one dish or ingredient repeats (policies O2, P3). It is created for the first order
+// and kept with the content, so that names, prices and measures are encoded only once. It is immutable.
 type Item struct {
 	Price jsontext.Number // exact price in the restaurant's currency; 0 if it is not known
 	// JSON is the part of an order after the name ID: its value, then the members name, price and,

@@ -6,10 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// ItemTable contains the dishes or the ingredients of a Content, in the order of the view. They are
-// packed in one string. They can be found by the menu's id and by externalId (policy O3). The
-// indexes store no texts; the packed texts decide whether a candidate matches. The table is
-// immutable, except that it creates Items on demand.
+// ItemTable contains the dishes or the ingredients of a Content, in the order of the view. They are packed in one
+// string. They can be found by the menu's id and by externalId (policy O3). The indexes store no texts; the packed
+// texts decide whether a candidate matches. The table is immutable, except that it creates Items on demand.
 type ItemTable struct {
 	packed           string
 	starts           []uint32           // start in packed, and one more

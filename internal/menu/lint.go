@@ -62,9 +62,8 @@ var lintCodes = func() (codes map[string]struct { //nolint:gochecknoglobals // c
 	return codes
 }()
 
-// Finding is one defect of a menu view: a stable code, a sentence for a person, the related ids by
-// kind ("scheme", "group", …), and the ids of the affected dishes. Truncated means that there were
-// too many to list.
+// Finding is one defect of a menu view: a stable code, a sentence for a person, the related ids by kind ("scheme",
+// "group", …), and the ids of the affected dishes. Truncated means that there were too many to list.
 type Finding struct {
 	Code     string            `json:"code"`
 	Severity Severity          `json:"severity"`
@@ -84,10 +83,9 @@ const (
 	maxWalk    = 20_000_000
 )
 
-// Lint returns all defects of a view for one restaurant: the issues of Decode, duplicates, dangling
-// references, cycles, limits, prices, external ids, and groups that cannot be satisfied. The result
-// is deterministic. It takes O(size of the view), and for each finding O(affected dishes and
-// schemes) up to a limit; findings report what is left out.
+// Lint returns all defects of a view for one restaurant: the issues of Decode, duplicates, dangling references, cycles,
+// limits, prices, external ids, and groups that cannot be satisfied. The result is deterministic. It takes O(size of
+// the view), and for each finding O(affected dishes and schemes) up to a limit; findings report what is left out.
 func Lint(v *View, restaurant RestaurantID, s Settings) []Finding {
 	return LintCompiled(v, CompileContent(v, s).Catalogue(v.Stops(restaurant, s)))
 }
@@ -261,8 +259,7 @@ func (l *linter) dishesOf(kind, id string) []string {
 	return nil
 }
 
-// issues groups the issues of Decode: one finding for each code and field, or for each value if the
-// value was lost.
+// issues groups the issues of Decode: one finding for each code and field, or for each value if the value was lost.
 func (l *linter) issues() {
 	type place struct{ code, field, kind, id string }
 	var order []place

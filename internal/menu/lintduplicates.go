@@ -188,8 +188,7 @@ func (l *linter) nesting() {
 	}
 }
 
-// limits reports inverted limits, and other groups that cannot be satisfied for this restaurant
-// (policies W10, M9).
+// limits reports inverted limits, and other groups that cannot be satisfied for this restaurant (policies W10, M9).
 func (l *linter) limits() {
 	c := l.cat
 	for s := range c.schemes {

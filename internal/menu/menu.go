@@ -1,14 +1,12 @@
 // Package menu is the domain model: the menu view that the ordering service publishes,
 // and the Catalogue compiled from it, with lint, diff, search and the storefront JSON.
 //
-// Its invariant: a Catalogue never changes, so any number of goroutines may read it.
-// Decode is tolerant: one wrong value never costs a menu. sync compiles a menu once per
-// fetch; cache, ordering and httpapi read it. The package does no I/O, reads no clock,
-// logs nothing, starts no goroutine and imports nothing of the project but jsontext.
+// Its invariant: a Catalogue never changes, so any number of goroutines may read it. Decode is tolerant: one wrong
+// value never costs a menu. sync compiles a menu once per fetch; cache, ordering and httpapi read it. The package does
+// no I/O, reads no clock, logs nothing, starts no goroutine and imports nothing of the project but jsontext.
 package menu
 
-// RestaurantID is the id of a restaurant in the configuration and in the ordering service's
-// parameter restaurantId.
+// RestaurantID is the id of a restaurant in the configuration and in the ordering service's parameter restaurantId.
 type RestaurantID string
 
 // Index is a position in one of a Content's tables: products, ingredients, groups or schemes. It is
@@ -24,8 +22,7 @@ type Settings struct {
 	MaxZeroNone bool
 	// StopListAnyValue counts any non-empty stop list as stopped (policy W7).
 	StopListAnyValue bool
-	// RefuseMissingExternalID makes dishes without externalId not orderable (policy O2,
-	// missing_external_id: refuse).
+	// RefuseMissingExternalID makes dishes without externalId not orderable (policy O2, missing_external_id: refuse).
 	RefuseMissingExternalID bool
 	// MaxDepth is the maximum number of modifier levels of a dish; 1 allows only its own scheme
 	// (policy W15). Zero or less means DefaultMaxDepth.

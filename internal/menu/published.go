@@ -12,9 +12,8 @@ import (
 	"larder/internal/jsontext"
 )
 
-// Published is a menu view as the ordering service published it, with all its fields, known to
-// larder or not (policy W8). It is split into the part that all restaurants of a chain share and
-// the stop values. It is immutable.
+// Published is a menu view as the ordering service published it, with all its fields, known to larder or not (policy
+// W8). It is split into the part that all restaurants of a chain share and the stop values. It is immutable.
 //
 // Content is the view as compact JSON without the fields that stop a dish or ingredient (policy W7):
 // isContainInStopList, isListStoped and disabled, in any spelling, in the elements of products and
@@ -151,12 +150,10 @@ func (p Published) AppendAnswer(dst []byte) ([]byte, error) {
 	return append(append(dst, content[from:]...), tail...), nil
 }
 
-// MergeStopLists returns the content of p with the stop lists of now, matched by id. If an id has
-// several definitions, the first one counts, as in Compile. Elements that now does not have keep
-// their values of p. O(size of both).
+// MergeStopLists returns the content of p with the stop lists of now, matched by id. If an id has several definitions,
+// the first one counts, as in Compile. Elements that now does not have keep their values of p. O(size of both).
 //
-// A rollback uses it to serve an older content with the current stop lists (policy S7a). The error
-// is errForeignStops.
+// A rollback uses it to serve an older content with the current stop lists (policy S7a). The error is errForeignStops.
 func (p Published) MergeStopLists(now Published) (Published, error) {
 	type owner struct{ list, id string }
 	known := make(map[owner]string)

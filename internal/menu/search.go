@@ -86,8 +86,7 @@ func (c *Content) withDescendants(categories flags) flags {
 	return categories
 }
 
-// dishesWith returns the dishes that contain the word or, if there are none, a word that differs in
-// one letter.
+// dishesWith returns the dishes that contain the word or, if there are none, a word that differs in one letter.
 func (c *Content) dishesWith(word string) flags {
 	index := c.searchWords()
 	places := newFlags(c.products.Len() + len(c.categories) + c.ingredients.Len())

@@ -10,9 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// searchIndex contains every distinct folded word of a content's names and descriptions, with its
-// places. The first search builds it. A query word is compared with each distinct word once,
-// independent of the length of the texts.
+// searchIndex contains every distinct folded word of a content's names and descriptions, with its places. The first
+// search builds it. A query word is compared with each distinct word once, independent of the length of the texts.
 type searchIndex struct {
 	once   sync.Once
 	words  []searchWord
@@ -119,8 +118,7 @@ func (x *searchIndex) mark(places flags, fits func(*searchWord) bool) {
 	}
 }
 
-// leastTolerated is the minimum length of a word, in the query or in the menu, that may have one
-// wrong letter.
+// leastTolerated is the minimum length of a word, in the query or in the menu, that may have one wrong letter.
 const leastTolerated = 5
 
 // letterBits returns a set with a bit for each letter. Words that differ in one letter differ in at

@@ -203,8 +203,7 @@ func (d *decoder) count(field string) (n int, ok bool) {
 	return n, true
 }
 
-// maximum decodes maxCount. If it is null, negative or invalid, there is no maximum, whatever 0
-// means (policy M2).
+// maximum decodes maxCount. If it is null, negative or invalid, there is no maximum, whatever 0 means (policy M2).
 func (d *decoder) maximum(field string) int {
 	n, ok := d.count(field)
 	if !ok || n < 0 {

@@ -85,8 +85,7 @@ type Ingredient struct {
 	Stop                  StopList
 }
 
-// StopList contains the restaurants for which a dish or ingredient is stopped (policy W7): all of
-// them, or a list.
+// StopList contains the restaurants for which a dish or ingredient is stopped (policy W7): all of them, or a list.
 type StopList struct {
 	All bool
 	IDs []string

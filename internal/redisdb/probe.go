@@ -52,8 +52,7 @@ func (db *DB) Probe(ctx context.Context, channels ...string) error {
 	return nil
 }
 
-// probeKey returns the key of a probe; it expires. Keys of different tags are on
-// different masters of a cluster.
+// probeKey returns the key of a probe; it expires. Keys of different tags are on different masters of a cluster.
 func (db *DB) probeKey(tag int) string {
 	return db.prefix + ":{p:" + strconv.Itoa(tag) + "}:f1:probe"
 }

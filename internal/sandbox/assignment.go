@@ -133,8 +133,7 @@ func (s *assignment) assign(i int) {
 	s.split(i, 0, s.amounts[i])
 }
 
-// split tries every number of the i-th selection for its k-th option, and
-// assigns the rest to the options after it.
+// split tries every number of the i-th selection for its k-th option, and assigns the rest to the options after it.
 func (s *assignment) split(i, k, left int) {
 	if k == len(s.options[i])-1 {
 		s.counts[s.options[i][k]] += left

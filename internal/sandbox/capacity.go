@@ -25,8 +25,7 @@ type workQueue struct {
 	waiting []chan struct{} // closed when its request may run
 }
 
-// enter waits until fewer than limit requests run. It reports false if the
-// queue is full, or when done is closed.
+// enter waits until fewer than limit requests run. It reports false if the queue is full, or when done is closed.
 func (q *workQueue) enter(limit int, done <-chan struct{}) bool {
 	q.mu.Lock()
 	if limit == 0 || q.running < limit && len(q.waiting) == 0 {

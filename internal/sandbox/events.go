@@ -66,9 +66,8 @@ func (s *Sandbox) boardState() boardState {
 	}
 }
 
-// streamEvents handles GET /sandbox/events: server-sent events until the client
-// disconnects. Events contain the current state, so a client that reconnects
-// misses nothing: "orders" has new and changed orders, "board" everything else.
+// streamEvents handles GET /sandbox/events: server-sent events until the client disconnects. Events contain the current
+// state, so a client that reconnects misses nothing: "orders" has new and changed orders, "board" everything else.
 func (s *Sandbox) streamEvents(w http.ResponseWriter, c *call) {
 	defer s.streams.Add(-1)
 	if s.streams.Add(1) > maxStreams {
@@ -108,8 +107,7 @@ type reader struct {
 	total   int
 }
 
-// poll sends the changes since the last poll, or a comment. next is the time of
-// the next automatic transition.
+// poll sends the changes since the last poll, or a comment. next is the time of the next automatic transition.
 func (r *reader) poll(s *Sandbox, first bool) (next time.Time, err error) {
 	list, total, next := s.boardOrders(s.clock())
 	changed, held := []boardOrder{}, make(map[string]boardOrder, len(list))

@@ -6,9 +6,8 @@ import (
 	"fmt"
 )
 
-// Generate configures generated menus with realistic names, lengths and
-// modifiers. Equal values produce equal menus on every machine. The ChainSize
-// restaurants of a chain share one menu and differ only in their stop lists.
+// Generate configures generated menus with realistic names, lengths and modifiers. Equal values produce equal menus on
+// every machine. The ChainSize restaurants of a chain share one menu and differ only in their stop lists.
 //
 // 60 products make about 77 KB of JSON, 400 about 540 KB, 5,000 about 5.9 MB.
 type Generate struct {

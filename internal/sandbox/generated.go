@@ -21,8 +21,7 @@ type generated struct {
 // chain is the menu of the restaurants of a chain.
 type chain struct {
 	template *template
-	// read returns the model for validation. It is built on the first call,
-	// because most chains get no orders.
+	// read returns the model for validation. It is built on the first call, because most chains get no orders.
 	read func() (*menuModel, error)
 }
 

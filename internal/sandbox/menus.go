@@ -213,8 +213,7 @@ func restyle(part any, s Settings) any {
 	return part
 }
 
-// emptyFor returns the empty value of a list or text field. Numbers and measures
-// have no empty value and stay null.
+// emptyFor returns the empty value of a list or text field. Numbers and measures have no empty value and stay null.
 func emptyFor(name string) any {
 	switch fold(name) {
 	case "categories", "products", "ingredients", "ingredientsgroups", "ingredientsschemes", "imageurls", "iscontaininstoplist":

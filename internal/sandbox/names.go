@@ -25,8 +25,7 @@ var words = sync.OnceValue(func() (lists wordLists) { //nolint:gochecknoglobals 
 	return lists
 })
 
-// dishName returns the name of the k-th dish. Its words depend only on k, so
-// that names differ; rng chooses their form.
+// dishName returns the name of the k-th dish. Its words depend only on k, so that names differ; rng chooses their form.
 func dishName(d *rng, k int) string {
 	style, main, with, native := words().Styles, words().Mains, words().Sides, words().Native
 	name := style[k%len(style)] + " " + main[k%len(main)]

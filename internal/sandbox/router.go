@@ -144,9 +144,8 @@ func (s *Sandbox) sameSite(r *http.Request) error {
 	return nil
 }
 
-// reboundPage reports whether a page's host name was made to resolve to this
-// machine (DNS rebinding). Browsers treat such a page as the sandbox's own. If
-// the address is not a loopback one, every host name is allowed.
+// reboundPage reports whether a page's host name was made to resolve to this machine (DNS rebinding). Browsers treat
+// such a page as the sandbox's own. If the address is not a loopback one, every host name is allowed.
 func reboundPage(r *http.Request) bool {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	if local == nil || !local.IP.IsLoopback() || r.Header.Get("Origin") == "" {

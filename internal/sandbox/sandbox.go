@@ -1,6 +1,5 @@
-// Package sandbox is a complete ordering service in one process, for demos,
-// development and tests: the interface of docs/ordering-service.md (token
-// endpoint and six endpoints), steps of an operator, and faults on demand.
+// Package sandbox is a complete ordering service in one process, for demos, development and tests: the interface of
+// docs/ordering-service.md (token endpoint and six endpoints), steps of an operator, and faults on demand.
 //
 // It validates orders with its own code, independent of larder's packages. So an
 // order that larder accepts and the sandbox refuses reveals a bug. Only commands
@@ -36,8 +35,7 @@ type Config struct {
 	Settings Settings
 	// Log receives one line for every request and order, without personal data; nil: no log.
 	Log logrus.FieldLogger
-	// BaseURL is the sandbox's address in image URLs, such as
-	// "http://127.0.0.1:9090"; empty: URLs without a host.
+	// BaseURL is the sandbox's address in image URLs, such as "http://127.0.0.1:9090"; empty: URLs without a host.
 	BaseURL string
 }
 
@@ -63,8 +61,7 @@ type Sandbox struct {
 	done chan struct{} // closed when the sandbox stops, to end hanging requests
 }
 
-// New returns a sandbox without menus; [Sandbox.SetMenu] and
-// [Sandbox.SetGenerated] add them. It starts nothing.
+// New returns a sandbox without menus; [Sandbox.SetMenu] and [Sandbox.SetGenerated] add them. It starts nothing.
 func New(cfg Config) *Sandbox {
 	s := &Sandbox{
 		clock:    cfg.Clock,

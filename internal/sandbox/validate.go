@@ -53,8 +53,7 @@ func readJSON(body []byte) (any, error) {
 // member returns a field by its name in any spelling. A null counts as missing.
 func member(object map[string]any, name string) any { return object[spelling(object, name)] }
 
-// spelling returns the name of a field as the object spells it, which may differ in case and
-// underscores (policy W3).
+// spelling returns the name of a field as the object spells it, which may differ in case and underscores (policy W3).
 func spelling(object map[string]any, name string) string {
 	if _, ok := object[name]; ok {
 		return name

@@ -148,8 +148,7 @@ type dishLine struct {
 	ingredients []line
 }
 
-// checkLine checks a line. If several ingredients share an id, it uses the
-// combination with the fewest violations.
+// checkLine checks a line. If several ingredients share an id, it uses the combination with the fewest violations.
 func checkLine(path string, sent dishLine, c *menuModel, out stopped) *violations {
 	d, lines := sent.dish, sent.ingredients
 	try := &violations{}
@@ -186,8 +185,7 @@ func checkLine(path string, sent dishLine, c *menuModel, out stopped) *violation
 	return try
 }
 
-// composed checks the ingredients of one dish. Its total is Σ ingredient price ×
-// quantity for one unit of the dish.
+// composed checks the ingredients of one dish. Its total is Σ ingredient price × quantity for one unit of the dish.
 func (c *menuModel) composed(path string, d *item, lines []line, reading []*item, out stopped) *violations {
 	s := &violations{}
 	var chosen []selection

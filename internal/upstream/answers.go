@@ -156,7 +156,12 @@ func (c *Client) failure(op Operation, got *httpAnswer, cause error, tokens ...*
 }
 
 func (c *Client) noResponse(op Operation, err error) *Error {
-	return &Error{Operation: op, Err: err, again: true, fault: !errors.Is(err, context.Canceled)}
+	return &Error{
+		Operation: op,
+		Err:       err,
+		again:     true,
+		fault:     !errors.Is(err, context.Canceled),
+	}
 }
 
 // sendWatch records the TCP connection of one request, to find out whether any byte of the request may

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Slot is the right to make one call that writes. Its time limit starts when the caller's request
-// arrives (policy O8a).
+// Slot is the right to make one call that writes. Its time limit starts when the caller's request arrives (policy O8a).
 type Slot struct {
 	client *Client
 	name   string  // client, for round-robin
@@ -369,9 +368,8 @@ func (q *queue) rateAllows(now time.Time) bool {
 	return false
 }
 
-// predict estimates how long the last call of a client waits: until all calls before it, and the
-// call itself, have got a slot. That takes as many rounds as the client has calls, and each other
-// client gets at most one slot per round.
+// predict estimates how long the last call of a client waits: until all calls before it, and the call itself, have got
+// a slot. That takes as many rounds as the client has calls, and each other client gets at most one slot per round.
 func (q *queue) predict(l *clientQueue, now time.Time) time.Duration {
 	var ahead [kinds]int
 	for _, other := range q.clientOrder {

@@ -5,9 +5,8 @@
 // certain (took effect, did not take effect) or unknown (policy O8). A call that may have taken effect is never
 // repeated here. Reads are retried until their context's deadline, and protected by a circuit breaker (policy S5).
 //
-// sync uses it for reads, ordering for writes. It knows neither Redis nor HTTP serving nor
-// schedules. It never forwards a client's headers, above all not Idempotency-Key, which makes
-// net/http send a POST twice if the connection breaks.
+// sync uses it for reads, ordering for writes. It knows neither Redis nor HTTP serving nor schedules. It never forwards
+// a client's headers, above all not Idempotency-Key, which makes net/http send a POST twice if the connection breaks.
 package upstream
 
 import (
@@ -43,8 +42,7 @@ const (
 	maxCodeBytes   = 256     // of an error's code and request id, and of a content type
 )
 
-// maxErrorBytes is the maximum size of an answer's body in the journal and in responses to clients
-// (policies W14, O15).
+// maxErrorBytes is the maximum size of an answer's body in the journal and in responses to clients (policies W14, O15).
 const maxErrorBytes = 64 << 10
 
 // Paths relative to the base and token URLs (docs/ordering-service.md, sections 4 and 5).

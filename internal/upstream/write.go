@@ -34,7 +34,12 @@ type Answer struct {
 // call also ends with ctx; to prevent that, pass context.WithoutCancel. After either, nothing is sent, even
 // if the process was suspended in between.
 func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) {
-	got, used, err := c.write(ctx, &request{op: OpCreate, method: http.MethodPost, url: c.cfg.BaseURL + pathOrders, body: body})
+	got, used, err := c.write(ctx, &request{
+		op:     OpCreate,
+		method: http.MethodPost,
+		url:    c.cfg.BaseURL + pathOrders,
+		body:   body,
+	})
 	if err != nil {
 		return Created{}, err
 	}
@@ -76,7 +81,12 @@ func (c *Client) change(ctx context.Context, op Operation, orderID string, body 
 
 func (c *Client) storedAnswer(got *httpAnswer, used *oauth2.Token) Answer {
 	body, cut := c.storedBody(got, used)
-	return Answer{Status: got.status, ContentType: got.contentType(), Body: body, Cut: cut}
+	return Answer{
+		Status:      got.status,
+		ContentType: got.contentType(),
+		Body:        body,
+		Cut:         cut,
+	}
 }
 
 // InPath reports whether an orderID is valid in a path: it is not empty and cannot change the path.

@@ -50,7 +50,12 @@ func newWritePool(single *http.Transport, cfg Config, log logrus.FieldLogger) *w
 	base, _ := url.Parse(cfg.BaseURL) // Validate has checked it
 	proxy, err := single.Proxy(&http.Request{URL: base})
 	translated := strings.ContainsFunc(base.Host, func(r rune) bool { return r > unicode.MaxASCII })
-	return &writePool{single: single, direct: proxy == nil && err == nil && !translated, log: log, reuse: cfg.Timeouts.Reuse}
+	return &writePool{
+		single: single,
+		direct: proxy == nil && err == nil && !translated,
+		log:    log,
+		reuse:  cfg.Timeouts.Reuse,
+	}
 }
 
 // RoundTrip implements http.RoundTripper. The caller must close the response's body. http.Transport sends

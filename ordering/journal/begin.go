@@ -92,9 +92,8 @@ func (j *Journal) beginChange(ctx context.Context, o ordering.CallSpec, key stri
 	return j.open(ctx, o, c, key)
 }
 
-// rejected returns the reason to reject a change. If the key was taken after it was read, that
-// takes precedence over why: perhaps the same request came in twice, and its first call caused the
-// state that was found.
+// rejected returns the reason to reject a change. If the key was taken after it was read, that takes precedence over
+// why: perhaps the same request came in twice, and its first call caused the state that was found.
 func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, found *order, why error) error {
 	if o.Key == "" {
 		return why

@@ -6,10 +6,9 @@
 // was read, and committed by one script, commit.lua. The script applies the whole transaction if
 // the order has not changed since, and otherwise nothing. Only Redis's clock is used.
 //
-// All keys of a connection share one hash tag (cache.Keys, docs/redis.md), and every script
-// declares all its keys, so that scripts run on a cluster too. Guest data and the service's answers
-// have their own keys with a shorter lifetime (policy O13). No error and no log line of this
-// package contains them, or an idempotency key.
+// All keys of a connection share one hash tag (cache.Keys, docs/redis.md), and every script declares all its keys, so
+// that scripts run on a cluster too. Guest data and the service's answers have their own keys with a shorter lifetime
+// (policy O13). No error and no log line of this package contains them, or an idempotency key.
 //
 // Its caller is ordering.Orders. The package validates nothing and talks only to Redis.
 package journal
@@ -41,12 +40,22 @@ var _ ordering.Journal = (*Journal)(nil)
 // CustomerDataTTL (policies O7 and O13), AllowNonDurable, AllowEviction, WaitReplicas and
 // WaitTimeout (policy O14), AcceptRestore and StateDir (policy O14a). New does not access Redis.
 func New(r *redisdb.DB, cfg ordering.Config, log logrus.FieldLogger) *Journal {
-	return newJournal(&reader{keys: cache.NewKeys(r.Prefix()), read: r.Client(), write: r.NoRetry(), log: log}, r.Embedded(), cfg)
+	return newJournal(&reader{
+		keys:  cache.NewKeys(r.Prefix()),
+		read:  r.Client(),
+		write: r.NoRetry(),
+		log:   log,
+	}, r.Embedded(), cfg)
 }
 
 func newJournal(r *reader, embedded bool, cfg ordering.Config) *Journal {
 	r.secret = &secret{name: r.keys.JournalSecret(), client: r.write}
-	w := &writer{reader: r, memory: &memory{embedded: embedded, cfg: cfg, log: r.log, states: map[string]*state{}}}
+	w := &writer{reader: r, memory: &memory{
+		embedded: embedded,
+		cfg:      cfg,
+		log:      r.log,
+		states:   map[string]*state{},
+	}}
 	return &Journal{writer: w, guard: &guard{writer: w}, sweeper: &sweeper{w}}
 }
 

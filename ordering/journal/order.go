@@ -26,8 +26,7 @@ func member(created time.Time, ref string) string {
 	return zeros[min(len(ms), timeDigits):] + ms + "/" + ref
 }
 
-// atCommit returns the value that means the time of the commit, which is known only after it. No record has
-// this time.
+// atCommit returns the value that means the time of the commit, which is known only after it. No record has this time.
 func atCommit() time.Time { return time.UnixMilli(-1).UTC() }
 
 // stamp replaces atCommit by the time of the commit.

@@ -237,10 +237,9 @@ func (c *tx) keepRecord() {
 	}
 }
 
-// expireRecord lets everything expire again after a call has ended. The record expires record_ttl
-// after the later of creation and expectedAt, but not before customer_data_ttl from now. The call's
-// guest data expires customer_data_ttl from now, and if the outcome had been unknown, so does the
-// guest data of every call (policy O13).
+// expireRecord lets everything expire again after a call has ended. The record expires record_ttl after the later of
+// creation and expectedAt, but not before customer_data_ttl from now. The call's guest data expires customer_data_ttl
+// from now, and if the outcome had been unknown, so does the guest data of every call (policy O13).
 func (c *tx) expireRecord(ended int, wasUnknown bool) {
 	c.rel, c.abs = c.number(c.cfg.CustomerDataTTL.Milliseconds()), c.number(c.recordUntil())
 	c.list(c.expiryList(), "", c.rel, c.abs)

@@ -30,8 +30,7 @@ func (d *groupSlot) distanceAt(count int64) int64 {
 func (d *groupSlot) costOfRemove() int64 { return d.distanceAt(d.count-1) - d.distance() }
 func (d *groupSlot) costOfAdd() int64    { return d.distanceAt(d.count+1) - d.distance() }
 
-// removable and addable return how many units can leave or enter at the same cost each, that is, up
-// to the next limit.
+// removable and addable return how many units can leave or enter at the same cost each, that is, up to the next limit.
 func (d *groupSlot) removable() int64 {
 	units := d.count
 	for _, limit := range [...]int64{d.min, d.max} {

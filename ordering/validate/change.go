@@ -125,8 +125,7 @@ func (p *Payments) checkPayment(paid *payment) {
 	}
 }
 
-// Cover adds a violation to the last amount if the payments are less than total, unless one of them
-// is not known.
+// Cover adds a violation to the last amount if the payments are less than total, unless one of them is not known.
 func (p *Payments) Cover(total decimal.NullDecimal) {
 	if p.broken || !total.Valid {
 		return

@@ -44,8 +44,7 @@ type Config struct {
 	PriceDigits int `yaml:"price_digits"`
 	// Required lists the mandatory fields of each expedition type. Policy O1.
 	Required Required `yaml:"required"`
-	// MissingExternalID is the handling of dishes and ingredients without an externalId: fallback
-	// or refuse. Policy O2.
+	// MissingExternalID is the handling of dishes and ingredients without an externalId: fallback or refuse. Policy O2.
 	MissingExternalID MissingExternalID `yaml:"missing_external_id"`
 	// PastTolerance is how far expectedAt may be in the past. Policy O4.
 	PastTolerance time.Duration `yaml:"past_tolerance"`

@@ -111,10 +111,9 @@ func newDecoder(in Input, notes *violation.List) decoder {
 	return d
 }
 
-// record makes the reader append the canonical form of the body, which is equal for all bodies with
-// equal meaning (policy O7). Members are sorted, there is no white space, strings have the same
-// escapes, and numbers are written by value. Two spellings of one field in an object keep their
-// order, because the last one counts.
+// record makes the reader append the canonical form of the body, which is equal for all bodies with equal meaning
+// (policy O7). Members are sorted, there is no white space, strings have the same escapes, and numbers are written by
+// value. Two spellings of one field in an object keep their order, because the last one counts.
 func (d *decoder) record(dst []byte, size int) {
 	d.AppendNumber, d.KnownNames = appendCanonicalNumber, canonicalNames
 	d.Record(slices.Grow(dst, size+size/8)) // with room for a comma after each value

@@ -10,8 +10,7 @@ import (
 	"larder/ordering/violation"
 )
 
-// maxUnits limits the quantity of an ingredient per unit of a dish, with nested quantities
-// multiplied (policy W15).
+// maxUnits limits the quantity of an ingredient per unit of a dish, with nested quantities multiplied (policy W15).
 const maxUnits = 1_000_000
 
 // unreadable is the number of units if it is not known.

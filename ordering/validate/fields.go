@@ -288,8 +288,7 @@ const (
 	lineMeasure
 )
 
-// The fields of the interface (docs/ordering-service.md, section 2), with larder's own fields
-// soonest and groupId.
+// The fields of the interface (docs/ordering-service.md, section 2), with larder's own fields soonest and groupId.
 //
 //nolint:gochecknoglobals // constants
 var (

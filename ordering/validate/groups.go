@@ -87,7 +87,13 @@ func (t *groupTable) reset() {
 // choose adds an ingredient to the table, unless the menu does not have it.
 func (t *groupTable) choose(line int32, it *item, units int64, flat bool) {
 	if it.index != menu.None {
-		t.choices = append(t.choices, selected{line: line, index: it.index, units: units, pinnedGroup: menu.None, flat: flat})
+		t.choices = append(t.choices, selected{
+			line:        line,
+			index:       it.index,
+			units:       units,
+			pinnedGroup: menu.None,
+			flat:        flat,
+		})
 	}
 }
 
@@ -95,7 +101,12 @@ func (t *groupTable) choose(line int32, it *item, units int64, flat bool) {
 func (c *validation) countGroups(n int32, scheme menu.Index, above []menu.Index) {
 	t := &c.groups
 	l := &c.order.lines[n]
-	t.open(c.Catalogue, openScheme{scheme: scheme, owner: menu.None, parent: -1, depth: l.depth + 1}, 1, l.truncated)
+	t.open(c.Catalogue, openScheme{
+		scheme: scheme,
+		owner:  menu.None,
+		parent: -1,
+		depth:  l.depth + 1,
+	}, 1, l.truncated)
 	if !c.markReached(n, above) || !t.flow.assign(t.slots, c.selections(n), &c.work) {
 		c.refuseList(n, violation.LimitExceeded, violation.Params{"limit": assignmentWork}, violation.LimitOfSteps+c.itemName(n))
 		return
@@ -181,7 +192,12 @@ func (c *validation) openNestedScheme(n int32, ch *selected, scheme menu.Index, 
 		units += max(other.units, 0)
 		unknown = unknown || other.units <= 0 || c.order.lines[other.line].truncated
 	}
-	b := openScheme{scheme: scheme, owner: ch.index, parent: from, depth: depth}
+	b := openScheme{
+		scheme: scheme,
+		owner:  ch.index,
+		parent: from,
+		depth:  depth,
+	}
 	t.open(c.Catalogue, b, max(units, 1), unknown)
 }
 
@@ -254,7 +270,13 @@ func (c *validation) reportGroups(n int32) {
 			code = violation.GroupMax
 		}
 		group := &c.Catalogue.Groups()[t.groups[i].group]
-		params := violation.Params{"group": group.ID, "name": group.Name, "min": d.min, "max": any(nil), "count": d.count}
+		params := violation.Params{
+			"group": group.ID,
+			"name":  group.Name,
+			"min":   d.min,
+			"max":   any(nil),
+			"count": d.count,
+		}
 		if d.max != noMaximum {
 			params["max"] = d.max
 		}

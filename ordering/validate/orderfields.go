@@ -213,8 +213,7 @@ const (
 	minPhoneDigits = 5
 )
 
-// checkTexts rejects texts that are too long or contain control characters, and invalid phone
-// numbers (policy H10).
+// checkTexts rejects texts that are too long or contain control characters, and invalid phone numbers (policy H10).
 func (c fieldCheck) checkTexts() {
 	o := c.order
 	checkTextsOf(&c.violations, &o.object, "")
@@ -289,7 +288,12 @@ func requiredFieldsOf(names []string) requiredFields {
 	}
 	for _, name := range names {
 		outer, inner, nested := strings.Cut(name, ".")
-		wanted := requiredField{name: name, outer: outer, inner: inner, field: wholeObject}
+		wanted := requiredField{
+			name:  name,
+			outer: outer,
+			inner: inner,
+			field: wholeObject,
+		}
 		fields := orderFields
 		switch outer {
 		case "guest":

@@ -25,9 +25,8 @@ func (m *mapping) clear() {
 	m.order, m.guest, m.address = upstream.Order{}, upstream.Guest{}, upstream.Address{}
 }
 
-// mapOrder converts a valid order for the ordering service: dishes and ingredients as in the
-// catalogue (policies O2, P3), flat (policy M5), and everything else as the client sent it. The
-// result is valid until the next order.
+// mapOrder converts a valid order for the ordering service: dishes and ingredients as in the catalogue (policies O2,
+// P3), flat (policy M5), and everything else as the client sent it. The result is valid until the next order.
 func (m *mapping) mapOrder(c *validation) *upstream.Order {
 	o, out := c.order, &m.order
 	*out = upstream.Order{
@@ -71,8 +70,7 @@ func (m *mapping) mapDishes(c *validation) []upstream.Dish {
 	return m.dishes
 }
 
-// mapIngredients appends the ingredients of line n, each followed by its own, with quantities for
-// one unit of the dish.
+// mapIngredients appends the ingredients of line n, each followed by its own, with quantities for one unit of the dish.
 func (m *mapping) mapIngredients(c *validation, n int32) {
 	lines := c.order.lines
 	for child := lines[n].first; child != none; child = lines[child].next {

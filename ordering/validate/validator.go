@@ -252,8 +252,7 @@ type Result struct {
 // resultWriter writes the JSON response of the validate route.
 type resultWriter struct{ jsontext.Writer }
 
-// writeResult checks the order and appends the JSON of the result. Amounts are exact decimals;
-// unknown values are null.
+// writeResult checks the order and appends the JSON of the result. Amounts are exact decimals; unknown values are null.
 func (c *validation) writeResult(dst []byte) ([]byte, error) {
 	w := resultWriter{jsontext.Writer{Buf: dst}}
 	valid := c.checkOrder()

@@ -29,7 +29,12 @@ func New(path string, code Code, params Params, language string) Violation {
 	if params == nil {
 		params = Params{}
 	}
-	return Violation{Path: path, Code: code, Msg: message(code, language, params, ""), Params: params}
+	return Violation{
+		Path:   path,
+		Code:   code,
+		Msg:    message(code, language, params, ""),
+		Params: params,
+	}
 }
 
 // Params are the facts of one violation, by name.
@@ -55,8 +60,7 @@ type List struct {
 	all []positioned
 }
 
-// Add adds a violation at the position pos. subject is a name for the message that is not a param;
-// it may be empty.
+// Add adds a violation at the position pos. subject is a name for the message that is not a param; it may be empty.
 func (l *List) Add(pos int32, path string, code Code, params Params, subject string) {
 	if l.Limit > 0 && len(l.all) >= l.Limit {
 		return

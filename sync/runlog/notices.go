@@ -110,8 +110,7 @@ type Follower struct {
 	at   int
 }
 
-// Follow starts to follow the runs of all instances. Notices arrive only while
-// ReceiveNotices runs and Redis responds.
+// Follow starts to follow the runs of all instances. Notices arrive only while ReceiveNotices runs and Redis responds.
 func (l *Log) Follow() *Follower { return &Follower{feed: l.feed} }
 
 // Next returns the notices since the last Next, and a channel that closes when there may be more notices.

@@ -16,11 +16,10 @@ import (
 	"larder/internal/redisdb"
 )
 
-// An unfinished run is in the restaurant's hash, as JSON that scripts compare. A finished one is an
-// entry of the restaurant's stream. The number of an entry is the time of the run's id, or follows the
-// entry before it if that is later. So runs are found by their ids, in the order in which they
-// finished. Scheduled runs that found nothing changed are folded into one record, which stays in the
-// hash until another run finishes; see appendrun.lua.
+// An unfinished run is in the restaurant's hash, as JSON that scripts compare. A finished one is an entry of the
+// restaurant's stream. The number of an entry is the time of the run's id, or follows the entry before it if that is
+// later. So runs are found by their ids, in the order in which they finished. Scheduled runs that found nothing changed
+// are folded into one record, which stays in the hash until another run finishes; see appendrun.lua.
 const (
 	recordField = "r"    // of an entry
 	joinedField = "by"   // of an entry: the clients that joined

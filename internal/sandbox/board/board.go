@@ -1,7 +1,6 @@
-// Package board is the sandbox's board, for developers of storefronts: orders in the kitchen, stop
-// lists, faults, settings and counters. It is written in TypeScript (src) and bundled into dist,
-// which is committed and embedded. The page never loads data from another origin; [Policy] enforces
-// that. internal/sandbox serves it.
+// Package board is the sandbox's board, for developers of storefronts: orders in the kitchen, stop lists, faults,
+// settings and counters. It is written in TypeScript (src) and bundled into dist, which is committed and embedded. The
+// page never loads data from another origin; [Policy] enforces that. internal/sandbox serves it.
 package board
 
 //go:generate go test -tags nomsgpack -run ^TestBundle$ . -update
