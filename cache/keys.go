@@ -27,8 +27,8 @@ func DefaultMenu(connection string) menu.RestaurantID {
 // All keys of a restaurant share the hash tag {r:ID}; all keys of a content share {c:HASH}. A Redis
 // cluster rejects a script whose keys are in several slots. The zero value uses redisdb.DefaultPrefix.
 type Keys struct {
-	prefix string
-	memory *strings.Builder // has the names of an order; nil: each has its own memory
+	prefix   string
+	appendTo *strings.Builder // see In; nil: each name has its own memory
 }
 
 // NewKeys returns the keys with the given prefix.
@@ -166,19 +166,20 @@ func (k Keys) RunIndex() string { return k.name(format, "runs") }
 // Keys of the journal of orders. All keys of a connection share the hash tag {o:NAME}, so that one
 // script can use any of them.
 
-// In returns keys whose names of an order are appended to b, because each order needs a dozen of them.
+// In returns keys that append the names of an order to b, because each order needs a dozen of them. They are not safe for
+// concurrent use, and b must not be reset.
 func (k Keys) In(b *strings.Builder) Keys { return Keys{k.prefix, b} }
 
 func (k Keys) orderName(connection, name, id string) string {
 	parts := [...]string{cmp.Or(k.prefix, redisdb.DefaultPrefix), ":{o:", connection, "}:", format, ":", name, id}
-	if k.memory == nil {
+	if k.appendTo == nil {
 		return strings.Join(parts[:], "")
 	}
-	start := k.memory.Len()
+	start := k.appendTo.Len()
 	for _, part := range parts {
-		k.memory.WriteString(part)
+		k.appendTo.WriteString(part)
 	}
-	return k.memory.String()[start:]
+	return k.appendTo.String()[start:]
 }
 
 // JournalSecret contains the secret for hashing fingerprints and idempotency keys. It never expires.

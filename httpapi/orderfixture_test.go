@@ -120,6 +120,7 @@ type sandboxOrder struct {
 	Total    json.Number
 	Payments []json.RawMessage
 	Headers  map[string]string
+	Body     struct{ Comment string }
 }
 
 // has returns the orders of the ordering service.

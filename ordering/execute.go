@@ -143,12 +143,11 @@ type hasher struct {
 
 var hashers sync.Pool //nolint:gochecknoglobals // only caches memory
 
-// hashed returns the keyed hash of texts. The length of each text is hashed too, so that moving a
-// boundary changes the hash.
+// hashed returns the keyed hash of texts. The length of each text is hashed too, so that moving a boundary changes the hash.
 func hashed(secret []byte, parts ...string) string {
 	h, _ := hashers.Get().(*hasher)
 	if h == nil || !bytes.Equal(h.secret, secret) {
-		h = &hasher{Hash: hmac.New(sha256.New, secret), secret: secret}
+		h = &hasher{Hash: hmac.New(sha256.New, secret), secret: bytes.Clone(secret)}
 	}
 	defer hashers.Put(h)
 	h.Reset()
@@ -157,8 +156,9 @@ func hashed(secret []byte, parts ...string) string {
 		h.text = append(binary.BigEndian.AppendUint64(h.text, uint64(len(part))), part...)
 	}
 	_, _ = h.Write(h.text) // never fails (hash.Hash)
-	h.text = h.Sum(h.text[:0])
-	return string(hex.AppendEncode(h.text, h.text)[len(h.text):])
+	sum := h.Sum(h.text[:0])
+	h.text = hex.AppendEncode(sum, sum)
+	return string(h.text[len(sum):])
 }
 
 // replayed returns the result of the call that has the key. It returns *KeyReusedError for a
@@ -257,7 +257,7 @@ func (o *Orders) send(ctx context.Context, e *execution, slot *upstream.Slot) {
 	}
 	ctx, span := tracing.Start(ctx, "order."+string(call.Operation))
 	defer func() { traceCall(span, &e.record, &e.result) }()
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), slot.Before(e.end))
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), slot.EarlierEnd(e.end))
 	defer cancel()
 	if !time.Now().Before(e.end) {
 		e.result.Outcome = OutcomeNotSent

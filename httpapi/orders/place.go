@@ -116,7 +116,7 @@ func (h *Handlers) Place(c *gin.Context) error {
 		placed, err = h.deps.Orders.Place(c.Request.Context(), request)
 	}
 	err = h.answerOrder(c, respond.OrderCall{Operation: upstream.OpCreate, Connection: connection, Restaurant: restaurant.ID}, placed, err)
-	if err == nil { // violations refer to the order, and are written later
+	if err == nil { // an error is written later
 		h.release(pooled)
 	}
 	return err

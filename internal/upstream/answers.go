@@ -165,11 +165,12 @@ func (c *Client) noResponse(op Operation, err error) *Error {
 }
 
 // sendWatch records the TCP connection of one request, to find out whether any byte of the request may
-// have been sent (policy O8, "nothing written"). It is in the context of the request.
+// have been sent (policy O8, "nothing written"). It is in the context of the request, where writePool uses it.
 type sendWatch struct {
 	sendWindow
 
-	got atomic.Pointer[httptrace.GotConnInfo] // nil: the request has no connection
+	used bool                                  // writePool has the request
+	got  atomic.Pointer[httptrace.GotConnInfo] // nil: the request has no connection
 }
 
 type sendWatchKey struct{}
@@ -186,7 +187,7 @@ func sendWatchOf(ctx context.Context) *sendWatch {
 func (w *sendWatch) nothingSent() bool {
 	got := w.got.Load()
 	if got == nil {
-		return true
+		return w.used // anything else does not report its connections
 	}
 	counted, ok := got.Conn.(*writeConn) // not ok if http.Transport added TLS behind a proxy: its bytes are not counted
 	return ok && counted.written.Load() == 0

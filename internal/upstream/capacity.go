@@ -92,8 +92,8 @@ func (s *Slot) hold(ctx context.Context) error {
 	return err
 }
 
-// Before returns the earlier of end and the end of the slot's call. s may be nil.
-func (s *Slot) Before(end time.Time) time.Time {
+// EarlierEnd returns the earlier of end and the end of the slot's call. A slot that limits nothing may be nil.
+func (s *Slot) EarlierEnd(end time.Time) time.Time {
 	if s != nil && s.client != nil && s.deadline.Before(end) {
 		return s.deadline
 	}

@@ -114,7 +114,7 @@ func (c *Client) write(ctx context.Context, r *request) (*httpAnswer, *oauth2.To
 		return nil, nil, err
 	}
 	defer slot.Release()
-	if end, bounded := ctx.Deadline(); !bounded || end.After(slot.deadline) {
+	if end, bounded := ctx.Deadline(); !bounded || end.After(slot.deadline) { // see EarlierEnd
 		limited, cancel := context.WithDeadline(ctx, slot.deadline)
 		defer cancel()
 		ctx = limited

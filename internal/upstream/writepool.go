@@ -61,8 +61,9 @@ func newWritePool(single *http.Transport, cfg Config, log logrus.FieldLogger) *w
 // RoundTrip implements http.RoundTripper. The caller must close the response's body. http.Transport sends
 // large bodies: a service may respond before it has read one, and http.Transport reads while it writes.
 func (p *writePool) RoundTrip(req *http.Request) (*http.Response, error) {
+	watch := sendWatchOf(req.Context())
+	watch.used = true
 	if !p.direct || req.ContentLength > writeBuffer {
-		watch := sendWatchOf(req.Context())
 		return p.single.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 			GotConn: func(info httptrace.GotConnInfo) { watch.got.Store(&info) },
 		})))
@@ -304,7 +305,7 @@ func (b *writeBody) send(req *http.Request) error {
 		}
 		info := &httptrace.GotConnInfo{Conn: conn, Reused: conn.used()}
 		sendWatchOf(b.ctx).got.Store(info)
-		if trace := httptrace.ContextClientTrace(b.ctx); trace != nil && trace.GotConn != nil {
+		if trace := httptrace.ContextClientTrace(b.ctx); trace != nil && trace.GotConn != nil { // as http.Transport does; tests use it
 			trace.GotConn(*info)
 		}
 		b.conn, b.stop = conn, context.AfterFunc(b.ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })

@@ -37,10 +37,21 @@ type evaluation struct {
 	err          error
 }
 
-// evaluations are reused, with their commands and channels, unless the context of the caller has ended.
-//
-//nolint:gochecknoglobals // only caches memory
-var evaluations = sync.Pool{New: func() any { return &evaluation{done: make(chan struct{}, 1)} }}
+var evaluations = sync.Pool{New: func() any { return &evaluation{done: make(chan struct{}, 1)} }} //nolint:gochecknoglobals // only caches memory
+
+// newEvaluation returns an evaluation without a command.
+func newEvaluation(key string, wait int, limit time.Duration) *evaluation {
+	e, _ := evaluations.Get().(*evaluation)
+	e.key, e.wait, e.limit, e.err = key, wait, limit, nil
+	return e
+}
+
+// release allows others to use e. It must not be called if share or send returned an error: drain may still use e.
+func (e *evaluation) release() {
+	clear(e.command)
+	e.ctx, e.reply = nil, nil
+	evaluations.Put(e)
+}
 
 // withSource returns the command with the text of the script instead of its hash.
 func (e *evaluation) withSource() []any {
@@ -81,7 +92,7 @@ func (w *writer) share(ctx context.Context, b *batcher, e *evaluation) error {
 // pipelines have timed out.
 func (w *writer) drain(b *batcher) {
 	var failure error
-	var few [4]*evaluation
+	var few [4]*evaluation // a usual batch needs no allocation
 	for {
 		b.mu.Lock()
 		n := len(b.queue)
@@ -148,8 +159,8 @@ func (w *writer) exec(ctx context.Context, batch []*evaluation, source bool) (mi
 	acknowledged := -1
 	if wait == 0 {
 		_, _ = pipe.Exec(ctx) // each reply has its own error
-		if limit == 0 {
-			w.pipelines.Put(pipe)
+		if _, oneServer := w.write.(*redis.Client); oneServer && limit == 0 {
+			w.pipelines.Put(pipe) // for pipelineOf
 		}
 	} else {
 		waited := pipe.Do(ctx, "WAIT", wait, limit.Milliseconds())

@@ -158,8 +158,10 @@ func (w *writer) pipelineOf(ctx context.Context, key string, limit time.Duration
 	var server *redis.Client
 	switch client := w.write.(type) {
 	case *redis.Client:
-		if pipe, ok := w.pipelines.Get().(redis.Pipeliner); ok && limit == 0 {
-			return pipe, nil
+		if limit == 0 {
+			if pipe, ok := w.pipelines.Get().(redis.Pipeliner); ok {
+				return pipe, nil
+			}
 		}
 		server = client
 	case *redis.ClusterClient:
@@ -183,8 +185,8 @@ func (w *writer) pipelineOf(ctx context.Context, key string, limit time.Duration
 func (w *writer) run(ctx context.Context, c *tx, wait int, limit time.Duration) (reply, int, error) {
 	s := w.state(c.connection())
 	known := s.known()
-	e, _ := evaluations.Get().(*evaluation)
-	e.key, e.command, e.wait, e.limit = c.keys[0], c.command(e.command[:0], known), wait, limit
+	e := newEvaluation(c.keys[0], wait, limit)
+	e.command = c.command(e.command[:0], known)
 	var err error
 	switch {
 	case c.mode == modeWatch || c.mode == modeProbe: // must not wait for a full queue
@@ -199,7 +201,7 @@ func (w *writer) run(ctx context.Context, c *tx, wait int, limit time.Duration) 
 	if err != nil {
 		return reply{}, 0, err
 	}
-	defer evaluations.Put(e)
+	defer e.release()
 	r, err := readReply(e.reply)
 	if err == nil {
 		w.learn(s, r, c.mode, known, e.acknowledged)

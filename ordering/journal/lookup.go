@@ -62,11 +62,11 @@ func (w *writer) sharedText(ctx context.Context, connection, key string) (string
 		return w.readText(ctx, key)
 	}
 	// GETRANGE returns an empty text for a missing key. GET would return an error, and go-redis needs much time to examine errors.
-	e, _ := evaluations.Get().(*evaluation)
-	e.key, e.command, e.wait, e.limit = key, append(e.command[:0], "getrange", &e.key, 0, -1), 0, 0
+	e := newEvaluation(key, 0, 0)
+	e.command = append(e.command[:0], "getrange", &e.key, 0, -1)
 	if err := w.share(ctx, &w.state(connection).lookups, e); err != nil {
 		return "", err
 	}
-	defer evaluations.Put(e)
+	defer e.release()
 	return e.reply.Text()
 }

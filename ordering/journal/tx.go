@@ -32,7 +32,7 @@ type tx struct {
 	text  strings.Builder // has most words of keys, argv and steps
 }
 
-// The usual sizes of a transaction. headWords are the words of ARGV before the checks.
+// The usual sizes of a transaction. headWords is the number of words of ARGV before the checks, as in commit.lua.
 const (
 	usualKeys, headWords, usualArgv, usualSteps, usualText = 10, 10, 22, 45, 1 << 10
 )
@@ -209,10 +209,10 @@ func (c *tx) command(all []any, r remembered) []any {
 	if r.Epoch != "" {
 		r.candidate = "" // not needed
 	}
-	copy(c.argv, []string{
+	*(*[headWords]string)(c.argv) = [...]string{ // exactly headWords words
 		c.mode, r.Epoch, c.number(r.Mark), r.Instance, c.number(r.Own), c.number(r.seen), r.candidate,
 		flag(reportOnly), flag(r.replicated), strconv.Itoa((len(c.argv) - headWords) / 3),
-	})
+	}
 	all = append(slices.Grow(all, 3+len(c.keys)+len(c.argv)+len(c.steps)), "evalsha", &commitHash, len(c.keys))
 	for _, words := range [...][]string{c.keys, c.argv, c.steps} {
 		for i := range words {
