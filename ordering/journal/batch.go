@@ -37,7 +37,10 @@ type evaluation struct {
 	err          error
 }
 
-var evaluations = sync.Pool{New: func() any { return &evaluation{done: make(chan struct{}, 1)} }} //nolint:gochecknoglobals // only caches memory
+// evaluations only caches memory.
+//
+//nolint:gochecknoglobals // see above
+var evaluations = sync.Pool{New: func() any { return &evaluation{done: make(chan struct{}, 1)} }}
 
 // newEvaluation returns an evaluation without a command.
 func newEvaluation(key string, wait int, limit time.Duration) *evaluation {
