@@ -196,7 +196,7 @@ func TestPageShowsDishesLikeTheCards(t *testing.T) {
 	if want := "Lunch Fries from €4.50 Dinner Fries from €4.50 Beef €12.00 per kg"; shown != want {
 		t.Errorf("the menu is %q, want %q", shown, want)
 	}
-	ids, links := strings.Count(string(page.body), `<li id="dish=d1">`), strings.Count(string(page.body), `<h3><a href="#dish=d1">`)
+	ids, links := strings.Count(string(page.body), `<i id="dish=d1">`), strings.Count(string(page.body), `<h3><a href="#dish=d1">`)
 	if ids != 1 || links != 2 {
 		t.Errorf("a dish in two categories has %d ids and %d links, want 1 and 2", ids, links)
 	}

@@ -151,6 +151,7 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   }, [bistro, fries.id]);
   await page.goto(`${larder}/`);
   const line = page.locator(`larder-order-form [data-line=${fries.id}]`);
+  await line.getByText('choose 1 fewer').waitFor(); // the notes of the menu and of the validation move the button
   await line.getByRole('button', { name: /^Change/ }).tap();
   const changed = page.locator('larder-order-form dialog[part=dish]');
   await changed.locator('[part=dish-add]').waitFor();

@@ -38,9 +38,9 @@ await scenario({ expected: [/status of 404/] }, async ({ page, open, larder }) =
     const { width, height } = await plain.page.locator('larder-menu img').first().boundingBox();
     if (size === 'wide') must(Math.abs(width / height - 4 / 3) < 0.01, `a photo has ${width} × ${height} pixels, want 4:3`);
     await shot(plain.page, `without-javascript-${size}`, { full: false });
-    const ids = await plain.page.locator('larder-menu li[id^="dish="]').evaluateAll((all) => all.map(({ id }) => id));
+    const ids = await plain.page.locator('larder-menu [id^="dish="]').evaluateAll((all) => all.map(({ id }) => id));
     equal(ids.length, new Set(ids).size, 'different ids of dishes');
-    const link = plain.page.locator(`larder-menu li[id="${ids[20]}"] a`);
+    const link = plain.page.locator(`larder-menu li:has([id="${ids[20]}"]) a`);
     equal(await link.getAttribute('href'), `#${ids[20]}`, 'the link to a dish');
     await link.click();
     equal(new URL(plain.page.url()).hash, `#${ids[20]}`, 'the address of a dish');
