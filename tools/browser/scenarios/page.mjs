@@ -3,7 +3,7 @@
 import { axe } from '../axe.mjs';
 import { tabTo, use } from '../keyboard.mjs';
 import { repeated } from '../matrix.mjs';
-import { equal, must, scenario, step } from '../scenario.mjs';
+import { equal, eventually, must, scenario, step } from '../scenario.mjs';
 import { everyVariant, shot } from '../shot.mjs';
 
 const address = 'Rua das Flores 1, Porto';
@@ -44,7 +44,7 @@ await scenario({ expected: [/status of 404/] }, async ({ page, open, larder }) =
     equal(await link.getAttribute('href'), `#${ids[20]}`, 'the link to a dish');
     await link.click();
     equal(new URL(plain.page.url()).hash, `#${ids[20]}`, 'the address of a dish');
-    must((await link.boundingBox()).y < 300, 'the link scrolls to the dish');
+    await eventually(async () => (await link.boundingBox()).y < 300, 'the link scrolls to the dish'); // smoothly
     await plain.page.close();
   }
 
