@@ -18,8 +18,8 @@ import (
 
 // The limits of what a whole order allocates, from its HTTP request to the response.
 const (
-	maxOrderAllocations = 265
-	maxOrderBytes       = 33_000
+	maxOrderAllocations = 280
+	maxOrderBytes       = 36_000
 )
 
 // An instance places orders of five dishes, with Redis and the ordering service in other processes. Its metrics

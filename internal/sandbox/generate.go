@@ -175,7 +175,13 @@ type (
 func (g Generate) template(n int) *template {
 	const gap = "{{stops}}"
 	m := newMenuGenerator(g, n)
-	menu := genMenu{Name: m.title(), Categories: m.categories, Schemes: m.schemes, Groups: m.groups, Ingredients: m.ingredients}
+	menu := genMenu{
+		Name:        m.title(),
+		Categories:  m.categories,
+		Schemes:     m.schemes,
+		Groups:      m.groups,
+		Ingredients: m.ingredients,
+	}
 	t := &template{}
 	for k := range g.Products {
 		p := m.product(k)

@@ -44,34 +44,39 @@ func (rt route) name() string { return rt.method + " " + rt.pattern }
 
 // routes returns all routes.
 func (s *Sandbox) routes() []route {
-	return []route{
-		{method: http.MethodPost, pattern: "/connect/token", open: true, serve: s.issueToken},
+	list := []route{
+		{method: http.MethodPost, pattern: "/connect/token", serve: s.issueToken},
 		{method: http.MethodGet, pattern: "/orders/api/v1/menu/view", serve: s.menuView},
-		{method: http.MethodPost, pattern: "/orders/api/v1/orders", changes: true, serve: s.createOrder},
-		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/pay", changes: true, serve: s.payOrder},
-		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/complete", changes: true, serve: s.completeOrder},
-		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/reject", changes: true, serve: s.rejectOrder},
+		{method: http.MethodPost, pattern: "/orders/api/v1/orders", serve: s.createOrder},
+		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/pay", serve: s.payOrder},
+		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/complete", serve: s.completeOrder},
+		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/reject", serve: s.rejectOrder},
 		{method: http.MethodGet, pattern: "/orders/api/v1/rejectionReasons", serve: s.rejectionReasons},
 
-		{method: http.MethodPut, pattern: "/sandbox/menus/{id}", open: true, serve: s.menus.putMenu},
-		{method: http.MethodGet, pattern: "/sandbox/menus/{id}", open: true, serve: s.menus.showMenu},
-		{method: http.MethodGet, pattern: "/sandbox/menus", open: true, serve: s.menus.listMenus},
-		{method: http.MethodPatch, pattern: "/sandbox/stop-list/{id}", open: true, serve: s.menus.patchStops},
-		{method: http.MethodGet, pattern: "/sandbox/orders", open: true, serve: s.listOrders},
-		{method: http.MethodGet, pattern: "/sandbox/orders/{id}", open: true, serve: s.showOrder},
-		{method: http.MethodPost, pattern: "/sandbox/orders/{id}/advance", open: true, serve: s.advanceOrder},
-		{method: http.MethodPut, pattern: "/sandbox/settings", open: true, serve: s.putSettings},
-		{method: http.MethodGet, pattern: "/sandbox/settings", open: true, serve: s.settings.show},
-		{method: http.MethodPut, pattern: "/sandbox/faults", open: true, serve: s.faults.put},
-		{method: http.MethodPost, pattern: "/sandbox/faults", open: true, serve: s.faults.post},
-		{method: http.MethodGet, pattern: "/sandbox/faults", open: true, serve: s.faults.show},
-		{method: http.MethodGet, pattern: "/sandbox/counters", open: true, serve: s.counters.show},
-		{method: http.MethodDelete, pattern: "/sandbox/counters", open: true, serve: s.counters.clear},
-		{method: http.MethodGet, pattern: "/sandbox/events", open: true, stream: s.streamEvents},
-		{method: http.MethodGet, pattern: "/sandbox/board/{id}", open: true, serve: boardFile},
-		{method: http.MethodGet, pattern: "/sandbox/images/{id}", open: true, serve: image},
-		{method: http.MethodGet, pattern: "", open: true, serve: welcome},
+		{method: http.MethodPut, pattern: "/sandbox/menus/{id}", serve: s.menus.putMenu},
+		{method: http.MethodGet, pattern: "/sandbox/menus/{id}", serve: s.menus.showMenu},
+		{method: http.MethodGet, pattern: "/sandbox/menus", serve: s.menus.listMenus},
+		{method: http.MethodPatch, pattern: "/sandbox/stop-list/{id}", serve: s.menus.patchStops},
+		{method: http.MethodGet, pattern: "/sandbox/orders", serve: s.listOrders},
+		{method: http.MethodGet, pattern: "/sandbox/orders/{id}", serve: s.showOrder},
+		{method: http.MethodPost, pattern: "/sandbox/orders/{id}/advance", serve: s.advanceOrder},
+		{method: http.MethodPut, pattern: "/sandbox/settings", serve: s.putSettings},
+		{method: http.MethodGet, pattern: "/sandbox/settings", serve: s.settings.show},
+		{method: http.MethodPut, pattern: "/sandbox/faults", serve: s.faults.put},
+		{method: http.MethodPost, pattern: "/sandbox/faults", serve: s.faults.post},
+		{method: http.MethodGet, pattern: "/sandbox/faults", serve: s.faults.show},
+		{method: http.MethodGet, pattern: "/sandbox/counters", serve: s.counters.show},
+		{method: http.MethodDelete, pattern: "/sandbox/counters", serve: s.counters.clear},
+		{method: http.MethodGet, pattern: "/sandbox/events", stream: s.streamEvents},
+		{method: http.MethodGet, pattern: "/sandbox/board/{id}", serve: boardFile},
+		{method: http.MethodGet, pattern: "/sandbox/images/{id}", serve: image},
+		{method: http.MethodGet, pattern: "", serve: welcome},
 	}
+	for i, rt := range list {
+		list[i].open = !strings.HasPrefix(rt.pattern, "/orders/")
+		list[i].changes = !list[i].open && rt.method != http.MethodGet
+	}
+	return list
 }
 
 func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {

@@ -313,7 +313,7 @@ func (b *writeBody) send(req *http.Request) error {
 			b.Reader, b.res.Body = b.res.Body, b
 			return nil
 		}
-		b.end()
+		b.releaseConn()
 		if !errors.Is(b.err, errUnasked) || !conn.used() {
 			return b.err
 		}
@@ -349,7 +349,7 @@ func (b *writeBody) Read(p []byte) (n int, err error) {
 // bytes in them as its response.
 func (b *writeBody) Close() error {
 	if b.buffers != nil {
-		b.end()
+		b.releaseConn()
 		b.Reader, b.buffers.head.R = http.NoBody, nil
 		writeBufferPool.Put(b.buffers)
 		b.buffers = nil
@@ -357,8 +357,8 @@ func (b *writeBody) Close() error {
 	return nil
 }
 
-// end keeps the connection or closes it. If a reused connection has failed, end also stops the use of the others.
-func (b *writeBody) end() {
+// releaseConn keeps the connection or closes it. If a reused connection has failed, it also stops the use of the others.
+func (b *writeBody) releaseConn() {
 	running := b.stop() // ctx has not ended, so the connection has no deadline
 	complete := b.Reader != nil && errors.Is(b.err, io.EOF)
 	failed := b.err != nil && !complete ||

@@ -119,19 +119,14 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	var words [8]string
-	n := 0
-	for word := range strings.SplitSeq(text, ",") {
-		words[min(n, len(words)-1)] = word
-		n++
-	}
+	words := strings.Split(text, ",")
 	switch {
-	case text == "0":
+	case len(words) == 1 && words[0] == "0":
 		return reply{}, errMoved
-	case text == "3":
+	case len(words) == 1 && words[0] == "3":
 		return reply{}, errFormat
-	case n != len(words):
-		return reply{}, fmt.Errorf("%w: commit.lua returned %d values", errCorrupt, n)
+	case len(words) != 8:
+		return reply{}, fmt.Errorf("%w: commit.lua returned %d values", errCorrupt, len(words))
 	}
 	r := reply{
 		refused:      words[0] == "2",

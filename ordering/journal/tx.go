@@ -32,10 +32,11 @@ type tx struct {
 	text  strings.Builder // has most words of keys, argv and steps
 }
 
-// The usual sizes of a transaction. headWords is the number of words of ARGV before the checks, as in commit.lua.
-const (
-	usualKeys, headWords, usualArgv, usualSteps, usualText = 10, 10, 22, 45, 1 << 10
-)
+// headWords is the number of words of ARGV before the checks, as in commit.lua.
+const headWords = 10
+
+// The usual numbers of words of a transaction, and the usual size of its text in bytes.
+const usualKeys, usualArgv, usualSteps, usualText = 10, 22, 45, 1 << 10
 
 // keepTTL leaves the expiry of a key as it is.
 const keepTTL = "keep"
