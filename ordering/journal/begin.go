@@ -139,7 +139,7 @@ func (j *Journal) adopted(o ordering.CallSpec) *tx {
 		State:      ordering.StatePlaced,
 	})
 	c.tookID = true
-	c.list(c.stateList(ordering.StatePlaced), "", "", "0")
+	c.list(c.stateList(ordering.StatePlaced), "", expiry{})
 	return c
 }
 
@@ -148,7 +148,7 @@ func (j *Journal) newRecordTx(r ordering.Record) *tx {
 	r.Calls, r.CreatedAt = c.next.Calls, atCommit()
 	c.next.Record = r
 	c.touch()
-	c.list(c.names.Orders(r.Connection), "", "", "0")
+	c.list(c.names.Orders(r.Connection), "", expiry{})
 	return c
 }
 
@@ -188,9 +188,9 @@ func (c *tx) openCall(call ordering.Call, body []byte, deadline time.Duration) {
 	}
 	call.Outcome, call.StartedAt, call.EndedAt = ordering.OutcomeOpen, atCommit(), time.Time{}
 	call.Attempts, call.Answer, call.Resolved, call.Contradicted = nil, nil, nil, ""
-	c.list(c.openList(), callSuffix(call.Number), c.number(deadline.Milliseconds()), "0")
+	c.list(c.openList(), callSuffix(call.Number), c.after(deadline))
 	if call.Key != "" {
-		c.step("set", c.idempotencyKey(call.Key), c.pointer(call.Number), "", "0")
+		c.stepUntil(expiry{}, "set", c.idempotencyKey(call.Key), c.pointer(call.Number))
 	}
 	if len(body) > 0 {
 		c.step("hset", c.guestKey(call.Number), fieldBody, string(body))

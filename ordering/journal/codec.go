@@ -40,14 +40,6 @@ const (
 	maxDecimal = 256
 )
 
-// revisionHead returns the beginning of a record with this revision; empty for a missing record.
-func revisionHead(revision string) string {
-	if revision == "" {
-		return ""
-	}
-	return recordFormat + revision + " "
-}
-
 var codecs = sync.Pool{New: func() any { return new(codec) }} //nolint:gochecknoglobals // only caches memory
 
 // encode returns the stored form of a record. Its time of the commit is zeros, which commit.lua replaces. encode
@@ -55,8 +47,7 @@ var codecs = sync.Pool{New: func() any { return new(codec) }} //nolint:gocheckno
 func encode(revision string, r *ordering.Record) (string, error) {
 	c, _ := codecs.Get().(*codec)
 	defer codecs.Put(c)
-	*c = codec{out: append(c.out[:0], revisionHead(revision)...)}
-	c.out = append(append(c.out, zeros...), ' ')
+	*c = codec{out: fmt.Appendf(c.out[:0], "%s%s %s ", recordFormat, revision, zeros)}
 	c.record(r)
 	return string(c.out), c.err(r.Ref)
 }

@@ -137,7 +137,7 @@ func (w *writer) probe(ctx context.Context, connection string) error {
 // mark; otherwise instances that learn each other's marks would never stop committing.
 func (w *writer) blank(connection, mode string) *tx {
 	c := w.newTx(&order{place: location{connection: connection}})
-	c.mode, c.argv, c.keys = mode, c.argv[:headWords], c.keys[:1]
+	c.mode, c.absent = mode, nil
 	return c
 }
 
@@ -185,7 +185,7 @@ func (w *writer) pipelineOf(ctx context.Context, key string, limit time.Duration
 func (w *writer) run(ctx context.Context, c *tx, wait int, limit time.Duration) (reply, int, error) {
 	s := w.state(c.connection())
 	known := s.known()
-	e := newEvaluation(c.keys[0], wait, limit)
+	e := newEvaluation(c.state[0], wait, limit)
 	e.command = c.command(e.command[:0], known)
 	var err error
 	switch {

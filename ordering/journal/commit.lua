@@ -16,8 +16,6 @@
 --   disputed      epochs that the pausing instances remembered, separated by spaces
 --   replicated    "1" once a replica has acknowledged a write (policy O14)
 --
--- KEYS[1]   the state of the connection
--- KEYS[2 ..] every key that the change checks or writes
 -- ARGV[1]   mode: "create" is rejected during a pause, the others never;
 --           "watch" and "probe" do not raise the mark; "probe" writes the
 --           unchanged mark, because WAIT needs a write before it
@@ -29,142 +27,193 @@
 -- ARGV[7]   epoch to set if none is stored and none is remembered
 -- ARGV[8]   "1" = lost commits do not pause new orders
 -- ARGV[9]   "1" = set replicated
--- ARGV[10]  c, the number of checks
--- ARGV[11 ..] c triples: key of a string, last, value: the bytes 0 to last of the
---           string must be the value ("" = the key must not exist)
--- ARGV[11+3c ..] the steps of the transaction, five words each, unused ones "":
---   record      key text rel abs     set the record of an order, with the time of the commit
---   set         key value rel abs    set a string
---   expire      key value rel abs    change the expiry; with a value, only if the string has it
---   hset        key field value -    set a field of a hash
---   del         key - - -            delete
---   del-if      key value - -        delete a string that has this value
---   zadd        key member rel abs   add to a sorted set, by the expiry or with score 0
---   zadd-now    key ref rel abs      add "now/ref" to a sorted set, in the same way
---   zrem        key member - -       remove from a sorted set
--- A key is its index in KEYS. It expires at the later of now + rel and abs
--- (milliseconds); rel "" = never, "keep" = as before.
+-- ARGV[10]  the number of keys that must not exist
+-- ARGV[11]  the number of checks
+-- ARGV[12 ..] two words for each check: last, value. The bytes 0 to last of the
+--           string must be the value.
+-- then the steps of the transaction, each with its words:
+--   record      head tail EXPIRY  set the record of an order: head, the time of the commit, tail
+--   set         value EXPIRY      set a string
+--   expire      value EXPIRY      change the expiry; with a value, only if the string has it
+--   hset        field value       set a field of a hash
+--   del                           delete
+--   del-if      value             delete a string that has this value
+--   zadd        member EXPIRY     add to a sorted set, by the expiry or with score 0
+--   zadd-now    ref EXPIRY        add "now/ref" to a sorted set, in the same way
+--   zrem        member            remove from a sorted set
+-- EXPIRY is "" (never), "keep" (as before), or two words: a key expires at the
+-- later of now + the first and the second, in milliseconds.
+--
+-- KEYS has the state, the keys that must not exist, the key of each check, and
+-- the key of each step.
 --
 -- result "1,now in milliseconds,epoch,mark,predecessors,paused,replicated,behind"  done
 --        "2,the same"  rejected: new orders are paused
 --        "0"  a checked value has changed
 --        "3"  the records have another format
 -- Missing fields are empty; behind is "1" if Redis lacks a commit of the
--- remembered epoch.
-local call = redis.call
+-- remembered epoch. predecessors is empty if the epoch is the remembered one.
+--
+-- Redis uses more time for Lua than for the commands: for each call, for each
+-- byte of a new text, and most for a conversion between a text and a number. So
+-- numbers stay texts where possible, and words that are not needed are not sent.
+local call, keys, words = redis.call, KEYS, ARGV
+local mode, known, knownMark, instance, knownOwn, seen = unpack(words, 1, 6)
+local state, own = keys[1], "by:" .. instance
 local time = call("TIME")
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local nowMicros = tonumber(time[1]) * 1000000 + tonumber(time[2])
--- Marks of instances without a commit since this time are removed and not
--- expected.
-local silent = nowMicros - 30 * 24 * 3600 * 1000000
-local function ms(number)
-  return string.format("%.0f", number)
+local micros = string.sub("00000" .. time[2], -6)
+local now, nowMicros = time[1] .. string.sub(micros, 1, 3), time[1] .. micros
+
+-- less compares natural numbers without leading zeros.
+local function less(a, b)
+  return #a < #b or #a == #b and a < b
+end
+-- Marks of instances without a commit for 30 days are removed and not expected.
+local function silent(mark)
+  return tonumber(mark) <= tonumber(nowMicros) - 30 * 24 * 3600 * 1000000
+end
+local function among(list, word)
+  return string.find(" " .. list .. " ", " " .. word .. " ", 1, true)
 end
 
-local own = "by:" .. ARGV[4]
-local kept = call("HMGET", KEYS[1], "epoch", "mark", "predecessors", "paused", "replicated", "disputed", own, "format")
-local epoch, mark, predecessors = kept[1] or "", tonumber(kept[2] or "0"), kept[3] or ""
-local paused, replicated, disputed = kept[4] or "", kept[5] or "", kept[6] or ""
-if epoch ~= "" and kept[8] ~= "2" then
-  return "3"
-end
-local function among(words, word)
-  return string.find(" " .. words .. " ", " " .. word .. " ", 1, true)
-end
-local known, knownOwn = ARGV[2], tonumber(ARGV[5])
-local lost = known ~= "" and epoch ~= known and not among(predecessors, known)
-local behind = ""
-if known ~= "" and epoch == known then
+local kept = call("HMGET", state, "epoch", "mark", own, "paused", "replicated")
+local epoch, mark, ownMark = kept[1] or "", kept[2] or "0", kept[3] or "0"
+local paused, replicated, predecessors, behind = kept[4] or "", kept[5] or "", "", ""
+local lost = false
+if epoch ~= known then
+  local more = call("HMGET", state, "predecessors", "format")
+  predecessors = more[1] or ""
+  if epoch ~= "" and more[2] ~= "2" then
+    return "3"
+  end
+  lost = known ~= "" and not among(predecessors, known)
+elseif known ~= "" and (less(mark, knownMark) or less(ownMark, knownOwn) and not silent(knownOwn)) then
   -- Other instances may have raised the mark although commits of this instance
   -- are lost. Its own mark shows that.
-  if mark < tonumber(ARGV[3]) or knownOwn > silent and tonumber(kept[7] or "0") < knownOwn then
-    behind = "1"
+  behind = "1"
+  lost = words[8] ~= "1"
+end
+if lost then
+  local disputed = call("HGET", state, "disputed") or ""
+  if paused == "" or not among(disputed, known) then
+    if paused == "" then
+      paused = now
+    end
+    call("HSET", state, "paused", paused, "disputed", disputed .. " " .. known)
   end
-  lost = behind == "1" and ARGV[8] ~= "1"
 end
-if lost and (paused == "" or not among(disputed, known)) then
-  if paused == "" then
-    paused = ms(now)
-  end
-  call("HSET", KEYS[1], "paused", paused, "disputed", disputed .. " " .. known)
+if known == "" and epoch == "" and words[7] ~= "" then
+  epoch = words[7]
+  call("HSET", state, "epoch", epoch, "format", "2")
 end
-if known == "" and epoch == "" and ARGV[7] ~= "" then
-  epoch = ARGV[7]
-  call("HSET", KEYS[1], "epoch", epoch, "format", "2")
-end
-if ARGV[9] == "1" and replicated == "" then
+if words[9] == "1" and replicated == "" then
   replicated = "1"
-  call("HSET", KEYS[1], "replicated", replicated)
+  call("HSET", state, "replicated", replicated)
 end
-local newMark -- as text, if this commit raises the mark
 local function result(code)
-  return table.concat({code, ms(now), epoch, newMark or ms(mark), predecessors, paused, replicated, behind}, ",")
+  return code .. "," .. now .. "," .. epoch .. "," .. mark .. "," .. predecessors .. "," .. paused .. "," .. replicated .. "," .. behind
 end
-local steps = 11 + 3 * tonumber(ARGV[10])
-for i = 11, steps - 1, 3 do
-  if call("GETRANGE", KEYS[tonumber(ARGV[i])], 0, ARGV[i + 1]) ~= ARGV[i + 2] then
+
+local key = 1 + tonumber(words[10])
+if key > 1 and call("EXISTS", unpack(keys, 2, key)) > 0 then
+  return "0"
+end
+local at = 11 -- the last word that was read
+local function word()
+  at = at + 1
+  return words[at]
+end
+for _ = 1, tonumber(words[11]) do
+  key = key + 1
+  local last, value = word(), word()
+  if call("GETRANGE", keys[key], "0", last) ~= value then
     return "0"
   end
 end
 
-if ARGV[1] == "create" and paused ~= "" then
+if mode == "create" and paused ~= "" then
   return result("2")
 end
 
-local prefix = string.format("%015.0f", now)
-for i = steps, #ARGV, 5 do
-  local step, key, a, rel = ARGV[i], KEYS[tonumber(ARGV[i + 1])], ARGV[i + 2], ARGV[i + 3]
-  local at
-  if rel ~= "" and rel ~= "keep" and step ~= "hset" then
-    at = ms(math.max(now + tonumber(rel), tonumber(ARGV[i + 4])))
+local laterRel, laterAbs, laterText
+-- later returns the later of now + rel and abs.
+local function later(rel, abs)
+  if rel ~= laterRel or abs ~= laterAbs then
+    laterRel, laterAbs = rel, abs
+    laterText = string.format("%.0f", math.max(tonumber(now) + tonumber(rel), tonumber(abs)))
   end
-  if step == "record" or step == "set" then
-    if step == "record" then
-      a = string.sub(a, 1, 30) .. prefix .. string.sub(a, 46)
-    end
-    if at then
-      call("SET", key, a, "PXAT", at)
-    elseif rel == "keep" then
-      call("SET", key, a, "KEEPTTL")
-    else
-      call("SET", key, a)
-    end
+  return laterText
+end
+-- expiry returns the next EXPIRY as arguments of SET.
+local function expiry()
+  local rel = word()
+  if rel == "" then
+    return
+  elseif rel == "keep" then
+    return "KEEPTTL"
+  end
+  local abs = word()
+  if abs == "0" and rel ~= "0" then -- PX must be positive
+    return "PX", rel
+  end
+  return "PXAT", later(rel, abs)
+end
+local function score()
+  local rel = word()
+  return rel == "" and "0" or later(rel, word())
+end
+local prefix = string.sub("00000000000000" .. now, -15)
+for n = key + 1, #keys do
+  local step, name = word(), keys[n]
+  if step == "record" then
+    local head, tail = word(), word()
+    call("SET", name, head .. prefix .. tail, expiry())
+  elseif step == "set" then
+    local value = word()
+    call("SET", name, value, expiry())
   elseif step == "zadd" then
-    call("ZADD", key, at or "0", a)
+    local member = word()
+    call("ZADD", name, score(), member)
   elseif step == "zadd-now" then
-    call("ZADD", key, at or "0", prefix .. "/" .. a)
+    local member = prefix .. "/" .. word()
+    call("ZADD", name, score(), member)
   elseif step == "zrem" then
-    call("ZREM", key, a)
+    call("ZREM", name, word())
   elseif step == "hset" then
-    call("HSET", key, a, rel)
+    local field = word()
+    call("HSET", name, field, word())
   elseif step == "expire" then
-    if a == "" or call("GET", key) == a then
-      if at then
-        call("PEXPIREAT", key, at)
-      else
-        call("PERSIST", key)
+    local value, unit, expires = word(), expiry()
+    if value == "" or call("GET", name) == value then
+      if not unit then
+        call("PERSIST", name)
+      elseif expires then
+        call(unit == "PX" and "PEXPIRE" or "PEXPIREAT", name, expires)
       end
     end
   elseif step == "del" then
-    call("UNLINK", key)
+    call("UNLINK", name)
   elseif step == "del-if" then
-    if call("GET", key) == a then
-      call("DEL", key)
+    local value = word()
+    if call("GET", name) == value then
+      call("DEL", name)
     end
   end
 end
-if ARGV[1] == "probe" then
-  call("HSET", KEYS[1], "mark", ms(mark))
-elseif ARGV[1] ~= "watch" then
-  mark = math.max(nowMicros, mark + 1, tonumber(ARGV[6]) + 1)
-  newMark = ms(mark)
-  call("HSET", KEYS[1], "mark", newMark, own, newMark)
-  if not kept[7] then
-    local fields = call("HGETALL", KEYS[1])
+if mode == "probe" then
+  call("HSET", state, "mark", mark)
+elseif mode ~= "watch" then
+  if less(mark, nowMicros) and less(seen, nowMicros) then
+    mark = nowMicros
+  else
+    mark = string.format("%.0f", math.max(tonumber(mark), tonumber(seen)) + 1)
+  end
+  call("HSET", state, "mark", mark, own, mark)
+  if not kept[3] then
+    local fields = call("HGETALL", state)
     for i = 1, #fields, 2 do
-      if string.sub(fields[i], 1, 3) == "by:" and tonumber(fields[i + 1]) < silent then
-        call("HDEL", KEYS[1], fields[i])
+      if string.sub(fields[i], 1, 3) == "by:" and silent(fields[i + 1]) then
+        call("HDEL", state, fields[i])
       end
     end
   end

@@ -161,7 +161,8 @@ func (c *tx) supersede(other *order) error {
 		if err != nil {
 			return err
 		}
-		c.step("record", c.names.Order(c.connection(), other.Ref), text, keepTTL, "0")
+		c.step("record", c.names.Order(c.connection(), other.Ref), text[:recordHead], text[recordHead+timeDigits:])
+		c.steps = keepTTL.words(c.steps)
 	}
 	if other.Adopted && other.CreatedAt.After(c.order.CreatedAt) {
 		c.placedState = other.State
@@ -191,10 +192,10 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 		c.unlist(c.openList(), callSuffix(n))
 	}
 	if outcome == ordering.OutcomeUnknown {
-		c.list(c.stateList(ordering.StateUnknown), "", "", "0")
+		c.list(c.stateList(ordering.StateUnknown), "", expiry{})
 		c.keepRecord()
 		for _, call := range c.next.Calls { // the guest data that still exists must not expire either
-			c.step("expire", c.guestKey(call.Number), "", "", "0")
+			c.stepUntil(expiry{}, "expire", c.guestKey(call.Number), "")
 		}
 		return
 	}
@@ -207,7 +208,7 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	case frees:
 		c.step("del-if", c.idempotencyKey(call.Key), c.pointer(n))
 	default:
-		c.step("expire", c.idempotencyKey(call.Key), c.pointer(n), c.number(c.cfg.KeyTTL.Milliseconds()), "0")
+		c.stepUntil(c.after(c.cfg.KeyTTL), "expire", c.idempotencyKey(call.Key), c.pointer(n))
 	}
 }
 
@@ -224,7 +225,7 @@ func (c *tx) setState(state ordering.State) {
 		c.unlist(c.stateList(before), "")
 	}
 	if state != ordering.StateUnknown && state != ordering.StatePlacing {
-		c.list(c.stateList(state), "", "", "0")
+		c.list(c.stateList(state), "", expiry{})
 	}
 }
 
@@ -260,7 +261,7 @@ func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 	switch {
 	case !opened:
 		given := c.names.OrderAborted(o.Connection, o.ID)
-		c.step("set", given, "1", c.number(abortedTTL.Milliseconds()), "0")
+		c.stepUntil(c.after(abortedTTL), "set", given, "1")
 	case call.Outcome == ordering.OutcomeOpen,
 		call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero(): // the sweep ended it; it was never sent
 		c.touch()

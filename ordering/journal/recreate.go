@@ -70,9 +70,9 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 	c := j.newTx(&order{place: location{known.Connection, known.Ref}, Record: known})
 	c.touch()
 	c.next.OrderID = ""
-	c.list(c.names.Orders(known.Connection), "", "", "0")
+	c.list(c.names.Orders(known.Connection), "", expiry{})
 	if known.State != ordering.StateUnknown && known.State != ordering.StatePlacing {
-		c.list(c.stateList(known.State), "", "", "0")
+		c.list(c.stateList(known.State), "", expiry{})
 	}
 	if known.OrderID != "" {
 		if err := j.takeID(ctx, c, known.OrderID, nil); err != nil {
@@ -104,7 +104,7 @@ func (j *Journal) putCall(ctx context.Context, c *tx, call ordering.Call, n int,
 		return err
 	}
 	if call.Outcome == ordering.OutcomeUnknown {
-		c.list(c.stateList(ordering.StateUnknown), "", "", "0")
+		c.list(c.stateList(ordering.StateUnknown), "", expiry{})
 		c.keepRecord()
 		return nil
 	}
@@ -122,10 +122,10 @@ func (j *Journal) takeKey(ctx context.Context, c *tx, call ordering.Call, n int)
 		return err
 	}
 	c.check(c.idempotencyKey(call.Key), value)
+	until := expiry{}
 	if call.Outcome.Certain() {
-		c.step("set", c.idempotencyKey(call.Key), c.pointer(n), c.number(c.cfg.KeyTTL.Milliseconds()), "0")
-	} else {
-		c.step("set", c.idempotencyKey(call.Key), c.pointer(n), "", "0")
+		until = c.after(c.cfg.KeyTTL)
 	}
+	c.stepUntil(until, "set", c.idempotencyKey(call.Key), c.pointer(n))
 	return nil
 }

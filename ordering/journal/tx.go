@@ -20,45 +20,71 @@ type tx struct {
 	// placedState is the state that replaces StatePlaced, usually empty (see supersede).
 	placedState ordering.State
 
-	writes   bool   // the record is written
-	tookID   bool   // the orderID becomes one of this order
-	rel, abs string // expiry of the record and of its orderID, as in commit.lua
-	listed   string // the result of member, computed once
+	writes bool   // the record is written
+	tookID bool   // the orderID becomes one of this order
+	until  expiry // of the record and of its orderID
+	listed string // the result of member, computed once
 
-	mode  string          // ARGV[1] of commit.lua
-	keys  []string        // KEYS of commit.lua
-	argv  []string        // ARGV of commit.lua up to the last check; command sets the first ones
-	steps []string        // the rest of ARGV
-	text  strings.Builder // has most words of keys, argv and steps
+	// The parts of KEYS and ARGV of commit.lua, in this order.
+	state, absent, checked, recordKey, stepKeys []string
+	head                                        [headWords]string
+	checks, record, steps                       []string
+
+	mode string
+	text strings.Builder // has most of the texts above
 }
 
 // headWords is the number of words of ARGV before the checks, as in commit.lua.
-const headWords = 10
+const headWords = 11
 
-// The usual numbers of words of a transaction, and the usual size of its text in bytes.
-const usualKeys, usualArgv, usualSteps, usualText = 10, 22, 45, 1 << 10
+// keyParts is the number of parts of KEYS.
+const keyParts = 5
 
-// keepTTL leaves the expiry of a key as it is.
-const keepTTL = "keep"
+// The usual numbers of these parts, and the usual size of a transaction's text in bytes.
+const usualAbsent, usualChecked, recordWords, usualSteps, usualWords, usualText = 3, 1, 5, 7, 20, 1400
+
+// expiry is EXPIRY in commit.lua.
+type expiry struct{ rel, abs string }
+
+var keepTTL = expiry{rel: "keep"} // as before
+
+// words appends the words of the expiry.
+func (e expiry) words(to []string) []string {
+	if e.abs == "" {
+		return append(to, e.rel)
+	}
+	return append(to, e.rel, e.abs)
+}
+
+// after returns the expiry at a time after the commit.
+func (c *tx) after(d time.Duration) expiry { return expiry{c.number(d.Milliseconds()), "0"} }
 
 // newTx starts a transaction on an order.
 func (w *writer) newTx(o *order) *tx {
-	words := make([]string, usualKeys+usualArgv+usualSteps)
+	texts := make([]string, 1+usualAbsent+usualChecked+1+usualSteps+2*usualChecked+recordWords+usualWords)
+	part := func(length int) (empty []string) {
+		empty, texts = texts[:0:length], texts[length:]
+		return empty
+	}
 	c := &tx{
-		cfg:   &w.cfg,
-		order: o,
-		next:  order{Record: o.Record, place: o.place},
-		mode:  modeCommit,
-		rel:   keepTTL,
-		abs:   "0",
-		keys:  words[:0:usualKeys],
-		argv:  words[usualKeys:][:headWords:usualArgv],
-		steps: words[usualKeys+usualArgv:][:0],
+		cfg:       &w.cfg,
+		order:     o,
+		next:      order{Record: o.Record, place: o.place},
+		mode:      modeCommit,
+		until:     keepTTL,
+		state:     part(1),
+		absent:    part(usualAbsent),
+		checked:   part(usualChecked),
+		recordKey: part(1),
+		stepKeys:  part(usualSteps),
+		checks:    part(2 * usualChecked),
+		record:    part(recordWords),
+		steps:     part(usualWords),
 	}
 	c.text.Grow(usualText)
 	c.names = w.keys.In(&c.text)
 	c.next.Calls = append(make([]ordering.Call, 0, len(o.Calls)+1), o.Calls...)
-	c.keyNumber(c.names.JournalState(c.connection())) // KEYS[1] of commit.lua
+	c.state = append(c.state, c.names.JournalState(c.connection()))
 	c.checkRevision(o)
 	return c
 }
@@ -88,20 +114,21 @@ func (c *tx) seal() (*order, error) {
 		c.next.revision = rand.Text()
 	}
 	if _, busy := c.next.Busy(); busy {
-		c.rel = "" // nothing of the order expires (policy O13)
+		c.until = expiry{} // nothing of the order expires (policy O13)
 	}
 	text, err := encode(c.next.revision, &c.next.Record)
 	if err != nil {
 		return nil, err
 	}
-	// First, so that an error of Redis in this step leaves the lists as they are.
-	c.steps = slices.Insert(c.steps, 0, "record", c.keyNumber(c.recordKey()), text, c.rel, c.abs)
+	// The first step, so that an error of Redis in this step leaves the lists as they are.
+	c.recordKey = append(c.recordKey, c.names.Order(c.connection(), c.order.place.ref))
+	c.record = c.until.words(append(c.record, "record", text[:recordHead], text[recordHead+timeDigits:]))
 	switch id := c.next.OrderID; {
 	case id == "":
 	case c.tookID:
-		c.step("set", c.orderIDKey(id), c.order.place.ref, c.rel, c.abs)
-	case c.rel != keepTTL:
-		c.step("expire", c.orderIDKey(id), c.order.place.ref, c.rel, c.abs)
+		c.stepUntil(c.until, "set", c.orderIDKey(id), c.order.place.ref)
+	case c.until != keepTTL:
+		c.stepUntil(c.until, "expire", c.orderIDKey(id), c.order.place.ref)
 	}
 	return &c.next, nil
 }
@@ -109,7 +136,6 @@ func (c *tx) seal() (*order, error) {
 // The Redis keys of the order.
 
 func (c *tx) connection() string { return c.order.place.connection }
-func (c *tx) recordKey() string  { return c.names.Order(c.connection(), c.order.place.ref) }
 func (c *tx) guestKey(call int) string {
 	return c.names.OrderGuest(c.connection(), c.order.place.ref, call)
 }
@@ -140,40 +166,43 @@ func (c *tx) number(n int64) string {
 
 // Checks and steps; commit.lua explains them.
 
-func (c *tx) keyNumber(key string) string {
-	n := slices.Index(c.keys, key)
-	if n < 0 {
-		n = len(c.keys)
-		c.keys = append(c.keys, key)
-	}
-	return strconv.Itoa(n + 1)
-}
-
 // checkRevision makes the transaction depend on the revision of an order.
 func (c *tx) checkRevision(o *order) {
-	head := revisionHead(o.revision)
-	c.argv = append(c.argv, c.keyNumber(c.names.Order(o.place.connection, o.place.ref)), strconv.Itoa(max(len(head)-1, 0)), head)
+	head := ""
+	if o.revision != "" {
+		head = c.word(recordFormat, o.revision, " ")
+	}
+	c.check(c.names.Order(o.place.connection, o.place.ref), head)
 }
 
-// check makes the transaction depend on the value of a string; empty means that it does not exist.
+// check makes the transaction depend on the first bytes of a string; empty means that it does not exist.
 func (c *tx) check(key, value string) {
-	c.argv = append(c.argv, c.keyNumber(key), strconv.Itoa(len(value)), value)
+	if value == "" {
+		c.absent = append(c.absent, key)
+		return
+	}
+	c.checked = append(c.checked, key)
+	c.checks = append(c.checks, c.number(int64(len(value)-1)), value)
 }
 
 func (c *tx) step(name, key string, words ...string) {
-	c.steps = append(append(c.steps, name, c.keyNumber(key)), words...)
-	for range 3 - len(words) {
-		c.steps = append(c.steps, "")
-	}
+	c.stepKeys = append(c.stepKeys, key)
+	c.steps = append(append(c.steps, name), words...)
 }
 
-// list adds the order to a list, by its creation and with a suffix; rel and abs are its score.
-func (c *tx) list(key, suffix, rel, abs string) {
+// stepUntil adds a step that sets an expiry.
+func (c *tx) stepUntil(e expiry, name, key, value string) {
+	c.step(name, key, value)
+	c.steps = e.words(c.steps)
+}
+
+// list adds the order to a list, by its creation and with a suffix. The expiry is its score.
+func (c *tx) list(key, suffix string, e expiry) {
 	if c.next.CreatedAt.Equal(atCommit()) {
-		c.step("zadd-now", key, c.word(c.order.place.ref, suffix), rel, abs)
+		c.stepUntil(e, "zadd-now", key, c.word(c.order.place.ref, suffix))
 		return
 	}
-	c.step("zadd", key, c.word(c.member(), suffix), rel, abs)
+	c.stepUntil(e, "zadd", key, c.word(c.member(), suffix))
 }
 
 // member returns the existing order's member of the lists.
@@ -210,14 +239,21 @@ func (c *tx) command(all []any, r remembered) []any {
 	if r.Epoch != "" {
 		r.candidate = "" // not needed
 	}
-	*(*[headWords]string)(c.argv) = [...]string{ // exactly headWords words
+	c.head = [...]string{
 		c.mode, r.Epoch, c.number(r.Mark), r.Instance, c.number(r.Own), c.number(r.seen), r.candidate,
-		flag(reportOnly), flag(r.replicated), strconv.Itoa((len(c.argv) - headWords) / 3),
+		flag(reportOnly), flag(r.replicated), strconv.Itoa(len(c.absent)), strconv.Itoa(len(c.checked)),
 	}
-	all = append(slices.Grow(all, 3+len(c.keys)+len(c.argv)+len(c.steps)), "evalsha", &commitHash, len(c.keys))
-	for _, words := range [...][]string{c.keys, c.argv, c.steps} {
-		for i := range words {
-			all = append(all, &words[i]) // unlike a string, a pointer in an any needs no allocation
+	parts := [...][]string{c.state, c.absent, c.checked, c.recordKey, c.stepKeys, c.head[:], c.checks, c.record, c.steps}
+	keys, words := 0, 0
+	for i, texts := range parts {
+		if words += len(texts); i < keyParts {
+			keys += len(texts)
+		}
+	}
+	all = append(slices.Grow(all, 3+words), "evalsha", &commitHash, keys)
+	for _, texts := range parts {
+		for i := range texts {
+			all = append(all, &texts[i]) // unlike a string, a pointer in an any needs no allocation
 		}
 	}
 	return all
@@ -242,11 +278,12 @@ func (c *tx) keepRecord() {
 // creation and expectedAt, but not before customer_data_ttl from now. The call's guest data expires customer_data_ttl
 // from now, and if the outcome had been unknown, so does the guest data of every call (policy O13).
 func (c *tx) expireRecord(ended int, wasUnknown bool) {
-	c.rel, c.abs = c.number(c.cfg.CustomerDataTTL.Milliseconds()), c.number(c.recordUntil())
-	c.list(c.expiryList(), "", c.rel, c.abs)
+	guestData := c.after(c.cfg.CustomerDataTTL)
+	c.until = expiry{guestData.rel, c.number(c.recordUntil())}
+	c.list(c.expiryList(), "", c.until)
 	for _, call := range c.next.Calls {
 		if call.Number == ended || wasUnknown {
-			c.step("expire", c.guestKey(call.Number), "", c.rel, "0")
+			c.stepUntil(guestData, "expire", c.guestKey(call.Number), "")
 		}
 	}
 }
