@@ -102,11 +102,9 @@ type Call struct {
 	Payments           []Payment // payments of a pay call; nil for other calls
 	// Answer is the service's last answer; nil without one. After ordering.customer_data_ttl it
 	// contains only Status and Code (policy O13).
-	Answer   *Answer
-	Resolved *ResolvedBy // a person's resolution of an unknown outcome; nil without one
-	// Contradicted is a certain outcome that arrived later and contradicts the resolution (policy
-	// O12). It may be empty.
-	Contradicted Outcome
+	Answer       *Answer
+	Resolved     *ResolvedBy // a person's resolution of an unknown outcome; nil without one
+	Contradicted Outcome     // a certain outcome that arrived later and contradicts the resolution (policy O12), or empty
 }
 
 // Attempt is one HTTP exchange with the ordering service (policy W14).

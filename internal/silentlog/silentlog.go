@@ -1,5 +1,4 @@
-// Package silentlog has a logger that writes nothing, for constructors whose caller
-// passes none. It never buffers.
+// Package silentlog has a logger that writes nothing, for constructors whose caller passes none. It never buffers.
 package silentlog
 
 import (

@@ -42,14 +42,15 @@ const (
 
 var codecs = sync.Pool{New: func() any { return new(codec) }} //nolint:gochecknoglobals // only caches memory
 
-// encode returns the stored form of a record. Its time of the commit is zeros, which commit.lua replaces. encode
-// rounds the times of r as decode would return them, and fails for a record that decode would reject.
-func encode(revision string, r *ordering.Record) (string, error) {
+// encode returns the stored form of a record: the parts before and after the time of the commit. encode rounds
+// the times of r as decode would return them, and fails for a record that decode would reject.
+func encode(revision string, r *ordering.Record) (head, tail string, err error) {
 	c, _ := codecs.Get().(*codec)
 	defer codecs.Put(c)
-	*c = codec{out: fmt.Appendf(c.out[:0], "%s%s %s ", recordFormat, revision, zeros)}
+	*c = codec{out: append(append(append(c.out[:0], recordFormat...), revision...), "  "...)}
 	c.record(r)
-	return string(c.out), c.err(r.Ref)
+	text := string(c.out)
+	return text[:recordHead], text[recordHead:], c.err(r.Ref)
 }
 
 // decode decodes an order. The error is errCorrupt with the name of the value, never with the value

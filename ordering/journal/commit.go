@@ -91,8 +91,7 @@ func (w *writer) commitTo(ctx context.Context, c *tx, wait int) (*order, error) 
 	return o, nil
 }
 
-// apply commits a transaction without waiting for replicas. It is for changes that are repeated if
-// a failover undoes them.
+// apply commits without waiting for replicas. It is for changes that are repeated if a failover undoes them.
 func (w *writer) apply(ctx context.Context, c *tx) (*order, error) {
 	return w.commitTo(ctx, c, 0)
 }
@@ -185,7 +184,7 @@ func (w *writer) pipelineOf(ctx context.Context, key string, limit time.Duration
 func (w *writer) run(ctx context.Context, c *tx, wait int, limit time.Duration) (reply, int, error) {
 	s := w.state(c.connection())
 	known := s.known()
-	e := newEvaluation(c.state[0], wait, limit)
+	e := newEvaluation(c.state, wait, limit)
 	e.command = c.command(e.command[:0], known)
 	var err error
 	switch {

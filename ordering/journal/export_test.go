@@ -34,7 +34,7 @@ func Decode(connection, ref, text, answer string) (ordering.Record, error) {
 
 // Recode returns a record as it is after it was written and read, with the whole answer of call 1.
 func Recode(r ordering.Record) (ordering.Record, error) {
-	text, err := encode(strings.Repeat("r", revisionLength), &r)
+	head, tail, err := encode(strings.Repeat("r", revisionLength), &r)
 	if err != nil {
 		return ordering.Record{}, err
 	}
@@ -42,7 +42,7 @@ func Recode(r ordering.Record) (ordering.Record, error) {
 	if len(r.Calls) > 0 && r.Calls[0].Answer != nil {
 		answer = encodeAnswer(r.Calls[0].Answer)
 	}
-	return Decode(r.Connection, r.Ref, text[:recordHead]+"001900000000000"+text[recordHead+timeDigits:], answer)
+	return Decode(r.Connection, r.Ref, head+"001900000000000"+tail, answer)
 }
 
 // DurabilityError checks the fields of INFO.

@@ -157,11 +157,11 @@ func (c *tx) supersede(other *order) error {
 	if other.Adopted {
 		without := other.Record
 		without.OrderID = ""
-		text, err := encode(rand.Text(), &without)
+		head, tail, err := encode(rand.Text(), &without)
 		if err != nil {
 			return err
 		}
-		c.step("record", c.names.Order(c.connection(), other.Ref), text[:recordHead], text[recordHead+timeDigits:])
+		c.step("record", c.names.Order(c.connection(), other.Ref), head, tail)
 		c.steps = keepTTL.words(c.steps)
 	}
 	if other.Adopted && other.CreatedAt.After(c.order.CreatedAt) {

@@ -25,23 +25,16 @@ type tx struct {
 	until  expiry // of the record and of its orderID
 	listed string // the result of member, computed once
 
-	// The parts of KEYS and ARGV of commit.lua, in this order.
-	state, absent, checked, recordKey, stepKeys []string
-	head                                        [headWords]string
-	checks, record, steps                       []string
-
-	mode string
-	text strings.Builder // has most of the texts above
+	// The parts of KEYS and ARGV of commit.lua.
+	state                     string
+	absent, checked, stepKeys []string
+	head                      [headWords]string
+	checks, steps             []string
+	mode                      string
+	text                      strings.Builder // has most of these texts
 }
 
-// headWords is the number of words of ARGV before the checks, as in commit.lua.
-const headWords = 11
-
-// keyParts is the number of parts of KEYS.
-const keyParts = 5
-
-// The usual numbers of these parts, and the usual size of a transaction's text in bytes.
-const usualAbsent, usualChecked, recordWords, usualSteps, usualWords, usualText = 3, 1, 5, 7, 20, 1400
+const headWords = 11 // words of ARGV before the checks, as in commit.lua
 
 // expiry is EXPIRY in commit.lua.
 type expiry struct{ rel, abs string }
@@ -61,30 +54,23 @@ func (c *tx) after(d time.Duration) expiry { return expiry{c.number(d.Millisecon
 
 // newTx starts a transaction on an order.
 func (w *writer) newTx(o *order) *tx {
-	texts := make([]string, 1+usualAbsent+usualChecked+1+usualSteps+2*usualChecked+recordWords+usualWords)
-	part := func(length int) (empty []string) {
-		empty, texts = texts[:0:length], texts[length:]
-		return empty
-	}
+	texts := make([]string, 40) // of a usual transaction
 	c := &tx{
-		cfg:       &w.cfg,
-		order:     o,
-		next:      order{Record: o.Record, place: o.place},
-		mode:      modeCommit,
-		until:     keepTTL,
-		state:     part(1),
-		absent:    part(usualAbsent),
-		checked:   part(usualChecked),
-		recordKey: part(1),
-		stepKeys:  part(usualSteps),
-		checks:    part(2 * usualChecked),
-		record:    part(recordWords),
-		steps:     part(usualWords),
+		cfg:      &w.cfg,
+		order:    o,
+		next:     order{Record: o.Record, place: o.place},
+		mode:     modeCommit,
+		until:    keepTTL,
+		absent:   texts[0:0:3],
+		checked:  texts[3:3:4],
+		stepKeys: texts[4:4:12],
+		checks:   texts[12:12:14],
+		steps:    texts[14:14],
 	}
-	c.text.Grow(usualText)
+	c.text.Grow(1 << 10) // also usual
 	c.names = w.keys.In(&c.text)
 	c.next.Calls = append(make([]ordering.Call, 0, len(o.Calls)+1), o.Calls...)
-	c.state = append(c.state, c.names.JournalState(c.connection()))
+	c.state = c.names.JournalState(c.connection())
 	c.checkRevision(o)
 	return c
 }
@@ -116,13 +102,13 @@ func (c *tx) seal() (*order, error) {
 	if _, busy := c.next.Busy(); busy {
 		c.until = expiry{} // nothing of the order expires (policy O13)
 	}
-	text, err := encode(c.next.revision, &c.next.Record)
+	head, tail, err := encode(c.next.revision, &c.next.Record)
 	if err != nil {
 		return nil, err
 	}
 	// The first step, so that an error of Redis in this step leaves the lists as they are.
-	c.recordKey = append(c.recordKey, c.names.Order(c.connection(), c.order.place.ref))
-	c.record = c.until.words(append(c.record, "record", text[:recordHead], text[recordHead+timeDigits:]))
+	c.stepKeys = slices.Insert(c.stepKeys, 0, c.names.Order(c.connection(), c.order.place.ref))
+	c.steps = slices.Insert(c.steps, 0, c.until.words(append(make([]string, 0, 5), "record", head, tail))...)
 	switch id := c.next.OrderID; {
 	case id == "":
 	case c.tookID:
@@ -219,8 +205,7 @@ func (c *tx) unlist(key, suffix string) { c.step("zrem", key, c.word(c.member(),
 // callSuffix is what distinguishes the calls of an order in the list of open calls.
 func callSuffix(call int) string { return " " + strconv.Itoa(call) }
 
-// putAnswer stores the service's answer to a call: the whole answer with the guest data, and status
-// and code in the record.
+// putAnswer stores the service's answer to a call with the guest data, and its status and code in the record.
 func (c *tx) putAnswer(call *ordering.Call, a *ordering.Answer) {
 	if a == nil {
 		return
@@ -243,15 +228,8 @@ func (c *tx) command(all []any, r remembered) []any {
 		c.mode, r.Epoch, c.number(r.Mark), r.Instance, c.number(r.Own), c.number(r.seen), r.candidate,
 		flag(reportOnly), flag(r.replicated), strconv.Itoa(len(c.absent)), strconv.Itoa(len(c.checked)),
 	}
-	parts := [...][]string{c.state, c.absent, c.checked, c.recordKey, c.stepKeys, c.head[:], c.checks, c.record, c.steps}
-	keys, words := 0, 0
-	for i, texts := range parts {
-		if words += len(texts); i < keyParts {
-			keys += len(texts)
-		}
-	}
-	all = append(slices.Grow(all, 3+words), "evalsha", &commitHash, keys)
-	for _, texts := range parts {
+	all = append(all, "evalsha", &commitHash, 1+len(c.absent)+len(c.checked)+len(c.stepKeys), &c.state)
+	for _, texts := range [...][]string{c.absent, c.checked, c.stepKeys, c.head[:], c.checks, c.steps} {
 		for i := range texts {
 			all = append(all, &texts[i]) // unlike a string, a pointer in an any needs no allocation
 		}
