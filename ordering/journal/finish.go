@@ -162,7 +162,7 @@ func (c *tx) supersede(other *order) error {
 			return err
 		}
 		c.step("record", c.names.Order(c.connection(), other.Ref), head, tail)
-		c.steps = keepTTL.words(c.steps)
+		c.steps = keepTTL().words(c.steps)
 	}
 	if other.Adopted && other.CreatedAt.After(c.order.CreatedAt) {
 		c.placedState = other.State

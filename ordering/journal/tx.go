@@ -39,7 +39,7 @@ const headWords = 11 // words of ARGV before the checks, as in commit.lua
 // expiry is EXPIRY in commit.lua.
 type expiry struct{ rel, abs string }
 
-var keepTTL = expiry{rel: "keep"} // as before
+func keepTTL() expiry { return expiry{rel: "keep"} } // as before
 
 // words appends the words of the expiry.
 func (e expiry) words(to []string) []string {
@@ -60,7 +60,7 @@ func (w *writer) newTx(o *order) *tx {
 		order:    o,
 		next:     order{Record: o.Record, place: o.place},
 		mode:     modeCommit,
-		until:    keepTTL,
+		until:    keepTTL(),
 		absent:   texts[0:0:3],
 		checked:  texts[3:3:4],
 		stepKeys: texts[4:4:12],
@@ -113,7 +113,7 @@ func (c *tx) seal() (*order, error) {
 	case id == "":
 	case c.tookID:
 		c.stepUntil(c.until, "set", c.orderIDKey(id), c.order.place.ref)
-	case c.until != keepTTL:
+	case c.until != keepTTL():
 		c.stepUntil(c.until, "expire", c.orderIDKey(id), c.order.place.ref)
 	}
 	return &c.next, nil
@@ -122,6 +122,7 @@ func (c *tx) seal() (*order, error) {
 // The Redis keys of the order.
 
 func (c *tx) connection() string { return c.order.place.connection }
+
 func (c *tx) guestKey(call int) string {
 	return c.names.OrderGuest(c.connection(), c.order.place.ref, call)
 }

@@ -89,7 +89,7 @@ func (b *testbed) build(ctx context.Context) (err error) {
 		}
 		b.groups = append(b.groups, group)
 		layout := b.stock.layout(b.Larder, dir, mode.waitReplicas)
-		layout.RedisURL, layout.ServiceURL = group.URL, serviceURL
+		layout.RedisURL, layout.ServiceURL, layout.Reuse = group.URL, serviceURL, b.Reuse
 		cluster, instances, err := b.stock.start(ctx, layout, 1)
 		if err != nil {
 			return err
