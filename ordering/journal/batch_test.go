@@ -134,3 +134,42 @@ func TestOldFormat(t *testing.T) {
 		t.Errorf("Redis has %d keys, want the two old ones", n)
 	}
 }
+
+// A commit checks the format even if the instance remembers the epoch, as after an upgrade with ordering.state_dir.
+func TestOldFormatOfKnownEpoch(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	ended(t, w.Journal, begun(t, w.Journal, create()), ordering.OutcomeDone, "765")
+	if err := w.client.HDel(t.Context(), "larder:{o:main}:f1:journal", "format").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Begin(t.Context(), create()); err == nil || !strings.Contains(err.Error(), "docs/operations.md") {
+		t.Errorf("Begin = %v, want an error about the format", err)
+	}
+}
+
+// A check compares the whole value: the first call of an order is not its tenth.
+func TestCheckComparesWholeValue(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	const stored = "01J 10"
+	if err := w.client.Set(t.Context(), "larder:{o:main}:f1:key:taken", stored, 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		key, value string
+		unchanged  bool
+	}{
+		{"taken", stored, true},
+		{"taken", "01J 1", false},
+		{"taken", "01J 100", false},
+		{"taken", "", false},
+		{"free", "", true},
+		{"free", "01J 1", false},
+	} {
+		err := w.Check(t.Context(), main, c.key, c.value)
+		if unchanged := err == nil; unchanged != c.unchanged || err != nil && !errors.Is(err, journal.ErrMoved) {
+			t.Errorf("%s: checking for %q: %v; want unchanged: %t", c.key, c.value, err, c.unchanged)
+		}
+	}
+}

@@ -30,7 +30,7 @@
 -- ARGV[10]  the number of keys that must not exist
 -- ARGV[11]  the number of checks
 -- ARGV[12 ..] two words for each check: last, value. The bytes 0 to last of the
---           string must be the value.
+--           string must be the value; with last = its length, the whole string.
 -- then the steps of the transaction, each with its words:
 --   record      head tail EXPIRY  set the record of an order: head, the time of the commit, tail
 --   set         value EXPIRY      set a string
@@ -41,7 +41,7 @@
 --   zadd        member EXPIRY     add to a sorted set, by the expiry or with score 0
 --   zadd-now    ref EXPIRY        add "now/ref" to a sorted set, in the same way
 --   zrem        member            remove from a sorted set
--- EXPIRY is "" (never), "keep" (as before), or two words: a key expires at the
+-- EXPIRY is "" (never), "keep" (as before; of record and set), or two words: a key expires at the
 -- later of now + the first and the second, in milliseconds.
 --
 -- KEYS has the state, the keys that must not exist, the key of each check, and
@@ -54,9 +54,9 @@
 -- Missing fields are empty; behind is "1" if Redis lacks a commit of the
 -- remembered epoch. predecessors is empty if the epoch is the remembered one.
 --
--- Redis uses more time for Lua than for the commands: for each call, for each
--- byte of a new text, and most for a conversion between a text and a number. So
--- numbers stay texts where possible, and words that are not needed are not sent.
+-- Redis uses more time for Lua than for the commands. A conversion between a text
+-- and a number takes as long as a simple command, and a new text takes time for
+-- each byte. So numbers stay texts where possible.
 local call, keys, words = redis.call, KEYS, ARGV
 local mode, known, knownMark, instance, knownOwn, seen = unpack(words, 1, 6)
 local state, own = keys[1], "by:" .. instance
@@ -76,16 +76,15 @@ local function among(list, word)
   return string.find(" " .. list .. " ", " " .. word .. " ", 1, true)
 end
 
-local kept = call("HMGET", state, "epoch", "mark", own, "paused", "replicated")
-local epoch, mark, ownMark = kept[1] or "", kept[2] or "0", kept[3] or "0"
-local paused, replicated, predecessors, behind = kept[4] or "", kept[5] or "", "", ""
+local kept = call("HMGET", state, "epoch", "format", "mark", own, "paused", "replicated")
+local epoch, mark, ownMark = kept[1] or "", kept[3] or "0", kept[4] or "0"
+local paused, replicated, predecessors, behind = kept[5] or "", kept[6] or "", "", ""
+if epoch ~= "" and kept[2] ~= "2" then
+  return "3"
+end
 local lost = false
 if epoch ~= known then
-  local more = call("HMGET", state, "predecessors", "format")
-  predecessors = more[1] or ""
-  if epoch ~= "" and more[2] ~= "2" then
-    return "3"
-  end
+  predecessors = call("HGET", state, "predecessors") or ""
   lost = known ~= "" and not among(predecessors, known)
 elseif known ~= "" and (less(mark, knownMark) or less(ownMark, knownOwn) and not silent(knownOwn)) then
   -- Other instances may have raised the mark although commits of this instance
@@ -114,19 +113,19 @@ local function result(code)
   return code .. "," .. now .. "," .. epoch .. "," .. mark .. "," .. predecessors .. "," .. paused .. "," .. replicated .. "," .. behind
 end
 
-local key = 1 + tonumber(words[10])
-if key > 1 and call("EXISTS", unpack(keys, 2, key)) > 0 then
+local keyAt = 1 + tonumber(words[10]) -- the last key that was used
+if keyAt > 1 and call("EXISTS", unpack(keys, 2, keyAt)) > 0 then
   return "0"
 end
-local at = 11 -- the last word that was read
-local function word()
-  at = at + 1
-  return words[at]
+local wordAt = 11 -- the last word that was read
+local function nextWord()
+  wordAt = wordAt + 1
+  return words[wordAt]
 end
 for _ = 1, tonumber(words[11]) do
-  key = key + 1
-  local last, value = word(), word()
-  if call("GETRANGE", keys[key], "0", last) ~= value then
+  keyAt = keyAt + 1
+  local last, value = nextWord(), nextWord()
+  if call("GETRANGE", keys[keyAt], "0", last) ~= value then
     return "0"
   end
 end
@@ -136,7 +135,8 @@ if mode == "create" and paused ~= "" then
 end
 
 local laterRel, laterAbs, laterText
--- later returns the later of now + rel and abs.
+-- later returns the later of now + rel and abs. It keeps the last result: the
+-- record, the orderID and the entry of the expiry list have the same expiry.
 local function later(rel, abs)
   if rel ~= laterRel or abs ~= laterAbs then
     laterRel, laterAbs = rel, abs
@@ -146,58 +146,60 @@ local function later(rel, abs)
 end
 -- expiry returns the next EXPIRY as arguments of SET.
 local function expiry()
-  local rel = word()
+  local rel = nextWord()
   if rel == "" then
     return
   elseif rel == "keep" then
     return "KEEPTTL"
   end
-  local abs = word()
+  local abs = nextWord()
   if abs == "0" and rel ~= "0" then -- PX must be positive
     return "PX", rel
   end
   return "PXAT", later(rel, abs)
 end
 local function score()
-  local rel = word()
-  return rel == "" and "0" or later(rel, word())
+  local rel = nextWord()
+  return rel == "" and "0" or later(rel, nextWord())
 end
 local prefix = string.sub("00000000000000" .. now, -15)
-for n = key + 1, #keys do
-  local step, name = word(), keys[n]
+for n = keyAt + 1, #keys do
+  local step, key = nextWord(), keys[n]
   if step == "record" then
-    local head, tail = word(), word()
-    call("SET", name, head .. prefix .. tail, expiry())
+    local head, tail = nextWord(), nextWord()
+    call("SET", key, head .. prefix .. tail, expiry())
   elseif step == "set" then
-    local value = word()
-    call("SET", name, value, expiry())
+    local value = nextWord()
+    call("SET", key, value, expiry())
   elseif step == "zadd" then
-    local member = word()
-    call("ZADD", name, score(), member)
+    local member = nextWord()
+    call("ZADD", key, score(), member)
   elseif step == "zadd-now" then
-    local member = prefix .. "/" .. word()
-    call("ZADD", name, score(), member)
+    local member = prefix .. "/" .. nextWord()
+    call("ZADD", key, score(), member)
   elseif step == "zrem" then
-    call("ZREM", name, word())
+    call("ZREM", key, nextWord())
   elseif step == "hset" then
-    local field = word()
-    call("HSET", name, field, word())
+    local field = nextWord()
+    call("HSET", key, field, nextWord())
   elseif step == "expire" then
-    local value, unit, expires = word(), expiry()
-    if value == "" or call("GET", name) == value then
+    local value, unit, expires = nextWord(), expiry()
+    if value == "" or call("GET", key) == value then
       if not unit then
-        call("PERSIST", name)
-      elseif expires then
-        call(unit == "PX" and "PEXPIRE" or "PEXPIREAT", name, expires)
+        call("PERSIST", key)
+      else
+        call(unit == "PX" and "PEXPIRE" or "PEXPIREAT", key, expires)
       end
     end
   elseif step == "del" then
-    call("UNLINK", name)
+    call("UNLINK", key)
   elseif step == "del-if" then
-    local value = word()
-    if call("GET", name) == value then
-      call("DEL", name)
+    local value = nextWord()
+    if call("GET", key) == value then
+      call("DEL", key)
     end
+  else
+    error("unknown step " .. tostring(step))
   end
 end
 if mode == "probe" then
@@ -209,7 +211,7 @@ elseif mode ~= "watch" then
     mark = string.format("%.0f", math.max(tonumber(mark), tonumber(seen)) + 1)
   end
   call("HSET", state, "mark", mark, own, mark)
-  if not kept[3] then
+  if not kept[4] then
     local fields = call("HGETALL", state)
     for i = 1, #fields, 2 do
       if string.sub(fields[i], 1, 3) == "by:" and silent(fields[i + 1]) then

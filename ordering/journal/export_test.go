@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -45,6 +46,14 @@ func Recode(r ordering.Record) (ordering.Record, error) {
 	return Decode(r.Connection, r.Ref, head+"001900000000000"+tail, answer)
 }
 
+// Check runs a transaction that only checks the value of an idempotency key.
+func (j *Journal) Check(ctx context.Context, connection, key, value string) error {
+	c := j.blank(connection, modeProbe)
+	c.check(c.idempotencyKey(key), value)
+	_, err := j.apply(ctx, c)
+	return err
+}
+
 // DurabilityError checks the fields of INFO.
 func (j *Journal) DurabilityError(facts map[string]string) error { return j.durabilityError(facts, 0) }
 
@@ -52,6 +61,7 @@ func (j *Journal) DurabilityError(facts map[string]string) error { return j.dura
 var (
 	ErrAborted  = errAborted
 	ErrCorrupt  = errCorrupt
+	ErrMoved    = errMoved
 	ErrRefTaken = errRefTaken
 	ErrReplicas = errReplicas
 )

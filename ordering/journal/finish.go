@@ -161,8 +161,7 @@ func (c *tx) supersede(other *order) error {
 		if err != nil {
 			return err
 		}
-		c.step("record", c.names.Order(c.connection(), other.Ref), head, tail)
-		c.steps = keepTTL().words(c.steps)
+		c.stepUntil(keepTTL(), "record", c.names.Order(c.connection(), other.Ref), head, tail)
 	}
 	if other.Adopted && other.CreatedAt.After(c.order.CreatedAt) {
 		c.placedState = other.State

@@ -26,15 +26,14 @@ type tx struct {
 	listed string // the result of member, computed once
 
 	// The parts of KEYS and ARGV of commit.lua.
-	state                     string
+	mode, state               string
 	absent, checked, stepKeys []string
-	head                      [headWords]string
+	parameters                [parameters]string
 	checks, steps             []string
-	mode                      string
 	text                      strings.Builder // has most of these texts
 }
 
-const headWords = 11 // words of ARGV before the checks, as in commit.lua
+const parameters = 11 // words of ARGV before the checks, as in commit.lua
 
 // expiry is EXPIRY in commit.lua.
 type expiry struct{ rel, abs string }
@@ -43,10 +42,10 @@ func keepTTL() expiry { return expiry{rel: "keep"} } // as before
 
 // words appends the words of the expiry.
 func (e expiry) words(to []string) []string {
-	if e.abs == "" {
-		return append(to, e.rel)
+	if to = append(to, e.rel); e != (expiry{}) && e != keepTTL() {
+		to = append(to, e.abs)
 	}
-	return append(to, e.rel, e.abs)
+	return to
 }
 
 // after returns the expiry at a time after the commit.
@@ -54,7 +53,7 @@ func (c *tx) after(d time.Duration) expiry { return expiry{c.number(d.Millisecon
 
 // newTx starts a transaction on an order.
 func (w *writer) newTx(o *order) *tx {
-	texts := make([]string, 40) // of a usual transaction
+	texts := make([]string, 40) // for the usual 3 absent keys, 1 check, 8 steps and their words
 	c := &tx{
 		cfg:      &w.cfg,
 		order:    o,
@@ -155,21 +154,23 @@ func (c *tx) number(n int64) string {
 
 // checkRevision makes the transaction depend on the revision of an order.
 func (c *tx) checkRevision(o *order) {
-	head := ""
-	if o.revision != "" {
-		head = c.word(recordFormat, o.revision, " ")
+	key := c.names.Order(o.place.connection, o.place.ref)
+	if o.revision == "" {
+		c.check(key, "")
+		return
 	}
-	c.check(c.names.Order(o.place.connection, o.place.ref), head)
+	c.checked = append(c.checked, key)
+	c.checks = append(c.checks, strconv.Itoa(recordHead-1), c.word(recordFormat, o.revision, " "))
 }
 
-// check makes the transaction depend on the first bytes of a string; empty means that it does not exist.
+// check makes the transaction depend on the value of a string; empty means that it does not exist.
 func (c *tx) check(key, value string) {
 	if value == "" {
 		c.absent = append(c.absent, key)
 		return
 	}
 	c.checked = append(c.checked, key)
-	c.checks = append(c.checks, c.number(int64(len(value)-1)), value)
+	c.checks = append(c.checks, strconv.Itoa(len(value)), value) // one more byte than the value has
 }
 
 func (c *tx) step(name, key string, words ...string) {
@@ -177,9 +178,9 @@ func (c *tx) step(name, key string, words ...string) {
 	c.steps = append(append(c.steps, name), words...)
 }
 
-// stepUntil adds a step that sets an expiry.
-func (c *tx) stepUntil(e expiry, name, key, value string) {
-	c.step(name, key, value)
+// stepUntil adds a step that ends with an expiry.
+func (c *tx) stepUntil(e expiry, name, key string, words ...string) {
+	c.step(name, key, words...)
 	c.steps = e.words(c.steps)
 }
 
@@ -225,12 +226,12 @@ func (c *tx) command(all []any, r remembered) []any {
 	if r.Epoch != "" {
 		r.candidate = "" // not needed
 	}
-	c.head = [...]string{
+	c.parameters = [...]string{
 		c.mode, r.Epoch, c.number(r.Mark), r.Instance, c.number(r.Own), c.number(r.seen), r.candidate,
 		flag(reportOnly), flag(r.replicated), strconv.Itoa(len(c.absent)), strconv.Itoa(len(c.checked)),
 	}
 	all = append(all, "evalsha", &commitHash, 1+len(c.absent)+len(c.checked)+len(c.stepKeys), &c.state)
-	for _, texts := range [...][]string{c.absent, c.checked, c.stepKeys, c.head[:], c.checks, c.steps} {
+	for _, texts := range [...][]string{c.absent, c.checked, c.stepKeys, c.parameters[:], c.checks, c.steps} {
 		for i := range texts {
 			all = append(all, &texts[i]) // unlike a string, a pointer in an any needs no allocation
 		}
