@@ -47,7 +47,7 @@ var codecs = sync.Pool{New: func() any { return new(codec) }} //nolint:gocheckno
 func encode(revision string, r *ordering.Record) (head, tail string, err error) {
 	c, _ := codecs.Get().(*codec)
 	defer codecs.Put(c)
-	*c = codec{out: append(append(append(c.out[:0], recordFormat...), revision...), "  "...)} // around the time
+	*c = codec{out: append(append(append(c.out[:0], recordFormat...), revision...), "  "...)} // the time goes between the spaces
 	c.record(r)
 	text := string(c.out)
 	return text[:recordHead], text[recordHead:], c.err(r.Ref)

@@ -66,7 +66,7 @@ func (w *writer) newTx(o *order) *tx {
 		checks:   texts[12:12:14],
 		steps:    texts[14:14],
 	}
-	c.text.Grow(1 << 10) // also usual
+	c.text.Grow(1 << 10) // bytes of a usual transaction
 	c.names = w.keys.In(&c.text)
 	c.next.Calls = append(make([]ordering.Call, 0, len(o.Calls)+1), o.Calls...)
 	c.state = c.names.JournalState(c.connection())
