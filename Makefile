@@ -23,11 +23,16 @@ SCALE_SIZES  ?= 10000,30000,100000
 SCALE_FLAGS  ?=
 COVER_LEAST  ?= 85
 COVER_PACKAGES := internal/jsontext internal/menu ordering ordering/validate ordering/violation ordering/journal internal/upstream cache cache/encoded cache/replica sync sync/runlog
-# The packages with guarantees about concurrency: complete versions, single flight, leases.
-RACE_PACKAGES  := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... ./httpapi/...
+# The packages with guarantees about concurrency: complete versions, single flight, leases, the journal.
+# make test runs them with the race detector. make race runs all packages with it (docs/decisions/0065).
+RACE_PACKAGES  := ./cache/... ./sync/... ./internal/upstream/... ./ordering/...
+OTHER_PACKAGES  = $(shell go list -e ./... | grep -vE '/(cache|sync|internal/upstream|ordering)(/|$$)')
 
-# make lint runs go vet, so that make test does not. Three packages at a time, because many tests wait.
-TEST_FLAGS := -race -vet=off -ldflags=-w -tags $(TAGS) -timeout 14m -p 3
+# make lint runs go vet, so that make test does not.
+TEST_FLAGS := -vet=off -ldflags=-w -tags $(TAGS) -timeout 14m
+
+# Programs, tests and the linter use the same compiled packages: those of releases.
+LIKE_RELEASES := CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"
 
 # The tools of tools/go.mod. Each is built once for its version and the version of Go, with the flags of `make build`,
 # so that both use the same compiled standard library.
@@ -36,11 +41,8 @@ BIN := .cache/bin/$(shell go env GOVERSION 2>/dev/null)
 # npm writes this file when it has installed everything.
 API_TOOLS := tools/api/node_modules/.package-lock.json
 
-# make lint uses the packages that make test has compiled for the race detector, which needs a C compiler.
-LINT_BUILD := $(shell command -v gcc >/dev/null 2>&1 && echo -race)
-
 # The linter collects no garbage until it uses 4 GiB. This halves its processor time.
-LINT_MEMORY := GOGC=off GOMEMLIMIT=4GiB
+LINT_ENV := $(LIKE_RELEASES) GOGC=off GOMEMLIMIT=4GiB
 
 # No program needs debug information. Without it, the compiler uses a sixth less processor time.
 export GOFLAGS += -gcflags=all=-dwarf=false
@@ -68,23 +70,30 @@ release: ## Build the release archives (linux and darwin, amd64 and arm64) in di
 ##@ For every change
 
 .PHONY: test
-test: test-needs ## Run all tests with the race detector (installs redis-server, gcc and Chromium with apt if possible)
-	go test $(TEST_FLAGS) ./...
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-bench test-deploy
+test: test-needs ## Run all tests, those about concurrency with the race detector (installs redis-server, gcc and Chromium with apt if possible)
+	$(MAKE) --no-print-directory --jobs=2 test-other test-race test-bench test-deploy
+
+.PHONY: test-race
+test-race: test-needs ## Test RACE_PACKAGES, which have guarantees about concurrency, with the race detector
+	go test -race $(TEST_FLAGS) $(RACE_PACKAGES)
+
+.PHONY: test-other
+test-other: test-needs ## Test the other packages
+	$(LIKE_RELEASES) go test $(TEST_FLAGS) $(OTHER_PACKAGES)
 
 .PHONY: test-bench
 test-bench: test-needs ## Test the benchmarks in tools/bench
-	cd tools/bench && go test $(TEST_FLAGS) ./...
+	cd tools/bench && $(LIKE_RELEASES) go test $(TEST_FLAGS) ./...
 
 .PHONY: test-deploy
 test-deploy: ## Test the release, and check deploy/ and the Dockerfile with the programs that use them
-	cd tools/deploy && CGO_ENABLED=0 go test -trimpath -vet=off -ldflags=-w ./... # built as releases, which it builds too
+	cd tools/deploy && $(LIKE_RELEASES) go test $(TEST_FLAGS) ./...
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check style, imports, sizes and common mistakes (the first run builds the linter, which takes minutes)
-	GOFLAGS="$$GOFLAGS $(LINT_BUILD)" $(LINT_MEMORY) $(BIN)/golangci-lint run --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
-	cd tools/bench && GOFLAGS="$$GOFLAGS $(LINT_BUILD)" $(LINT_MEMORY) ../../$(BIN)/golangci-lint run --config ../../.golangci.yml --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
-	cd tools && export CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"; go test ./sizes ./prose && go run ./sizes .. && go run ./prose ..
+	$(LINT_ENV) $(BIN)/golangci-lint run --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
+	cd tools/bench && $(LINT_ENV) ../../$(BIN)/golangci-lint run --config ../../.golangci.yml --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
+	cd tools && export $(LIKE_RELEASES); go test ./sizes ./prose && go run ./sizes .. && go run ./prose ..
 
 .PHONY: lint-api
 lint-api: $(API_TOOLS) ## Check the OpenAPI document with spectral and redocly (the first run installs them with npm)
@@ -123,8 +132,10 @@ tidy-check: ## Check that go.mod and go.sum are tidy
 ##@ Occasionally
 
 .PHONY: race
-race: test-needs ## Run the tests of concurrent packages RACE_COUNT (3) times in random order with the race detector
-	LARDER_THOROUGH=1 go test -race -tags $(TAGS) -shuffle on -count $(RACE_COUNT) -timeout 30m $(RACE_PACKAGES)
+race: test-needs ## Run all tests with the race detector in random order, those about concurrency RACE_COUNT (3) times
+	LARDER_THOROUGH=1 go test -race -tags $(TAGS) -shuffle on -count $(RACE_COUNT) -timeout 30m $(RACE_PACKAGES) ./httpapi/...
+	go test -race -tags $(TAGS) -shuffle on -count 1 -timeout 30m $(filter-out larder/httpapi%,$(OTHER_PACKAGES))
+	cd tools/bench && go test -race -tags $(TAGS) -count 1 -timeout 30m ./...
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (10s)
