@@ -24,12 +24,10 @@ SCALE_FLAGS  ?=
 COVER_LEAST  ?= 85
 COVER_PACKAGES := internal/jsontext internal/menu ordering ordering/validate ordering/violation ordering/journal internal/upstream cache cache/encoded cache/replica sync sync/runlog
 # The packages with guarantees about concurrency: complete versions, single flight, leases, the journal.
-# make test runs them with the race detector. make race runs all packages with it (docs/decisions/0065).
-RACE_PACKAGES  := ./cache/... ./sync/... ./internal/upstream/... ./ordering/...
-OTHER_PACKAGES  = $(shell go list -e ./... | grep -vE '/(cache|sync|internal/upstream|ordering)(/|$$)')
+RACE_PACKAGES  := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... ./httpapi/...
 
-# make lint runs go vet, so that make test does not.
-TEST_FLAGS := -vet=off -ldflags=-w -tags $(TAGS) -timeout 14m
+# make lint runs go vet, so that make test does not. Three packages at a time, because many tests wait.
+TEST_FLAGS := -vet=off -ldflags=-w -tags $(TAGS) -timeout 14m -p 3
 
 # Programs, tests and the linter use the same compiled packages: those of releases.
 LIKE_RELEASES := CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"
@@ -41,8 +39,8 @@ BIN := .cache/bin/$(shell go env GOVERSION 2>/dev/null)
 # npm writes this file when it has installed everything.
 API_TOOLS := tools/api/node_modules/.package-lock.json
 
-# The linter collects no garbage until it uses 4 GiB. This halves its processor time.
-LINT_ENV := $(LIKE_RELEASES) GOGC=off GOMEMLIMIT=4GiB
+# The linter collects no garbage until it uses 8 GiB. This halves its processor time.
+LINT_ENV := $(LIKE_RELEASES) GOGC=off GOMEMLIMIT=8GiB
 
 # No program needs debug information. Without it, the compiler uses a sixth less processor time.
 export GOFLAGS += -gcflags=all=-dwarf=false
@@ -70,16 +68,9 @@ release: ## Build the release archives (linux and darwin, amd64 and arm64) in di
 ##@ For every change
 
 .PHONY: test
-test: test-needs ## Run all tests, those about concurrency with the race detector (installs redis-server, gcc and Chromium with apt if possible)
-	$(MAKE) --no-print-directory --jobs=2 test-other test-race test-bench test-deploy
-
-.PHONY: test-race
-test-race: test-needs ## Test RACE_PACKAGES, which have guarantees about concurrency, with the race detector
-	go test -race $(TEST_FLAGS) $(RACE_PACKAGES)
-
-.PHONY: test-other
-test-other: test-needs ## Test the other packages
-	$(LIKE_RELEASES) go test $(TEST_FLAGS) $(OTHER_PACKAGES)
+test: test-needs ## Run all tests (installs redis-server and Chromium with apt if possible); make race uses the race detector
+	$(LIKE_RELEASES) go test $(TEST_FLAGS) ./...
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-bench test-deploy
 
 .PHONY: test-bench
 test-bench: test-needs ## Test the benchmarks in tools/bench
@@ -132,9 +123,9 @@ tidy-check: ## Check that go.mod and go.sum are tidy
 ##@ Occasionally
 
 .PHONY: race
-race: test-needs ## Run all tests with the race detector in random order, those about concurrency RACE_COUNT (3) times
-	LARDER_THOROUGH=1 go test -race -tags $(TAGS) -shuffle on -count $(RACE_COUNT) -timeout 30m $(RACE_PACKAGES) ./httpapi/...
-	go test -race -tags $(TAGS) -shuffle on -count 1 -timeout 30m $(filter-out larder/httpapi%,$(OTHER_PACKAGES))
+race: test-needs race-needs ## Run all tests with the race detector in random order, those of concurrent packages RACE_COUNT (3) times
+	LARDER_THOROUGH=1 go test -race -tags $(TAGS) -shuffle on -count $(RACE_COUNT) -timeout 30m $(RACE_PACKAGES)
+	go test -race -tags $(TAGS) -shuffle on -count 1 -timeout 30m ./cmd/... ./configs/... ./internal/...
 	cd tools/bench && go test -race -tags $(TAGS) -count 1 -timeout 30m ./...
 
 .PHONY: fuzz
@@ -218,7 +209,7 @@ larder-peer:
 	cd tools/bench && CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -o ../../bin/larder-peer ./ginpeer
 
 .PHONY: soak
-soak: test-needs larder-bench ## Run a race-detector build of larder under load for SOAK_FOR (10m); fails if memory or goroutines grow
+soak: test-needs race-needs larder-bench ## Run a race-detector build of larder under load for SOAK_FOR (10m); fails if memory or goroutines grow
 	@mkdir -p .cache/soak
 	go build -race -tags $(TAGS) -o .cache/soak/larder ./cmd/larder
 	bin/larder-bench soak --larder .cache/soak/larder --for $(SOAK_FOR)
@@ -236,7 +227,7 @@ prometheus: test-needs ## Run a Prometheus that reads the metrics with the confi
 	go test -tags $(TAGS) -count 1 -run '^TestPrometheus' ./cmd/larder -args -prometheus
 
 .PHONY: swaps
-swaps: ## Read menus on 64 connections in all encodings while versions change, for SWAPS_FOR (60s), with the race detector
+swaps: race-needs ## Read menus on 64 connections in all encodings while versions change, for SWAPS_FOR (60s), with the race detector
 	go test -race -tags $(TAGS) -count 1 -timeout 30m -run TestSwapsUnderSixtyFourConnections ./httpapi -args -swaps $(SWAPS_FOR)
 
 .PHONY: chaos
@@ -271,6 +262,10 @@ help: ## List the targets
 .PHONY: test-needs
 test-needs:
 	@tools/test-needs
+
+.PHONY: race-needs
+race-needs:
+	@tools/test-needs race
 
 .PHONY: peer-needs
 peer-needs:

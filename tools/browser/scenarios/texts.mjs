@@ -56,6 +56,7 @@ await scenario({ matrix: false, expected: [/status of 404/] }, async ({ open, la
     await form.evaluate((element) => { element.texts = null; });
     await eventually(async () => (await heading.innerText()) === 'Deine Bestellung', 'the attribute again');
   }
+  await eventually(() => warnings.length > 0, 'a warning');
   equal(warnings.length, 1, `warnings: ${warnings.join('\n')}`);
   for (const part of ['texts.test.json', '"ordr"', '"total"', '/web/texts.json']) must(warnings[0].includes(part), `${part} is not in ${warnings[0]}`);
   must((await form.innerText()) !== undefined && (await own.getByText('Your basket is empty.').isVisible()), 'missing texts are English');
@@ -63,6 +64,7 @@ await scenario({ matrix: false, expected: [/status of 404/] }, async ({ open, la
   step('a file that does not exist is reported, and the texts are English');
   await form.evaluate((element) => element.setAttribute('texts', '/none.json'));
   await eventually(async () => (await heading.innerText()) === 'Your order', 'English');
+  await eventually(() => warnings.length > 1, 'a second warning');
   must(warnings.length === 2 && warnings[1].includes('/none.json') && warnings[1].includes('status 404'), warnings.join('\n'));
 
   step('a property that was set before the element was defined');
