@@ -25,6 +25,7 @@ COVER_LEAST  ?= 85
 COVER_PACKAGES := internal/jsontext internal/menu ordering ordering/validate ordering/violation ordering/journal internal/upstream cache cache/encoded cache/replica sync sync/runlog
 # The packages with guarantees about concurrency: complete versions, single flight, leases, the journal.
 RACE_PACKAGES  := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... ./httpapi/...
+OTHER_PACKAGES := $$(go list ./... | grep -vE '^larder/(cache|sync|internal/upstream|ordering|httpapi)(/|$$)')
 
 # make lint runs go vet, so that make test does not. Three packages at a time, because many tests wait.
 TEST_FLAGS := -vet=off -ldflags=-w -tags $(TAGS) -timeout 14m -p 3
@@ -39,8 +40,8 @@ BIN := .cache/bin/$(shell go env GOVERSION 2>/dev/null)
 # npm writes this file when it has installed everything.
 API_TOOLS := tools/api/node_modules/.package-lock.json
 
-# The linter collects no garbage until it uses 8 GiB. This halves its processor time.
-LINT_ENV := $(LIKE_RELEASES) GOGC=off GOMEMLIMIT=8GiB
+# The linter collects no garbage until it uses 4 GiB. This halves its processor time.
+LINT_ENV := $(LIKE_RELEASES) GOGC=off GOMEMLIMIT=4GiB
 
 # No program needs debug information. Without it, the compiler uses a sixth less processor time.
 export GOFLAGS += -gcflags=all=-dwarf=false
@@ -70,7 +71,7 @@ release: ## Build the release archives (linux and darwin, amd64 and arm64) in di
 .PHONY: test
 test: test-needs ## Run all tests (installs redis-server and Chromium with apt if possible); make race uses the race detector
 	$(LIKE_RELEASES) go test $(TEST_FLAGS) ./...
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-bench test-deploy
+	$(MAKE) --no-print-directory --jobs=2 test-bench test-deploy
 
 .PHONY: test-bench
 test-bench: test-needs ## Test the benchmarks in tools/bench
@@ -123,10 +124,10 @@ tidy-check: ## Check that go.mod and go.sum are tidy
 ##@ Occasionally
 
 .PHONY: race
-race: test-needs race-needs ## Run all tests with the race detector in random order, those of concurrent packages RACE_COUNT (3) times
+race: race-needs ## Run the tests of larder and its benchmarks with the race detector in random order, those of concurrent packages RACE_COUNT (3) times
 	LARDER_THOROUGH=1 go test -race -tags $(TAGS) -shuffle on -count $(RACE_COUNT) -timeout 30m $(RACE_PACKAGES)
-	go test -race -tags $(TAGS) -shuffle on -count 1 -timeout 30m ./cmd/... ./configs/... ./internal/...
-	cd tools/bench && go test -race -tags $(TAGS) -count 1 -timeout 30m ./...
+	go test -race -tags $(TAGS) -shuffle on -count 1 -timeout 30m $(OTHER_PACKAGES)
+	cd tools/bench && LARDER_THOROUGH=1 go test -race -tags $(TAGS) -shuffle on -count 1 -timeout 30m ./...
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (10s)
@@ -157,12 +158,11 @@ release-check: ## Build the release twice, the second time in another folder wit
 	diff -r .cache/release/first .cache/release/second
 
 .PHONY: verify
-verify: ## Run the longer checks: lint, lint-api, lint-ts, race, test-bench with all its tests, cover, bench, fuzz, swaps, concurrent, cost, prometheus, soak (60 s), chaos, overload, browser, bench-smoke, release-check
+verify: ## Run the longer checks: lint, lint-api, lint-ts, race, cover, bench, fuzz, swaps, concurrent, cost, prometheus, soak (60 s), chaos, overload, browser, bench-smoke, release-check
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory lint-api
 	$(MAKE) --no-print-directory lint-ts
 	$(MAKE) --no-print-directory race
-	LARDER_THOROUGH=1 $(MAKE) --no-print-directory test-bench
 	$(MAKE) --no-print-directory cover
 	$(MAKE) --no-print-directory bench
 	$(MAKE) --no-print-directory fuzz FUZZTIME=60s
@@ -209,7 +209,7 @@ larder-peer:
 	cd tools/bench && CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -o ../../bin/larder-peer ./ginpeer
 
 .PHONY: soak
-soak: test-needs race-needs larder-bench ## Run a race-detector build of larder under load for SOAK_FOR (10m); fails if memory or goroutines grow
+soak: race-needs larder-bench ## Run a race-detector build of larder under load for SOAK_FOR (10m); fails if memory or goroutines grow
 	@mkdir -p .cache/soak
 	go build -race -tags $(TAGS) -o .cache/soak/larder ./cmd/larder
 	bin/larder-bench soak --larder .cache/soak/larder --for $(SOAK_FOR)
@@ -220,7 +220,7 @@ concurrent: ## Send 1,000 parallel anonymous requests for the most expensive res
 
 .PHONY: cost
 cost: test-needs ## Measure the CPU time of the most expensive anonymous requests; fails above 2 ms per token of the rate limit
-	go test -tags $(TAGS) -count 1 -v -run '^TestAnonymousCost$$' ./httpapi
+	go test -tags $(TAGS) -count 1 -v -run '^TestAnonymousCost$$' ./httpapi -args -cost
 
 .PHONY: prometheus
 prometheus: test-needs ## Run a Prometheus that reads the metrics with the configurations of deploy/ and docs/metrics.md
@@ -264,7 +264,7 @@ test-needs:
 	@tools/test-needs
 
 .PHONY: race-needs
-race-needs:
+race-needs: | test-needs
 	@tools/test-needs race
 
 .PHONY: peer-needs

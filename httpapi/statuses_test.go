@@ -165,9 +165,8 @@ func TestDocumentBodiesThatStay(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
 	hasty := httptest.NewUnstartedServer(w.server.Handler())
-	hasty.Config.ReadTimeout = 200 * time.Millisecond // of a whole request
-	// By default, connections also have that time between requests, so a client could reuse one that is being closed.
-	hasty.Config.ReadHeaderTimeout, hasty.Config.IdleTimeout = time.Minute, time.Minute
+	hasty.Config.ReadTimeout = 200 * time.Millisecond
+	hasty.Config.ReadHeaderTimeout = time.Minute // by default, the header has the same limit, and a busy client would miss it
 	hasty.Start()
 	t.Cleanup(hasty.Close)
 	watch(t, hasty.URL)
