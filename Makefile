@@ -158,10 +158,11 @@ release-check: ## Build the release twice, the second time in another folder wit
 	diff -r .cache/release/first .cache/release/second
 
 .PHONY: verify
-verify: ## Run the longer checks: lint, lint-api, lint-ts, race, cover, bench, fuzz, swaps, concurrent, cost, prometheus, soak (60 s), chaos, overload, browser, bench-smoke, release-check
+verify: ## Run the longer checks: lint, lint-api, lint-ts, tidy-check, race, cover, bench, fuzz, swaps, concurrent, cost, prometheus, soak (60 s), chaos, overload, browser, bench-smoke, release-check
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory lint-api
 	$(MAKE) --no-print-directory lint-ts
+	$(MAKE) --no-print-directory tidy-check
 	$(MAKE) --no-print-directory race
 	$(MAKE) --no-print-directory cover
 	$(MAKE) --no-print-directory bench

@@ -118,12 +118,11 @@ func (c *Config) checkRestaurants(l *loader) {
 		if r.Ordering != nil {
 			l.sectionErrors(key+".ordering", overrideErrors(c.OrderingOf(r).Validate(), c.Ordering.Validate()))
 		}
-		if _, err := menusync.ParseSchedule(c.Sync.Schedule, r.TimeZone, id); err != nil && r.TimeZone != "" {
+		if _, err := menusync.TimeZone(r.TimeZone); err != nil {
 			l.problem(key+".time_zone", "%v: use an IANA name such as Europe/Lisbon", err)
-		} else if r.Schedule != "" {
-			if _, err := menusync.ParseSchedule(r.Schedule, r.TimeZone, id); err != nil {
-				l.problem(key+".schedule", `%v: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`, err)
-			}
+		}
+		if _, err := menusync.ParseSchedule(r.Schedule, "", id); err != nil && r.Schedule != "" {
+			l.problem(key+".schedule", "%v", err)
 		}
 	}
 }

@@ -71,11 +71,14 @@ func TestErrorsAcrossSections(t *testing.T) {
     connection: man
   - id: one
     time_zone: Atlantis/Centre
+    schedule: often
     ordering:
       price_digits: 9
 auth:
   clients:
     - {id: shop, secret: s, scopes: [menu], connection: none}
+sync:
+  schedule: often
 `)
 	want := []string{
 		`larder.yaml:6:15: restaurants[0].schedule: schedule "@every 2": failed to parse duration @every 2: time: missing unit in duration "2": write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`,
@@ -83,8 +86,10 @@ auth:
 		`larder.yaml:8:17: restaurants[1].connection: there is no connection "man": use one of main`,
 		`larder.yaml:9:9: restaurants[2].id: "one" is already the id of restaurants[0]: remove one of them`,
 		`larder.yaml:10:16: restaurants[2].time_zone: unknown time zone "Atlantis/Centre": use an IANA name such as Europe/Lisbon`,
-		`larder.yaml:12:21: restaurants[2].ordering.price_digits: must be between 0 and 6, not 9`,
-		`larder.yaml:15:57: auth.clients[0].connection: there is no connection "none": use one of main`,
+		`larder.yaml:11:15: restaurants[2].schedule: schedule "often": expected exactly 5 fields, found 1: [often]: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`,
+		`larder.yaml:13:21: restaurants[2].ordering.price_digits: must be between 0 and 6, not 9`,
+		`larder.yaml:16:57: auth.clients[0].connection: there is no connection "none": use one of main`,
+		`larder.yaml:18:13: sync.schedule: schedule "often": expected exactly 5 fields, found 1: [often]: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)

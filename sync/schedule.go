@@ -55,7 +55,7 @@ func ParseSchedule(text, timeZone, key string) (*Schedule, error) {
 	}
 	parsed, err := cron.ParseStandard(text)
 	if err != nil {
-		return nil, fmt.Errorf("schedule %q: %w", text, err)
+		return nil, fmt.Errorf(`schedule %q: %w: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`, text, err)
 	}
 	switch spec := parsed.(type) {
 	case cron.ConstantDelaySchedule:
