@@ -32,6 +32,15 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
   await axe(page, 'a basket of two');
   await everyVariant(page, 'basket', { full: false, each: (variant) => axe(page, `a basket of two, ${variant.name}`) });
 
+  step('G1: the bar stays at the bottom if a search finds one dish');
+  await menu.locator('[part=search]').fill('tom yum');
+  await menu.locator('[part=status]').getByText('1 dish found').waitFor();
+  const bottom = await bar.evaluate((one) => one.getBoundingClientRect().bottom - innerHeight);
+  await shot(page, 'search-with-bar', { full: false });
+  must(bottom < 1 && bottom > -32, `the bar ends ${-bottom} px above the bottom of the window`);
+  await menu.locator('[part=search]').fill('');
+  await card.waitFor();
+
   step('G1: one less, and none: the focus is never lost');
   await dish.locator('[part=fewer]').tap();
   await eventually(async () => (await dish.locator('[part=count]').innerText()) === '1', 'one is left');
