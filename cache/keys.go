@@ -170,10 +170,11 @@ func (k Keys) RunIndex() string { return k.name(format, "runs") }
 // concurrent use, and b must not be reset.
 func (k Keys) In(b *strings.Builder) Keys { return Keys{k.prefix, b} }
 
-func (k Keys) orderName(connection, name, id string) string {
-	parts := [...]string{cmp.Or(k.prefix, redisdb.DefaultPrefix), ":{o:", connection, "}:", format, ":", name, id}
+func (k Keys) orderName(connection, name string, id ...string) string {
+	parts := append(make([]string, 0, 10), cmp.Or(k.prefix, redisdb.DefaultPrefix), ":{o:", connection, "}:", format, ":", name)
+	parts = append(parts, id...)
 	if k.appendTo == nil {
-		return strings.Join(parts[:], "")
+		return strings.Join(parts, "")
 	}
 	start := k.appendTo.Len()
 	for _, part := range parts {
@@ -187,7 +188,7 @@ func (k Keys) JournalSecret() string { return k.name(format, "journal-secret") }
 
 // JournalState is a hash about the journal of a connection: its epoch, the marks of the last commits, and
 // whether new orders are paused (policies O14 and O14a). It never expires.
-func (k Keys) JournalState(connection string) string { return k.orderName(connection, "journal", "") }
+func (k Keys) JournalState(connection string) string { return k.orderName(connection, "journal") }
 
 // Order is a text: one order's record. It expires (policy O13).
 func (k Keys) Order(connection, ref string) string { return k.orderName(connection, "order:", ref) }
@@ -195,7 +196,7 @@ func (k Keys) Order(connection, ref string) string { return k.orderName(connecti
 // OrderGuest is a hash with the guest data of one call of an order: the request and the ordering
 // service's response. It expires (policy O13).
 func (k Keys) OrderGuest(connection, ref string, call int) string {
-	return k.orderName(connection, "guest:", ref+":"+strconv.Itoa(call))
+	return k.orderName(connection, "guest:", ref, ":", strconv.Itoa(call))
 }
 
 // OrderKey contains "ref call" of the call that used an idempotency key. hash is the hash of that key.
@@ -214,17 +215,17 @@ func (k Keys) OrderAborted(connection, opening string) string {
 }
 
 // Orders is a sorted set of "created/ref" of every record, sorted as text and so by the time of creation.
-func (k Keys) Orders(connection string) string { return k.orderName(connection, "orders", "") }
+func (k Keys) Orders(connection string) string { return k.orderName(connection, "orders") }
 
 // OrdersIn is a sorted set like Orders, with the records in one state. The set of the state "unknown"
 // has all records with an operation whose outcome is unknown. The state "placing" has no set.
 func (k Keys) OrdersIn(connection, state string) string { return k.orderName(connection, "in:", state) }
 
 // OrdersOpen is a sorted set of "created/ref call" of every open call, by the call's deadline (policy O12).
-func (k Keys) OrdersOpen(connection string) string { return k.orderName(connection, "open", "") }
+func (k Keys) OrdersOpen(connection string) string { return k.orderName(connection, "open") }
 
 // OrdersExpiry is a sorted set of "created/ref" of every record that expires, by the time of expiry.
-func (k Keys) OrdersExpiry(connection string) string { return k.orderName(connection, "expiry", "") }
+func (k Keys) OrdersExpiry(connection string) string { return k.orderName(connection, "expiry") }
 
 // Keys of package httpapi.
 

@@ -85,7 +85,7 @@ func (j *Journal) beginChange(ctx context.Context, o ordering.CallSpec, key stri
 	if found.State != ordering.StatePlaced || (o.Operation == upstream.OpPay && found.Paid) {
 		return nil, j.rejected(ctx, o, found, &ordering.StateError{Record: found.Record, Operation: o.Operation})
 	}
-	c := j.newTx(found)
+	c := j.newTx(found, len(o.Body))
 	c.check(c.orderIDKey(o.OrderID), ref)
 	c.touch()
 	c.dropOldest()
@@ -125,7 +125,7 @@ func (j *Journal) createTx(o ordering.CallSpec) *tx {
 		MenuVersion: o.MenuVersion,
 		ExpectedAt:  o.ExpectedAt,
 		Total:       o.Total,
-	})
+	}, len(o.Body))
 }
 
 // adopted creates the record of an order that larder did not place (policy O9a).
@@ -137,14 +137,14 @@ func (j *Journal) adopted(o ordering.CallSpec) *tx {
 		Adopted:    true,
 		OrderID:    o.OrderID,
 		State:      ordering.StatePlaced,
-	})
+	}, len(o.Body))
 	c.tookID = true
 	c.list(c.stateList(ordering.StatePlaced), "", expiry{})
 	return c
 }
 
-func (j *Journal) newRecordTx(r ordering.Record) *tx {
-	c := j.newTx(&order{place: location{r.Connection, r.Ref}})
+func (j *Journal) newRecordTx(r ordering.Record, body int) *tx {
+	c := j.newTx(&order{place: location{r.Connection, r.Ref}}, body)
 	r.Calls, r.CreatedAt = c.next.Calls, atCommit()
 	c.next.Record = r
 	c.touch()
@@ -193,7 +193,9 @@ func (c *tx) openCall(call ordering.Call, body []byte, deadline time.Duration) {
 		c.stepUntil(expiry{}, "set", c.idempotencyKey(call.Key), c.pointer(call.Number))
 	}
 	if len(body) > 0 {
-		c.step("hset", c.guestKey(call.Number), fieldBody, string(body))
+		key := c.guestKey(call.Number)
+		c.text.Write(body)
+		c.step("hset", key, fieldBody, c.text.String()[c.text.Len()-len(body):])
 	}
 	c.keepRecord()
 	c.put(call)

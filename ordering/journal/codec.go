@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -40,17 +39,15 @@ const (
 	maxDecimal = 256
 )
 
-var codecs = sync.Pool{New: func() any { return new(codec) }} //nolint:gochecknoglobals // only caches memory
-
 // encode returns the stored form of a record: the parts before and after the time of the commit. encode rounds
 // the times of r as decode would return them, and fails for a record that decode would reject.
-func encode(revision string, r *ordering.Record) (head, tail string, err error) {
-	c, _ := codecs.Get().(*codec)
-	defer codecs.Put(c)
-	*c = codec{out: append(append(append(c.out[:0], recordFormat...), revision...), "  "...)} // the time goes between the spaces
-	c.record(r)
-	text := string(c.out)
-	return text[:recordHead], text[recordHead:], c.err(r.Ref)
+func (c *tx) encode(revision string, r *ordering.Record) (head, tail string, err error) {
+	start := c.text.Len()
+	c.word(recordFormat, revision, "  ") // the time goes between the spaces
+	c.codec = codec{out: c}
+	c.codec.record(r)
+	text := c.text.String()[start:]
+	return text[:recordHead], text[recordHead:], c.codec.err(r.Ref)
 }
 
 // decode decodes an order. The error is errCorrupt with the name of the value, never with the value
@@ -82,10 +79,12 @@ func decode(at location, text string) (*order, error) {
 }
 
 // encodeAnswer returns the stored form of a whole answer.
-func encodeAnswer(a *ordering.Answer) string {
-	c := codec{out: append(make([]byte, 0, 128+len(a.Body)), recordFormat...)}
-	c.answer(a)
-	return string(c.out)
+func (c *tx) encodeAnswer(a *ordering.Answer) string {
+	start := c.text.Len()
+	c.word(recordFormat)
+	c.codec = codec{out: c}
+	c.codec.answer(a)
+	return c.text.String()[start:]
 }
 
 // readAnswer sets the whole answer of a call. It keeps the status and code of the record if text
@@ -110,7 +109,7 @@ func (o *order) readAnswer(call *ordering.Call, text string) error {
 // that they cannot differ. It keeps the first error.
 type codec struct {
 	reading   bool
-	out       []byte
+	out       *tx // for its texts
 	rest      string
 	committed time.Time // the time of the commit, when reading
 	number    int       // of the current call, for errors
@@ -252,7 +251,8 @@ func (c *codec) word(name string, separator byte) string {
 
 func integer[T ~int | ~int64](c *codec, name string, v *T) {
 	if !c.reading {
-		c.out = append(strconv.AppendInt(c.out, int64(*v), 10), ' ')
+		c.out.number(int64(*v))
+		c.out.word(" ")
 		return
 	}
 	n, err := strconv.ParseInt(c.word(name, ' '), 10, 64)
@@ -277,8 +277,8 @@ func (c *codec) bool(name string, v *bool) {
 
 func (c *codec) text(name string, v *string) {
 	if !c.reading {
-		c.out = append(strconv.AppendInt(c.out, int64(len(*v)), 10), ':')
-		c.out = append(append(c.out, *v...), ' ')
+		c.out.number(int64(len(*v)))
+		c.out.word(":", *v, " ")
 		return
 	}
 	n, err := strconv.Atoi(c.word(name, ':'))
@@ -297,7 +297,7 @@ func (c *codec) time(name string, v *time.Time, missing bool) {
 		return
 	}
 	if !c.reading && v.Equal(atCommit()) {
-		c.out = append(c.out, "= "...)
+		c.out.word("= ")
 		return
 	}
 	ms := epoch(*v)

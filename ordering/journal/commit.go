@@ -51,31 +51,34 @@ func (w *writer) commit(ctx context.Context, c *tx) (*order, error) {
 		return o, cmp.Or(err, errReplicas)
 	}
 	o, err := w.commitTo(ctx, c, wait)
-	if err != nil || o == nil || w.required(c.connection()) <= wait {
+	if err != nil || o.revision == "" || w.required(o.place.connection) <= wait {
 		return o, err
 	}
 	// Another instance has seen a replica in the meantime. WAIT covers only writes of its own
 	// connection, so write again.
-	if _, err = w.commitTo(ctx, w.newTx(o), w.required(c.connection())); errors.Is(err, errMoved) {
+	if _, err = w.commitTo(ctx, w.newTx(o, 0), w.required(o.place.connection)); errors.Is(err, errMoved) {
 		err = fmt.Errorf("%w: the order was changed concurrently", errReplicas)
 	}
 	return o, err
 }
 
+// commitTo commits a transaction and changes its order. Neither the transaction nor the old order must be used after that.
 func (w *writer) commitTo(ctx context.Context, c *tx, wait int) (*order, error) {
-	o, err := c.seal()
-	if err != nil {
+	if err := c.seal(); err != nil {
 		return nil, err
 	}
 	r, acknowledged, err := w.run(ctx, c, wait, w.cfg.WaitTimeout)
 	if err != nil {
 		return nil, err
 	}
+	defer c.release()
 	s := w.state(c.connection())
 	if r.refused {
 		return nil, &ordering.RestoredError{Connection: c.connection(), Since: r.pausedAt} // policy O14a
 	}
-	if o != nil {
+	o := c.order
+	if c.writes {
+		*o = c.next
 		o.stamp(r.now)
 	}
 	if wait > 0 {
@@ -135,7 +138,7 @@ func (w *writer) probe(ctx context.Context, connection string) error {
 // blank returns a transaction without changes, with modeWatch or modeProbe. Neither raises the
 // mark; otherwise instances that learn each other's marks would never stop committing.
 func (w *writer) blank(connection, mode string) *tx {
-	c := w.newTx(&order{place: location{connection: connection}})
+	c := w.newTx(&order{place: location{connection: connection}}, 0)
 	c.mode, c.absent = mode, nil
 	return c
 }

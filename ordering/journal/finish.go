@@ -26,7 +26,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 			return nil, err
 		}
 		if c == nil && j.required(e.Connection) > 0 {
-			c = j.newTx(o) // the replicas may not have the result yet, and WAIT needs a write
+			c = j.newTx(o, 0) // the replicas may not have the result yet, and WAIT needs a write
 		}
 		return c, nil
 	})
@@ -73,7 +73,7 @@ func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 // addToEnded returns a transaction that adds a result to a call with a certain outcome. It returns
 // nil if there is nothing to add.
 func (j *Journal) addToEnded(o *order, call ordering.Call, e ordering.CallResult, contradicts bool) *tx {
-	c := j.newTx(o)
+	c := j.newTx(o, 0)
 	added := call.Resolved != nil && addAttempts(&call, e.Attempts)
 	if contradicts && call.Contradicted != e.Outcome {
 		call.Contradicted = e.Outcome
@@ -101,7 +101,7 @@ func addAttempts(call *ordering.Call, tries []ordering.Attempt) bool {
 
 // endCall ends a call that is open or unknown.
 func (j *Journal) endCall(ctx context.Context, o *order, call ordering.Call, e ordering.CallResult) (*tx, error) {
-	c := j.newTx(o)
+	c := j.newTx(o, 0)
 	if !addAttempts(&call, e.Attempts) && e.Outcome == call.Outcome && !call.EndedAt.IsZero() {
 		return nil, nil //nolint:nilnil // no change: the outcome is already recorded as unknown
 	}
@@ -157,7 +157,7 @@ func (c *tx) supersede(other *order) error {
 	if other.Adopted {
 		without := other.Record
 		without.OrderID = ""
-		head, tail, err := encode(rand.Text(), &without)
+		head, tail, err := c.encode(rand.Text(), &without)
 		if err != nil {
 			return err
 		}
@@ -255,7 +255,7 @@ func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 	if found == nil {
 		found = &order{place: at}
 	}
-	c := j.newTx(found)
+	c := j.newTx(found, 0)
 	call, opened := openedBy(found, o.ID)
 	switch {
 	case !opened:

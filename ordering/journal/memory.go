@@ -119,11 +119,11 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	words := strings.Split(text, ",")
+	words := slices.AppendSeq(make([]string, 0, 8), strings.SplitSeq(text, ","))
 	switch {
-	case len(words) == 1 && words[0] == "0":
+	case text == "0":
 		return reply{}, errMoved
-	case len(words) == 1 && words[0] == "3":
+	case text == "3":
 		return reply{}, errFormat
 	case len(words) != 8:
 		return reply{}, fmt.Errorf("%w: commit.lua returned %d values", errCorrupt, len(words))

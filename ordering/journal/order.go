@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"strconv"
 	"time"
 
 	"larder/ordering"
@@ -19,12 +18,6 @@ type order struct {
 
 // location identifies a stored order.
 type location struct{ connection, ref string }
-
-// member returns an order's member of the sorted sets, which sorts by creation time.
-func member(created time.Time, ref string) string {
-	ms := strconv.FormatInt(epoch(created), 10)
-	return zeros[min(len(ms), timeDigits):] + ms + "/" + ref
-}
 
 // atCommit returns the value that means the time of the commit, which is known only after it. No record has this time.
 func atCommit() time.Time { return time.UnixMilli(-1).UTC() }

@@ -38,7 +38,7 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 		return nil, 0, err
 	}
 	if there, opened := openedBy(o, call.SpecID); opened {
-		o, err = j.commit(ctx, j.newTx(o)) // a write for WAIT
+		o, err = j.commit(ctx, j.newTx(o, 0)) // a write for WAIT
 		return o, there.Number, err
 	}
 	n, changes := call.Number, 0
@@ -51,7 +51,7 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 	if changes >= ordering.MaxCalls {
 		return nil, 0, ordering.ErrNoOrder // the record has dropped the call
 	}
-	c := j.newTx(o)
+	c := j.newTx(o, 0)
 	c.touch()
 	if call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone && known.OrderID != "" {
 		if err := j.takeID(ctx, c, known.OrderID, nil); err != nil {
@@ -67,7 +67,7 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 }
 
 func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended ordering.Call, body []byte) (*order, error) {
-	c := j.newTx(&order{place: location{known.Connection, known.Ref}, Record: known})
+	c := j.newTx(&order{place: location{known.Connection, known.Ref}, Record: known}, 0)
 	c.touch()
 	c.next.OrderID = ""
 	c.list(c.names.Orders(known.Connection), "", expiry{})

@@ -48,7 +48,7 @@ func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (orde
 }
 
 func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s ordering.ResolveCall) (*tx, error) {
-	n, c := call.Number, j.newTx(o)
+	n, c := call.Number, j.newTx(o, 0)
 	c.touch()
 	call.Resolved = &ordering.ResolvedBy{
 		By:         s.By,

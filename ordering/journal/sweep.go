@@ -80,7 +80,7 @@ func (s *sweeper) markUnknown(ctx context.Context, connection, member string, no
 	n, _ := strconv.Atoi(number) // 0 is not a call's number
 	moved := false
 	o, err := s.update(ctx, s.apply, location{connection, ref}, nil, func(o *order) (*tx, error) {
-		c := s.newTx(o)
+		c := s.newTx(o, 0)
 		call, ok := o.Call(n)
 		if moved = ok && call.Outcome == ordering.OutcomeOpen; !moved {
 			c.step("zrem", c.openList(), member)

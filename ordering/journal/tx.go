@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"larder/cache"
@@ -23,17 +24,26 @@ type tx struct {
 	writes bool   // the record is written
 	tookID bool   // the orderID becomes one of this order
 	until  expiry // of the record and of its orderID
-	listed string // the result of member, computed once
 
-	// The parts of KEYS and ARGV of commit.lua.
+	// The parts of KEYS and ARGV of commit.lua. The slices begin as parts of texts.
 	mode, state               string
 	absent, checked, stepKeys []string
 	parameters                [parameters]string
 	checks, steps             []string
+	texts                     [96]string      // usually enough
 	text                      strings.Builder // has most of these texts
+	codec                     codec           // for encode and encodeAnswer
 }
 
 const parameters = 11 // words of ARGV before the checks, as in commit.lua
+
+var txs = sync.Pool{New: func() any { return new(tx) }} //nolint:gochecknoglobals // only caches memory
+
+// release allows others to use c. It must not be called if run returned an error: drain may still use the texts.
+func (c *tx) release() {
+	*c = tx{}
+	txs.Put(c)
+}
 
 // expiry is EXPIRY in commit.lua.
 type expiry struct{ rel, abs string }
@@ -51,22 +61,14 @@ func (e expiry) words(to []string) []string {
 // after returns the expiry at a time after the commit.
 func (c *tx) after(d time.Duration) expiry { return expiry{c.number(d.Milliseconds()), "0"} }
 
-// newTx starts a transaction on an order.
-func (w *writer) newTx(o *order) *tx {
-	texts := make([]string, 40) // for the usual 3 absent keys, 1 check, 8 steps and their words
-	c := &tx{
-		cfg:      &w.cfg,
-		order:    o,
-		next:     order{Record: o.Record, place: o.place},
-		mode:     modeCommit,
-		until:    keepTTL(),
-		absent:   texts[0:0:3],
-		checked:  texts[3:3:4],
-		stepKeys: texts[4:4:12],
-		checks:   texts[12:12:14],
-		steps:    texts[14:14],
-	}
-	c.text.Grow(1 << 10) // bytes of a usual transaction
+// newTx starts a transaction on an order. body is the length of the body that openCall will store.
+func (w *writer) newTx(o *order, body int) *tx {
+	c, _ := txs.Get().(*tx)
+	c.cfg, c.order, c.next = &w.cfg, o, order{Record: o.Record, place: o.place}
+	c.mode, c.until = modeCommit, keepTTL()
+	c.absent, c.checked, c.stepKeys = c.texts[0:0:4], c.texts[4:4:8], c.texts[8:8:24]
+	c.checks, c.steps = c.texts[24:24:32], c.texts[32:32]
+	c.text.Grow(1536 + body) // usually enough
 	c.names = w.keys.In(&c.text)
 	c.next.Calls = append(make([]ordering.Call, 0, len(o.Calls)+1), o.Calls...)
 	c.state = c.names.JournalState(c.connection())
@@ -87,23 +89,20 @@ func (c *tx) put(call ordering.Call) {
 	}
 }
 
-// seal adds the steps that write the record, and returns the order after the transaction; nil
-// without an order. It fails for a record that decode would reject.
-func (c *tx) seal() (*order, error) {
-	switch {
-	case !c.writes && c.order.revision == "":
-		return nil, nil //nolint:nilnil // there is no order
-	case !c.writes:
-		return c.order, nil
-	case c.next.revision == "":
+// seal adds the steps that write the record. It fails for a record that decode would reject.
+func (c *tx) seal() error {
+	if !c.writes {
+		return nil
+	}
+	if c.next.revision == "" {
 		c.next.revision = rand.Text()
 	}
 	if _, busy := c.next.Busy(); busy {
 		c.until = expiry{} // nothing of the order expires (policy O13)
 	}
-	head, tail, err := encode(c.next.revision, &c.next.Record)
+	head, tail, err := c.encode(c.next.revision, &c.next.Record)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	// The first step, so that an error of Redis in this step leaves the lists as they are.
 	c.stepKeys = slices.Insert(c.stepKeys, 0, c.names.Order(c.connection(), c.order.place.ref))
@@ -115,7 +114,7 @@ func (c *tx) seal() (*order, error) {
 	case c.until != keepTTL():
 		c.stepUntil(c.until, "expire", c.orderIDKey(id), c.order.place.ref)
 	}
-	return &c.next, nil
+	return nil
 }
 
 // The Redis keys of the order.
@@ -190,19 +189,17 @@ func (c *tx) list(key, suffix string, e expiry) {
 		c.stepUntil(e, "zadd-now", key, c.word(c.order.place.ref, suffix))
 		return
 	}
-	c.stepUntil(e, "zadd", key, c.word(c.member(), suffix))
+	c.stepUntil(e, "zadd", key, c.member(suffix))
 }
 
-// member returns the existing order's member of the lists.
-func (c *tx) member() string {
-	if c.listed == "" {
-		c.listed = member(c.next.CreatedAt, c.order.place.ref)
-	}
-	return c.listed
+// member returns the existing order's member of the lists, which sorts by creation time.
+func (c *tx) member(suffix string) string {
+	ms := c.number(epoch(c.next.CreatedAt))
+	return c.word(zeros[min(len(ms), timeDigits):], ms, "/", c.order.place.ref, suffix)
 }
 
 // unlist removes the order from a list.
-func (c *tx) unlist(key, suffix string) { c.step("zrem", key, c.word(c.member(), suffix)) }
+func (c *tx) unlist(key, suffix string) { c.step("zrem", key, c.member(suffix)) }
 
 // callSuffix is what distinguishes the calls of an order in the list of open calls.
 func callSuffix(call int) string { return " " + strconv.Itoa(call) }
@@ -212,12 +209,11 @@ func (c *tx) putAnswer(call *ordering.Call, a *ordering.Answer) {
 	if a == nil {
 		return
 	}
-	whole := *a
-	if len(whole.Body) == 0 {
-		whole.Body = nil
+	if call.Answer = a; a.Body != nil && len(a.Body) == 0 {
+		call.Answer = new(*a)
+		call.Answer.Body = nil
 	}
-	call.Answer = &whole
-	c.step("hset", c.guestKey(call.Number), fieldAnswer, encodeAnswer(&whole))
+	c.step("hset", c.guestKey(call.Number), fieldAnswer, c.encodeAnswer(a))
 }
 
 // command appends the command that runs commit.lua for an instance that remembers r.
