@@ -1,14 +1,18 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
 	"net"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"larder/internal/sleep"
 )
 
 // Concurrent commits for one ordering service share pipelines. Alone, each commit costs one round trip, one
@@ -31,16 +35,15 @@ type evaluation struct {
 	wait    int // number of replicas to wait for; 0 sends no WAIT
 	limit   time.Duration
 
+	timer        *time.Timer   // expires only if share resets it
 	done         chan struct{} // gets a value when the fields below are set
 	reply        *redis.Cmd
 	acknowledged int // number of Redis replicas that acknowledged; -1 if no WAIT was sent
 	err          error
 }
 
-// evaluations only caches memory.
-//
-//nolint:gochecknoglobals // see above
-var evaluations = sync.Pool{New: func() any { return &evaluation{done: make(chan struct{}, 1)} }}
+//nolint:gochecknoglobals // only caches memory
+var evaluations = sync.Pool{New: func() any { return &evaluation{timer: time.NewTimer(math.MaxInt64), done: make(chan struct{}, 1)} }}
 
 // newEvaluation returns an evaluation without a command.
 func newEvaluation(key string, wait int, limit time.Duration) *evaluation {
@@ -66,28 +69,40 @@ type batcher struct {
 	mu      sync.Mutex
 	queue   []*evaluation
 	running int // pipelines in flight
+	drain   func()
 }
 
 // share runs e in a pipeline with other evaluations. If ctx ends, share returns its error: Redis does not run e
 // if e was not sent yet. Otherwise Redis may have run e or not.
 func (w *writer) share(ctx context.Context, b *batcher, e *evaluation) error {
-	e.ctx = context.WithoutCancel(ctx)
+	e.ctx = ctx
 	b.mu.Lock()
 	b.queue = append(b.queue, e)
 	if b.running < maxPipelines {
 		b.running++
-		go w.drain(b)
+		if b.drain == nil { // made once, because a go statement with arguments allocates
+			b.drain = func() { w.drain(b) } //nolint:contextcheck // each evaluation has its own context
+		}
+		go b.drain()
 	}
 	b.mu.Unlock()
+	var ended <-chan struct{}
+	if end, ok := sleep.End(ctx); ok {
+		e.timer.Reset(time.Until(end)) // ctx.Done would allocate a timer for each order
+		defer e.timer.Stop()
+	} else {
+		ended = ctx.Done()
+	}
 	select {
 	case <-e.done:
 		return e.err
-	case <-ctx.Done():
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.queue = slices.DeleteFunc(b.queue, func(other *evaluation) bool { return other == e })
-		return ctx.Err()
+	case <-e.timer.C:
+	case <-ended:
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queue = slices.DeleteFunc(b.queue, func(other *evaluation) bool { return other == e })
+	return cmp.Or(ctx.Err(), context.DeadlineExceeded) // the timer may be earlier than the clock
 }
 
 // drain sends pipelines until the queue is empty. The timeouts are those of the Redis client. If Redis does not
@@ -111,7 +126,7 @@ func (w *writer) drain(b *batcher) {
 		}
 		b.mu.Unlock()
 		if failure == nil {
-			failure = w.send(batch[0].ctx, batch)
+			failure = w.send(context.WithoutCancel(batch[0].ctx), batch)
 		} else {
 			for _, e := range batch {
 				e.err = failure

@@ -3,6 +3,7 @@ package journal_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"larder/internal/sleep"
 	"larder/internal/testkit/journaltest"
 	"larder/ordering"
 	"larder/ordering/journal"
@@ -107,6 +109,72 @@ func TestQueuedCommitIsNotSent(t *testing.T) {
 	if _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
 		t.Errorf("Lookup = %v, want ErrKeyFree", err)
 	}
+}
+
+// The same for a context that has no timer of its own.
+func TestQueuedCommitWithDetachedContextIsNotSent(t *testing.T) {
+	t.Parallel()
+	j, w, _, release := held(t)
+	r := begun(t, w, create())
+	at := time.Now()
+	if err := finishWithin(t, j, r, 50*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Finish = %v, want the end of its context", err)
+	}
+	if waited := time.Since(at); waited < 50*time.Millisecond || waited > patience {
+		t.Errorf("Finish waited for %v", waited)
+	}
+	release()
+	begun(t, j, create()) // after everything that waited
+	if got, err := j.Record(t.Context(), []string{main}, r.Ref); err != nil {
+		t.Errorf("Record: %v", err)
+	} else {
+		sameRecord(t, r, got)
+	}
+	for range 10 { // what has waited with a time limit is used again, without one too
+		if err := finishWithin(t, j, begun(t, j, create()), patience); err != nil {
+			t.Errorf("Finish: %v", err)
+		}
+	}
+}
+
+// A commit whose context ends after it was sent may be sent again, because Redis has lost the script. Its texts
+// are still the same then, although other commits were made in the meantime.
+func TestCommitIsSentAgainAfterItsContext(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	p := newProxy(t, w.server.Addr())
+	j := journal.New(open(t, p.url(), ""), ordering.DefaultConfig(), quiet())
+	r := begun(t, j, create())
+	p.hold()
+	if err := finishWithin(t, j, r, 50*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Finish = %v, want the end of its context", err)
+	}
+	for n := range 20 {
+		placed(t, w.Journal, strconv.Itoa(n))
+	}
+	if err := w.client.ScriptFlush(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	p.release()
+	eventually(t, "the result is stored", func() bool {
+		got, err := w.Order(t.Context(), main, "late")
+		return err == nil && got.Ref == r.Ref && got.State == ordering.StatePlaced && len(got.Calls[0].Answer.Body) > 0
+	})
+}
+
+// finishWithin finishes a begun order as ordering.Orders does.
+func finishWithin(t *testing.T, j *journal.Journal, r ordering.Record, limit time.Duration) error {
+	t.Helper()
+	_, err := j.Finish(sleep.Detached(t.Context(), time.Now().Add(limit)), ordering.CallResult{
+		Connection: main,
+		Ref:        r.Ref,
+		Call:       1,
+		Outcome:    ordering.OutcomeDone,
+		OrderID:    "late",
+		Answer:     &ordering.Answer{Status: 201, Body: []byte(`{"orderID":"late"}`)},
+		Known:      &r,
+	})
+	return err
 }
 
 // Records in the format of an older version are not used, and the error says what to do.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"larder/internal/redisdb"
+	"larder/internal/sleep"
 	"larder/internal/testkit/journaltest"
 	"larder/ordering"
 	"larder/ordering/journal"
@@ -72,7 +73,7 @@ func placed(tb testing.TB, j *journal.Journal, orderID string) {
 		tb.Error("the key is in use")
 	}
 	r := begun(tb, j, o)
-	_, err := j.Finish(tb.Context(), ordering.CallResult{
+	_, err := j.Finish(sleep.Detached(tb.Context(), time.Now().Add(patience)), ordering.CallResult{
 		Connection: main,
 		Ref:        r.Ref,
 		Call:       1,
@@ -107,8 +108,8 @@ func TestCostOfPlacingAnOrder(t *testing.T) { //nolint:paralleltest // it counts
 	if scripts != 202 || reads != 0 {
 		t.Errorf("101 orders ran %d scripts and %d reads of answers, want two scripts each and no read", scripts, reads)
 	}
-	if allocations := all - testing.AllocsPerRun(100, rest); allocations > 170 {
-		t.Errorf("beginning and finishing an order allocates %.0f times, want at most 170", allocations)
+	if allocations := all - testing.AllocsPerRun(100, rest); allocations > 50 {
+		t.Errorf("beginning and finishing an order allocates %.0f times, want at most 50", allocations)
 	} else {
 		t.Logf("beginning and finishing an order: %.0f allocations; with Lookup and the test itself: %.0f", allocations, all)
 	}
