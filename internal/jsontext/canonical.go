@@ -40,6 +40,11 @@ type canonicalBracket struct{ start, members int }
 // maxNames is the maximum number of names that are cached; a menu has about thirty.
 const maxNames = 1000
 
+// Reset makes c read another text, without options. It keeps only the buffers.
+func (c *Canonical) Reset(text string, maxDepth int) {
+	*c = Canonical{Reader: NewReader(text, maxDepth), brackets: c.brackets, members: c.members[:0], buffer: c.buffer}
+}
+
 // Record appends all that is read to dst, until Recorded.
 func (c *Canonical) Record(dst []byte) {
 	if c.form, c.brackets = dst, c.brackets[:0]; c.members == nil {

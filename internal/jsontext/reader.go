@@ -289,17 +289,14 @@ func (r *Reader) Text() (text string, ok bool) {
 // ID consumes an identifier: a string, a number with its digits unchanged, or null for none (policy
 // W4); ok is false for other kinds.
 func (r *Reader) ID() (id string, ok bool) {
-	switch r.Kind() {
+	switch kind := r.Kind(); kind {
 	case KindString:
 		return r.Text()
 	case KindNumber:
 		return r.Raw(), true
-	case KindNull, KindNone:
-		r.Skip()
-		return "", true
 	default:
 		r.Skip()
-		return "", false
+		return "", kind == KindNull || kind == KindNone
 	}
 }
 

@@ -27,8 +27,8 @@ type change struct {
 
 // start prepares reading the body; finish must be called after it.
 func (c *change) start(in Input) {
-	c.decoder, c.fieldCase = newDecoder(in, &violation.List{Language: in.Language}), in.FieldCase
-	c.decoder.record(nil, len(in.Body))
+	c.fieldCase = in.FieldCase
+	c.decoder.start(in, &violation.List{Language: in.Language}).record(nil, len(in.Body))
 }
 
 // finish returns a *jsontext.SyntaxError if the body is not JSON.

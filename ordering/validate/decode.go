@@ -46,6 +46,7 @@ type Order struct {
 	fields     decodedOrder
 	violations violation.List // found while decoding
 	canonical  []byte
+	decoder    decoder
 }
 
 // DecodeOrder is Decode into a new order.
@@ -61,7 +62,7 @@ func (o *Order) Decode(in Input, payments []string) error {
 	o.Input, o.violations = in, violation.List{Language: in.Language}
 	o.fields.clear()
 	o.fields.reset()
-	d := newDecoder(in, &o.violations)
+	d := o.decoder.start(in, &o.violations)
 	d.order, d.maxDepth, d.payments = &o.fields, menu.DefaultMaxDepth, payments
 	o.fields.lines = slices.Grow(o.fields.lines, min(bytes.Count(in.Body, []byte("{")), usualLines))
 	d.record(o.canonical[:0], len(in.Body))
@@ -103,11 +104,11 @@ type decoder struct {
 	ingredientCount int      // number in the current dish
 }
 
-// newDecoder returns a decoder that collects one violation more than a response lists.
-func newDecoder(in Input, notes *violation.List) decoder {
+// start makes d decode another body, and collect one violation more than a response lists. It returns d.
+func (d *decoder) start(in Input, notes *violation.List) *decoder {
 	notes.Limit = violation.Max + 1
-	d := decoder{violations: notes, v1: in.V1}
-	d.Reader = jsontext.NewReader(jsontext.String(in.Body), maxBodyDepth)
+	*d = decoder{Canonical: d.Canonical, violations: notes, v1: in.V1}
+	d.Reset(jsontext.String(in.Body), maxBodyDepth)
 	return d
 }
 
@@ -157,7 +158,7 @@ func appendCanonicalNumber(dst []byte, number string) []byte {
 
 func (o *decodedOrder) decode(in Input, maxDepth int, notes *violation.List) error {
 	o.reset()
-	d := newDecoder(in, notes)
+	d := new(decoder).start(in, notes)
 	d.order, d.maxDepth = o, maxDepth
 	d.readOrder()
 	return d.Err()
@@ -204,10 +205,7 @@ func (d *decoder) readOrder() {
 func (d *decoder) readObject(o *object, s position) {
 	kind := d.Kind()
 	if kind == jsontext.KindNull {
-		if o.name == "" {
-			o.position = s
-		}
-		d.Skip()
+		d.skipNull(&o.position, s)
 		return
 	}
 	clear(o.values)
@@ -264,10 +262,7 @@ func (d *decoder) readSoonest(s position) {
 func (d *decoder) readValue(v *value, path string, s position, w fieldKind) {
 	kind := d.Kind()
 	if kind == jsontext.KindNull || w == wantNothing {
-		if v.name == "" {
-			v.position = s
-		}
-		d.Skip()
+		d.skipNull(&v.position, s)
 		return
 	}
 	if v.state != absent { // an earlier spelling of the same field
@@ -289,6 +284,14 @@ func (d *decoder) readValue(v *value, path string, s position, w fieldKind) {
 		v.state = refused
 		d.mismatch(s.pos, member(path, s.name), w, kind)
 	}
+}
+
+// skipNull skips a null. It does not replace the position of an earlier spelling.
+func (d *decoder) skipNull(at *position, s position) {
+	if at.name == "" {
+		*at = s
+	}
+	d.Skip()
 }
 
 func (d *decoder) readNumber(v *value, path string, w fieldKind, kind jsontext.Kind) {

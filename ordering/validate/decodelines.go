@@ -9,10 +9,7 @@ func (d *decoder) readDishes(s position) {
 	o := d.order
 	kind := d.Kind()
 	if kind == jsontext.KindNull {
-		if o.dishes.name == "" {
-			o.dishes = s
-		}
-		d.Skip()
+		d.skipNull(&o.dishes, s)
 		return
 	}
 	clear(o.lines) // lines of an earlier list
@@ -152,10 +149,7 @@ func (d *decoder) readIngredients(n int32, s position) {
 	kind := d.Kind()
 	l := &o.lines[n]
 	if kind == jsontext.KindNull {
-		if l.list.name == "" {
-			l.list = s
-		}
-		d.Skip()
+		d.skipNull(&l.list, s)
 		return
 	}
 	l.list, l.first = s, none
