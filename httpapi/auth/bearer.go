@@ -50,9 +50,10 @@ const keyCaller = "larder.caller" // of gin.Context
 
 // CallerOf returns the caller that a middleware has authenticated. Its Client is empty if the request is anonymous.
 func CallerOf(c *gin.Context) Caller {
-	value, _ := c.Get(keyCaller)
-	who, _ := value.(Caller)
-	return who
+	if who, ok := c.Value(keyCaller).(*Caller); ok {
+		return *who
+	}
+	return Caller{}
 }
 
 // claims are the claims of larder's tokens.
@@ -100,7 +101,7 @@ func New(cfg Config, deps Deps) *Auth {
 		hosts:   hosts{deps.Hosts, deps.Exposed},
 		keys:    signingKeysOf(cfg, deps.Redis, deps.Clock),
 	}
-	a.tokenCache.byID = map[[sha256.Size]byte]Caller{}
+	a.tokenCache.byID = map[[sha256.Size]byte]*Caller{}
 	a.bearerOps = a.RequireScope(ScopeOps)
 	a.clients.now.Store(&clientSet{})
 	a.SetClients(cfg.Clients)
@@ -197,24 +198,25 @@ func unauthorized(msg string) *respond.Problem {
 }
 
 // bearer reads the request's bearer token. given is false without an Authorization header.
-func (a *Auth) bearer(c *gin.Context) (who Caller, given bool, err error) {
+func (a *Auth) bearer(c *gin.Context) (who *Caller, given bool, err error) {
 	header := c.Request.Header["Authorization"]
 	if len(header) == 0 {
-		return Caller{}, false, nil
+		return nil, false, nil
 	}
 	if len(header) == 1 {
-		if who, known := a.Cached([]byte(header[0])); known {
+		var onStack [512]byte // large enough for the usual header
+		if who = a.Cached(append(onStack[:0], header[0]...)); who != nil {
 			return who, true, nil
 		}
 	}
 	scheme, token, _ := strings.Cut(header[0], " ")
 	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return Caller{}, true, unauthorized("send one Authorization header: Bearer followed by a token from /connect/token")
+		return nil, true, unauthorized("send one Authorization header: Bearer followed by a token from /connect/token")
 	}
-	who, err = a.read(c.Request.Context(), strings.TrimSpace(token), (*signingKey).tokenSecret)
+	checked, err := a.read(c.Request.Context(), strings.TrimSpace(token), (*signingKey).tokenSecret)
 	// Only the usual form is cached. Otherwise one token in many forms would evict the others.
 	if err == nil && scheme == "Bearer" && token == strings.TrimSpace(token) {
-		a.tokenCache.add(header[0], who)
+		a.tokenCache.add(header[0], &checked)
 	}
-	return who, true, err
+	return &checked, true, err
 }

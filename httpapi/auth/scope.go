@@ -69,13 +69,13 @@ func IsGuest(c *gin.Context) bool {
 // configuration lists its origin (policy H3). budget limits the requests of guests by address.
 func (a *Auth) RequireOrdersOrGuest(budget *ratelimit.Limiter) gin.HandlerFunc {
 	scoped := a.RequireScope(ScopeOrders)
-	public := a.cfg.PublicOrders
+	public, guest := a.cfg.PublicOrders, &Caller{Client: PublicClient, Scopes: []Scope{ScopeOrders}}
 	return func(c *gin.Context) {
 		if len(c.Request.Header["Authorization"]) > 0 || !public.Enabled || !a.listsOrigin(c.Request) {
 			scoped(c)
 			return
 		}
-		c.Set(keyCaller, Caller{Client: PublicClient, Scopes: []Scope{ScopeOrders}})
+		c.Set(keyCaller, guest)
 		ratelimit.Take(c, budget, ratelimit.AddressKey(a.ClientIP(c)))
 	}
 }

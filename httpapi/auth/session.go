@@ -137,7 +137,7 @@ func (a *Auth) SignIn(c *gin.Context) error {
 		Expires:    expires,
 		session:    true,
 	}
-	c.Set(keyCaller, who)
+	c.Set(keyCaller, &who)
 	a.setSession(c, value)
 	a.deps.SignedIn(c)
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: a.newSessionView(who)})
@@ -173,7 +173,7 @@ func (a *Auth) SignOut(c *gin.Context) error {
 	who, _, known, err := a.session(c)
 	a.setSession(c, "") // whatever its value
 	if err == nil && known {
-		c.Set(keyCaller, who)
+		c.Set(keyCaller, &who)
 		a.deps.SignedOut(c)
 	}
 	c.Header("Cache-Control", "no-store")
@@ -231,7 +231,7 @@ func (a *Auth) RequireOps(c *gin.Context) {
 		respond.Fail(c, unauthorized("the session has ended; sign in again at /ops"))
 	default:
 		if a.OwnSite(c); !c.IsAborted() {
-			c.Set(keyCaller, who)
+			c.Set(keyCaller, &who)
 		}
 	}
 }

@@ -123,13 +123,14 @@ func (l *fastPathHandler) authorize(read *menuRead) (known, ok bool) {
 		return false, read.kind != readView && l.deps.OpenMenu
 	}
 	l.header = append(l.header[:0], l.request.Authorization...)
-	who, known := l.fast.Auth.Cached(l.header)
-	read.who = who
+	if who := l.fast.Auth.Cached(l.header); who != nil {
+		read.who, known = *who, true
+	}
 	scope := auth.ScopeMenu
 	if read.kind == readView {
 		scope = auth.ScopeOrders // policy H2
 	}
-	return known, known && auth.Holds(who.Scopes, scope)
+	return known, known && auth.Holds(read.who.Scopes, scope)
 }
 
 // writeHeaders writes the response's headers in the order of net/http.
