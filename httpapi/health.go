@@ -32,8 +32,7 @@ const (
 
 // livez answers 200: the process is running.
 func livez(c *gin.Context) {
-	c.Writer.Header().Set("Cache-Control", "no-store")
-	respond.Write(c, http.StatusOK, respond.ContentJSON, []byte(`{"status":"ok"}`))
+	respond.JSONText(c, http.StatusOK, []byte(`{"status":"ok"}`))
 }
 
 // health reports whether larder has what it needs to serve. Once ready, it stays ready until it drains.

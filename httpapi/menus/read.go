@@ -25,11 +25,10 @@ func (h *Handlers) Menu(c *gin.Context) error {
 // Product answers GET /v1/restaurants/{restaurant}/products/{id} with cached bytes.
 // ?by=externalId searches by external id.
 func (h *Handlers) Product(c *gin.Context) error {
-	restaurant, product := respond.Param(c, "restaurant"), respond.Param(c, "id")
 	return h.serveRead(c, &menuRead{
 		kind:       readProduct,
-		restaurant: restaurant,
-		product:    product,
+		restaurant: respond.Param(c, "restaurant"),
+		product:    respond.Param(c, "id"),
 		by:         c.Query("by"),
 	})
 }

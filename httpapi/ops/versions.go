@@ -104,8 +104,7 @@ func (h *Handlers) VersionView(c *gin.Context, restaurant menu.RestaurantID) err
 	if err != nil {
 		return err
 	}
-	c.Writer.Header().Set("Cache-Control", "no-store")
-	respond.Write(c, http.StatusOK, respond.ContentJSON, body)
+	respond.JSONText(c, http.StatusOK, body)
 	return nil
 }
 

@@ -2,14 +2,16 @@ package orders
 
 import (
 	"cmp"
-	"maps"
+	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
+	"larder/internal/jsontext"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -29,20 +31,29 @@ func (h *Handlers) answerOrder(c *gin.Context, call respond.OrderCall, result or
 	case result.Call.Outcome != ordering.OutcomeDone:
 		return respond.OutcomeProblem(result)
 	case result.Call.Operation == upstream.OpCreate:
-		return respond.JSON(c, http.StatusCreated, placedView(result.Record))
+		respond.JSONText(c, http.StatusCreated, appendPlaced(make([]byte, 0, 256), result.Record))
+		return nil
 	default:
 		return respond.JSON(c, http.StatusOK, changedView(result))
 	}
 }
 
-// placedView returns the body of the 201 for a placed order. Later changes of the order do not change it.
-func placedView(record ordering.Record) any {
-	return respond.Result{Result: struct {
-		Ref     string         `json:"ref"`
-		OrderID string         `json:"orderID"`
-		Total   respond.Number `json:"total"`
-		State   ordering.State `json:"state"`
-	}{record.Ref, record.OrderID, respond.Number(record.Total), ordering.StatePlaced}}
+// appendPlaced appends the body of the 201 for a placed order. Later changes of the order do not change it.
+func appendPlaced(dst []byte, record ordering.Record) []byte {
+	dst = appendText(append(dst, `{"result":{"ref":`...), record.Ref)
+	dst = appendText(append(dst, `,"orderID":`...), record.OrderID)
+	dst = respond.Number(record.Total).Append(append(dst, `,"total":`...))
+	dst = appendText(append(dst, `,"state":`...), string(ordering.StatePlaced))
+	return append(dst, "}}"...)
+}
+
+// appendText appends a text as json.Marshal writes it, which escapes more characters than jsontext does.
+func appendText(dst []byte, text string) []byte {
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\<>&`, r) }) {
+		escaped, _ := json.Marshal(text) // a string is always valid
+		return append(dst, escaped...)
+	}
+	return jsontext.AppendString(dst, text)
 }
 
 // changedView returns the body of the 200 for a change: the order directly after it.
@@ -75,17 +86,20 @@ func (h *Handlers) Note(c *gin.Context, call respond.OrderCall, result ordering.
 
 // logOrder logs the result, without keys, bodies and guests' data.
 func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome string, result ordering.Result, err error) {
-	fields := logrus.Fields{
-		"event":      "order." + outcome,
-		"operation":  string(call.Operation),
-		"requestId":  respond.RequestID(c),
-		"client":     auth.CallerOf(c).Client,
-		"connection": call.Connection,
-		"restaurant": string(cmp.Or(result.Record.Restaurant, call.Restaurant)),
-		"orderID":    cmp.Or(result.Record.OrderID, call.OrderID),
-		"replayed":   result.Replayed,
+	record, made, trace := result.Record, result.Call, tracing.LogFields(c.Request.Context())
+	done := err == nil && made.Outcome == ordering.OutcomeDone
+	line, reused := h.doneLines.Get().(*logrus.Entry)
+	if !reused || !done || trace != nil {
+		line = h.deps.Log.WithFields(trace)
 	}
-	maps.Copy(fields, tracing.LogFields(c.Request.Context()))
+	fields := line.Data
+	fields["requestId"], fields["orderID"], fields["ref"] = respond.RequestID(c), cmp.Or(record.OrderID, call.OrderID), record.Ref
+	setField(fields, "event", "order."+outcome)
+	setField(fields, "operation", string(call.Operation))
+	setField(fields, "client", auth.CallerOf(c).Client)
+	setField(fields, "connection", call.Connection)
+	setField(fields, "restaurant", string(cmp.Or(record.Restaurant, call.Restaurant)))
+	setField(fields, "replayed", result.Replayed)
 	if err != nil {
 		p := respond.ProblemOf(err)
 		fields["ref"] = p.Ref
@@ -94,20 +108,29 @@ func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome stri
 		} else {
 			fields["error"] = err.Error()
 		}
-		h.deps.Log.WithFields(fields).Warn("order request failed before a call was made")
+		line.Warn("order request failed before a call was made")
 		return
 	}
-	record, made := result.Record, result.Call
-	fields["ref"], fields["menuVersion"] = record.Ref, record.MenuVersion
-	if made.Outcome == ordering.OutcomeDone {
-		h.deps.Log.WithFields(fields).Info("order call done")
+	setField(fields, "menuVersion", record.MenuVersion)
+	if done {
+		line.Info("order call done")
+		if trace == nil { // the next such line has the same fields
+			h.doneLines.Put(line)
+		}
 		return
 	}
 	fields["tries"] = len(made.Attempts)
 	if said := made.Answer; said != nil {
 		fields["status"], fields["code"] = said.Status, said.Code
 	}
-	h.deps.Log.WithFields(fields).Warn("order call not done, or its outcome is unknown")
+	line.Warn("order call not done, or its outcome is unknown")
+}
+
+// setField sets a field of a line. It keeps an equal value of the line before, because a new one is a heap allocation.
+func setField[T comparable](fields logrus.Fields, name string, value T) {
+	if fields[name] != any(value) {
+		fields[name] = value
+	}
 }
 
 // refusalOf returns the reason why no call was made, from a short list for the metrics.

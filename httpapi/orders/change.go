@@ -45,10 +45,8 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 			RequestID:  respond.RequestID(c),
 			Input:      h.input(c, connection, body),
 		})
-		if err != nil {
-			err = changeProblem(operation, err)
-		}
-		return h.answerOrder(c, respond.OrderCall{Operation: operation, Connection: connection, OrderID: orderID}, changed, err)
+		call := respond.OrderCall{Operation: operation, Connection: connection, OrderID: orderID}
+		return h.answerOrder(c, call, changed, changeProblem(operation, err))
 	}
 }
 
@@ -67,7 +65,7 @@ func (h *Handlers) connectionOfOrder(c *gin.Context, orderID string) (string, er
 	return record.Connection, err
 }
 
-// changeProblem returns the problem for a payment or rejection with violations.
+// changeProblem returns the problem for a payment or rejection with violations, and err in other cases.
 func changeProblem(operation ordering.Operation, err error) error {
 	var invalid *ordering.InvalidError
 	if !errors.As(err, &invalid) {

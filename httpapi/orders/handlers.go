@@ -21,8 +21,9 @@ import (
 
 // Handlers check, place, change and return orders, and resolve unknown outcomes.
 type Handlers struct {
-	deps    Deps
-	buffers sync.Pool // of *buffers
+	deps      Deps
+	buffers   sync.Pool // of *buffers
+	doneLines sync.Pool // of *logrus.Entry, for logOrder
 }
 
 // Deps are the dependencies of the handlers.

@@ -58,11 +58,9 @@ func (h *Handlers) Validate(c *gin.Context) error {
 		return err
 	}
 	pooled.response = append(text, '}')
-	header := c.Writer.Header()
-	header.Add("Cache-Control", "no-store")
-	header.Add("Content-Language", respond.Language(c))
-	header.Add(respond.HeaderMenuVersion, strconv.FormatInt(snapshot.Version.Version, 10))
-	respond.Write(c, http.StatusOK, respond.ContentJSON, pooled.response)
+	c.Header("Content-Language", respond.Language(c))
+	c.Header(respond.HeaderMenuVersion, strconv.FormatInt(snapshot.Version.Version, 10))
+	respond.JSONText(c, http.StatusOK, pooled.response)
 	return nil
 }
 
@@ -139,11 +137,7 @@ func (h *Handlers) Order(c *gin.Context) error {
 // ByKey answers GET /v1/orders with the record of the caller's order. Its key is in ?key= or in the header
 // Idempotency-Key. Guests get only a guestView (policy H3).
 func (h *Handlers) ByKey(c *gin.Context) error {
-	connections, err := visible.Connections(c, h.deps.Directory)
-	if err != nil {
-		return err
-	}
-	key, err := askedKey(c, c.Query("key"))
+	connections, key, err := h.asked(c, c.Query("key"))
 	if err != nil {
 		return err
 	}
@@ -158,23 +152,22 @@ func (h *Handlers) ByKey(c *gin.Context) error {
 	}
 }
 
-// askedKey returns the idempotency key in the query. Without one, it returns the header Idempotency-Key.
-func askedKey(c *gin.Context, inQuery string) (string, error) {
+// asked returns the connections that a request selects, and the idempotency key in its query or else in its header.
+func (h *Handlers) asked(c *gin.Context, inQuery string) (connections []string, key string, err error) {
+	if connections, err = visible.Connections(c, h.deps.Directory); err != nil {
+		return nil, "", err
+	}
 	key, wrong := respond.BareKey(cmp.Or(inQuery, c.GetHeader("Idempotency-Key")), auth.IsGuest(c))
 	if wrong != "" {
-		return "", respond.InvalidParameter("key", "must be the Idempotency-Key of an order, which "+wrong)
+		return nil, "", respond.InvalidParameter("key", "must be the Idempotency-Key of an order, which "+wrong)
 	}
-	return key, nil
+	return connections, key, nil
 }
 
 // Follow returns an id and a reader for the order with the request's Idempotency-Key. A stream of its
 // states uses them. Requests of one client for one order have the same id.
 func (h *Handlers) Follow(c *gin.Context) (id string, read func(context.Context) ([]byte, bool, error), err error) {
-	connections, err := visible.Connections(c, h.deps.Directory)
-	if err != nil {
-		return "", nil, err
-	}
-	key, err := askedKey(c, "")
+	connections, key, err := h.asked(c, "")
 	if err != nil {
 		return "", nil, err
 	}

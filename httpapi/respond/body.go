@@ -106,15 +106,21 @@ func tooLarge(c *gin.Context, limit int64) error {
 	return &Problem{Code: CodeTooLarge, Msg: msg, Params: map[string]any{"limit": limit}}
 }
 
+var noStore = []string{"no-store"} //nolint:gochecknoglobals // constant: all responses share it, so that none allocates one
+
 // JSON writes a value as JSON with Cache-Control: no-store.
 func JSON(c *gin.Context, status int, value any) error {
 	text, err := json.Marshal(value)
-	if err != nil {
-		return err
+	if err == nil {
+		JSONText(c, status, text)
 	}
-	c.Writer.Header().Set("Cache-Control", "no-store")
+	return err
+}
+
+// JSONText writes a JSON text with Cache-Control: no-store.
+func JSONText(c *gin.Context, status int, text []byte) {
+	c.Writer.Header()["Cache-Control"] = noStore
 	Write(c, status, ContentJSON, text)
-	return nil
 }
 
 // Result is the body of a successful response.

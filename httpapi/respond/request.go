@@ -100,13 +100,8 @@ func ValidRequestID(id string) bool { return id != "" && len(id) <= maxRequestID
 
 // isASCII reports whether a text has only printable ASCII characters from the given one: a
 // space, or "!" for visible characters.
-func isASCII(text string, from byte) bool {
-	for i := range len(text) {
-		if text[i] < from || text[i] > '~' {
-			return false
-		}
-	}
-	return true
+func isASCII(text string, from rune) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < from || r > '~' })
 }
 
 // RequestID returns the request's id, which instrument has set in the response header.

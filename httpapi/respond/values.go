@@ -12,13 +12,16 @@ const HeaderMenuVersion = "Larder-Menu-Version"
 // Number is a number with its exact digits, or null.
 type Number decimal.NullDecimal
 
-// MarshalJSON writes the number without quotes and exponent.
-func (e Number) MarshalJSON() ([]byte, error) {
+// Append appends the number without quotes and exponent.
+func (e Number) Append(dst []byte) []byte {
 	if !e.Valid {
-		return []byte("null"), nil
+		return append(dst, "null"...)
 	}
-	return jsontext.NumberOf(e.Decimal).Append(nil), nil
+	return jsontext.NumberOf(e.Decimal).Append(dst)
 }
+
+// MarshalJSON implements json.Marshaler.
+func (e Number) MarshalJSON() ([]byte, error) { return e.Append(nil), nil }
 
 // OrNull returns a pointer to the value, or nil for the zero value.
 func OrNull[T comparable](value T) *T {
