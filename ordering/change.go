@@ -45,7 +45,7 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	result, err := o.execute(ctx, &r)
+	result, err := o.execute(ctx, r)
 	if err == nil && !result.Replayed && c.Operation == upstream.OpReject && result.Call.Outcome == OutcomeRefused {
 		o.refreshReasons(ctx, c.Connection) // the list may have changed (policy S5a)
 	}

@@ -49,7 +49,7 @@ type request struct {
 
 // execution is the state of one request in execute.
 type execution struct {
-	*request
+	request
 
 	service Service
 	spec    CallSpec  // passed to Journal.Begin
@@ -67,7 +67,7 @@ type execution struct {
 //
 // Once the call was begun, execute ignores the end of ctx. The call has its own time limit (policy
 // O8), because a client that disconnects must not leave an order half placed.
-func (o *Orders) execute(ctx context.Context, r *request) (Result, error) {
+func (o *Orders) execute(ctx context.Context, r request) (Result, error) {
 	e := &execution{request: r}
 	if result, found, err := o.lookUp(ctx, e); found || err != nil {
 		return result, err
@@ -187,7 +187,7 @@ func (o *Orders) validateRequest(ctx context.Context, e *execution) error {
 	case e.place != nil:
 		return o.validateOrder(ctx, e.place, &e.spec)
 	case e.change != nil:
-		return o.validateChange(ctx, e.request, &e.spec)
+		return o.validateChange(ctx, &e.request, &e.spec)
 	default:
 		return o.validateRetry(ctx, e.retry, &e.spec)
 	}
@@ -201,19 +201,19 @@ func (o *Orders) deadline() time.Duration { return o.cfg.PlaceTimeout + o.cfg.In
 func reserve(ctx context.Context, e *execution) (*upstream.Slot, error) {
 	ctx, span := tracing.Start(ctx, "order.wait")
 	defer span.End()
-	var notSent NotSentError
+	err := ctx.Err()
+	if err == nil {
+		var slot *upstream.Slot
+		if slot, err = e.service.Reserve(ctx, e.operation, e.capacityKey, e.arrived); err == nil {
+			return slot, nil
+		}
+		span.Fail("no_capacity")
+	}
+	notSent := &NotSentError{Err: err}
 	if e.retry != nil {
 		notSent.Ref = e.retry.record.Ref
 	}
-	if notSent.Err = ctx.Err(); notSent.Err != nil {
-		return nil, &notSent
-	}
-	var slot *upstream.Slot
-	if slot, notSent.Err = e.service.Reserve(ctx, e.operation, e.capacityKey, e.arrived); notSent.Err != nil {
-		span.Fail("no_capacity")
-		return nil, &notSent
-	}
-	return slot, nil
+	return nil, notSent
 }
 
 // begin records the call as open in the journal. Nothing is sent unless the journal has it (policy
@@ -249,24 +249,17 @@ func (o *Orders) begin(ctx context.Context, e *execution) (result Result, found 
 // send sends the call to the ordering service, unless e.end has passed.
 func (o *Orders) send(ctx context.Context, e *execution, slot *upstream.Slot) {
 	call, _ := e.record.Call(e.number)
-	e.result = CallResult{
-		Connection: e.record.Connection,
-		Ref:        e.record.Ref,
-		Call:       e.number,
-		Known:      &e.record,
-	}
-	ctx, span := tracing.Start(ctx, "order."+string(call.Operation))
+	e.result = CallResult{Connection: e.record.Connection, Ref: e.record.Ref, Call: e.number, Known: &e.record}
+	ctx, span := tracing.Start(ctx, "order.", string(call.Operation))
 	defer func() { traceCall(span, &e.record, &e.result) }()
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), slot.EarlierEnd(e.end))
-	defer cancel()
 	if !time.Now().Before(e.end) {
 		e.result.Outcome = OutcomeNotSent
 		o.logCall(ctx, e, fmt.Errorf("opening the call in the journal took too long: %w", context.DeadlineExceeded))
 		return
 	}
-	ctx = upstream.WithCall(ctx, slot, func(try upstream.Attempt) {
+	ctx = sleep.Detached(upstream.WithCall(ctx, slot, func(try upstream.Attempt) {
 		e.result.Attempts = append(e.result.Attempts, storedAttempt(try))
-	})
+	}), slot.EarlierEnd(e.end))
 	var err error
 	switch call.Operation {
 	case upstream.OpCreate:
@@ -296,8 +289,7 @@ func (o *Orders) send(ctx context.Context, e *execution, slot *upstream.Slot) {
 func (o *Orders) finish(ctx context.Context, e *execution) Result {
 	ctx, span := tracing.Start(ctx, "journal.finish")
 	defer span.End()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit+o.cfg.WaitTimeout)
-	defer cancel()
+	ctx = sleep.Detached(ctx, time.Now().Add(finishLimit+o.cfg.WaitTimeout))
 	known := e.record.withResult(e.result, o.deps.Clock())
 	if call, ok := known.Call(e.number); ok {
 		e.result.SpecID = call.SpecID
@@ -316,7 +308,7 @@ func (o *Orders) finish(ctx context.Context, e *execution) Result {
 			o.pending.add(o, ended)
 			return resultOf(got, known, number)
 		case errors.Is(err, ErrNoOrder):
-			o.reportLost(&known, e.number, err)
+			o.reportLost(new(known), e.number, err)
 			return resultOf(known, known, e.number)
 		}
 		if sleep.For(ctx, pause) != nil {
@@ -346,7 +338,7 @@ func (o *Orders) finishCall(ctx context.Context, w *pendingWrite) (Record, int, 
 		o.emit(notice{
 			name:    "order.recreated",
 			level:   logrus.WarnLevel,
-			record:  &got,
+			record:  new(got),
 			call:    number,
 			outcome: result.Outcome,
 			msg:     "the journal had lost a call; it was written again",
@@ -376,23 +368,12 @@ func storedAnswer(a upstream.Answer) *Answer {
 	if a.Status == 0 {
 		return nil
 	}
-	return &Answer{
-		Status:      a.Status,
-		ContentType: a.ContentType,
-		Body:        a.Body,
-		Cut:         a.Cut,
-	}
+	return &Answer{Status: a.Status, ContentType: a.ContentType, Body: a.Body, Cut: a.Cut}
 }
 
 // storedAttempt converts an attempt for the journal.
 func storedAttempt(t upstream.Attempt) Attempt {
-	out := Attempt{
-		At:       t.At,
-		Duration: t.Duration,
-		Status:   t.Status,
-		Code:     t.Code,
-		Outcome:  OutcomeDone,
-	}
+	out := Attempt{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: OutcomeDone}
 	if t.Effect != upstream.EffectDone {
 		out.Outcome = outcomeOf(t.Effect, t.Refused)
 	}

@@ -18,7 +18,7 @@ import (
 // error if the connection is not configured, or *NotSentError if the client has disconnected or the
 // service has no capacity or issues no token (policy O8a). Once the call was begun, Place returns a Result, whatever the outcome.
 func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
-	return o.execute(ctx, &request{
+	return o.execute(ctx, request{
 		operation:   upstream.OpCreate,
 		connection:  p.Connection,
 		client:      p.Client,

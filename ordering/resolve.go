@@ -40,7 +40,7 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 	}
 	if r.Resolution == ResolvedRetry {
 		resolve.ID, resolve.RequestID, resolve.Deadline = o.deps.NewRef(), r.RequestID, o.deadline()
-		return o.execute(ctx, &request{
+		return o.execute(ctx, request{
 			operation:   r.Operation,
 			connection:  record.Connection,
 			capacityKey: r.By,
@@ -64,12 +64,7 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 			Outcome:    call.Outcome,
 			OrderID:    r.OrderID,
 		}
-		o.pending.add(o, pendingWrite{
-			result:     &result,
-			record:     record,
-			resolution: &resolve,
-			written:    true,
-		})
+		o.pending.add(o, pendingWrite{result: &result, record: record, resolution: &resolve, written: true})
 	}
 	return Result{Record: record, Call: call}, nil
 }

@@ -52,12 +52,7 @@ func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot t
 		fence, _ := answer[1].(int64)
 		force, _ := answer[2].(int64)
 		left, _ := answer[3].(string)
-		return lease{
-			fence: fence,
-			until: asked.Add(r.cfg.Lease),
-			force: force == 1,
-			left:  left,
-		}, nil
+		return lease{fence: fence, until: asked.Add(r.cfg.Lease), force: force == 1, left: left}, nil
 	default:
 		return lease{}, fmt.Errorf("sync: acquire the lease of %s: unexpected result %v", t.ID, answer)
 	}

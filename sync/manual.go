@@ -68,12 +68,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 		return r.runs.Get(ctx, t.ID, id)
 	}
 	run.ID = id
-	r.queue.push(Work{
-		Target:  t,
-		Trigger: runlog.TriggerManual,
-		runID:   run.ID,
-		batch:   req.batch,
-	})
+	r.queue.push(Work{Target: t, Trigger: runlog.TriggerManual, runID: run.ID, batch: req.batch})
 	pipe := r.redis.Pipeline()
 	r.runs.AddToIndex(ctx, pipe, &run)
 	if _, err := pipe.Exec(ctx); err != nil { // it will run all the same; its record is with the restaurant

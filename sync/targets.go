@@ -147,12 +147,7 @@ func connectionTarget(own Restaurant, c Connection, before *Target) (*Target, er
 	if err != nil {
 		return nil, setting.Errorf("sync.schedule", "%v", err)
 	}
-	return &Target{
-		Restaurant:  own,
-		source:      c.Source,
-		schedule:    schedule,
-		targetState: before.state(),
-	}, nil
+	return &Target{Restaurant: own, source: c.Source, schedule: schedule, targetState: before.state()}, nil
 }
 
 // state returns the state for a target's successor; a new one if t is nil.

@@ -131,12 +131,7 @@ func (a *Auth) SignIn(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who := Caller{
-		Client:     client.ID,
-		Connection: client.Connection,
-		Expires:    expires,
-		session:    true,
-	}
+	who := Caller{Client: client.ID, Connection: client.Connection, Expires: expires, session: true}
 	c.Set(keyCaller, &who)
 	a.setSession(c, value)
 	a.deps.SignedIn(c)

@@ -101,13 +101,7 @@ func Conflict(err error) *Problem {
 // conflictProblem returns the problem of a request that contradicts the order ref, or another request for it. wait
 // is the time until a retry; 0 if a retry does not help.
 func conflictProblem(code Code, ref string, wait time.Duration, params map[string]any, msg string) *Problem {
-	return &Problem{
-		Code:       code,
-		Msg:        msg,
-		Params:     params,
-		Ref:        ref,
-		RetryAfter: wait,
-	}
+	return &Problem{Code: code, Msg: msg, Params: params, Ref: ref, RetryAfter: wait}
 }
 
 // StateText returns the state of an order as text.
@@ -204,12 +198,7 @@ func instanceOf(result ordering.Result) string {
 // upstreamSaid returns the ordering service's response for the client (policy O15). It includes
 // the errors member if the body has one.
 func upstreamSaid(said *ordering.Answer) *upstreamAnswer {
-	passed := &upstreamAnswer{
-		Status:    said.Status,
-		Code:      said.Code,
-		Msg:       said.Msg,
-		RequestID: said.RequestID,
-	}
+	passed := &upstreamAnswer{Status: said.Status, Code: said.Code, Msg: said.Msg, RequestID: said.RequestID}
 	var shape struct {
 		Errors json.RawMessage `json:"errors"`
 	}

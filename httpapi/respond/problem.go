@@ -160,23 +160,12 @@ func ProblemOf(err error) *Problem {
 
 // temporaryProblem returns the problem of a failure that may be over after the wait; 0 means that the wait is not known.
 func temporaryProblem(code Code, wait time.Duration, cause error, msg string) *Problem {
-	return &Problem{
-		Code:       code,
-		Msg:        msg,
-		Cause:      cause,
-		RetryAfter: wait,
-	}
+	return &Problem{Code: code, Msg: msg, Cause: cause, RetryAfter: wait}
 }
 
 // Invalid returns the problem of a request with violations. more means that there are more than listed.
 func Invalid(msg string, violations []violation.Violation, more bool, cause error) *Problem {
-	return &Problem{
-		Code:       CodeValidationFailed,
-		Msg:        msg,
-		Violations: violations,
-		More:       more,
-		Cause:      cause,
-	}
+	return &Problem{Code: CodeValidationFailed, Msg: msg, Violations: violations, More: more, Cause: cause}
 }
 
 // Entries returns the errors of the body: the violations, or one entry with the code's params, or nil.

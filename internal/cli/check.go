@@ -85,12 +85,7 @@ func configFindings(cfg *configs.Config) []finding {
 // errorFindings converts the errors of a configuration.
 func errorFindings(faults configs.Errors) []finding {
 	return Mapped(faults, func(f *configs.Error) finding {
-		return finding{
-			Subject:  "configuration",
-			Msg:      f.Msg,
-			Position: f.Position,
-			Key:      f.Key,
-		}
+		return finding{Subject: "configuration", Msg: f.Msg, Position: f.Position, Key: f.Key}
 	})
 }
 

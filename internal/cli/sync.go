@@ -223,12 +223,7 @@ func syncAll(cmd *cobra.Command, env *Environment, daemon *client.Client, body [
 	if batch.Total == 0 {
 		return errNoRestaurants
 	}
-	progress := progress{
-		env:   env,
-		quiet: AsJSON(cmd),
-		total: batch.Total,
-		begun: time.Now(),
-	}
+	progress := progress{env: env, quiet: AsJSON(cmd), total: batch.Total, begun: time.Now()}
 	result, err := followBatch(ctx, daemon, &batch, &progress)
 	progress.clear()
 	switch {

@@ -53,12 +53,7 @@ func watchStatus(cmd *cobra.Command, env *Environment) error {
 	if err != nil {
 		return err
 	}
-	v := &watcher{
-		env:   env,
-		menus: menus,
-		ops:   ops,
-		json:  AsJSON(cmd),
-	}
+	v := &watcher{env: env, menus: menus, ops: ops, json: AsJSON(cmd)}
 	if ops.Authorized == nil {
 		v.ops = nil
 	}

@@ -84,13 +84,7 @@ func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *Starts) (*demo,
 	if err != nil {
 		return nil, err
 	}
-	d := &demo{
-		env:    env,
-		starts: with,
-		log:    log,
-		exit:   cli.BoolFlag(cmd, "exit"),
-		json:   cli.AsJSON(cmd),
-	}
+	d := &demo{env: env, starts: with, log: log, exit: cli.BoolFlag(cmd, "exit"), json: cli.AsJSON(cmd)}
 	if d.exit && quiet {
 		log.SetOutput(&d.heldLog) // the scenario causes errors on purpose
 	}

@@ -65,12 +65,7 @@ func openSandbox(ctx context.Context, listen, flag, secret string, log logrus.Fi
 	}
 	base := client.BaseURL(listener.Addr().String())
 	service := sandbox.New(sandbox.Config{ClientSecret: secret, Log: log, BaseURL: base})
-	return &sandboxServer{
-		service:  service,
-		listener: listener,
-		url:      base,
-		log:      log,
-	}, nil
+	return &sandboxServer{service: service, listener: listener, url: base, log: log}, nil
 }
 
 // load serves generated menus, or the bistro's if generate.Restaurants is 0. It

@@ -51,9 +51,5 @@ func (r *Reader) syntaxError() *SyntaxError {
 func (r *Reader) errorAt(at int, msg string) *SyntaxError {
 	before := r.text[:min(at, len(r.text))]
 	line := before[strings.LastIndexByte(before, '\n')+1:]
-	return &SyntaxError{
-		Line:   1 + strings.Count(before, "\n"),
-		Column: 1 + utf8.RuneCountInString(line),
-		Msg:    msg,
-	}
+	return &SyntaxError{Line: 1 + strings.Count(before, "\n"), Column: 1 + utf8.RuneCountInString(line), Msg: msg}
 }

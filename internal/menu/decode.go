@@ -158,13 +158,7 @@ func (d *decoder) report(code, field, value string) {
 	if len(value) > maxIssueValue {
 		value = strings.ToValidUTF8(value[:maxIssueValue], "") + "…"
 	}
-	d.view.Issues = append(d.view.Issues, Issue{
-		Code:  code,
-		Field: field,
-		Kind:  d.kind,
-		ID:    d.id,
-		Value: value,
-	})
+	d.view.Issues = append(d.view.Issues, Issue{Code: code, Field: field, Kind: d.kind, ID: d.id, Value: value})
 }
 
 const maxIssueValue = 60

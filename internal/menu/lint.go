@@ -92,12 +92,7 @@ func Lint(v *View, restaurant RestaurantID, s Settings) []Finding {
 
 // LintCompiled is Lint for a view that has been compiled to cat.
 func LintCompiled(v *View, cat *Catalogue) []Finding {
-	l := &linter{
-		view: v,
-		cat:  cat,
-		list: maxTouched,
-		walk: maxWalk,
-	}
+	l := &linter{view: v, cat: cat, list: maxTouched, walk: maxWalk}
 	l.findParents()
 	l.issues()
 	l.duplicates()

@@ -82,10 +82,5 @@ type errorBody struct {
 
 // refuse returns an error of the interface; reasons may be nil.
 func (c *call) refuse(status int, code, msg string, reasons ...string) answer {
-	return jsonAnswer(status, encode(errorBody{
-		Code:      code,
-		Msg:       msg,
-		RequestID: c.requestID,
-		Errors:    reasons,
-	}))
+	return jsonAnswer(status, encode(errorBody{Code: code, Msg: msg, RequestID: c.requestID, Errors: reasons}))
 }

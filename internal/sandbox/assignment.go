@@ -31,12 +31,7 @@ func (c *menuModel) openGroupSlots(d *item, chosen []selection) []groupSlot {
 	open := func(scheme string, times int, path []string) {
 		path = append(slices.Clone(path), scheme)
 		for _, l := range c.schemes[scheme] {
-			slots = append(slots, groupSlot{
-				group: l.group,
-				min:   l.min * times,
-				max:   l.max * times,
-				path:  path,
-			})
+			slots = append(slots, groupSlot{group: l.group, min: l.min * times, max: l.max * times, path: path})
 		}
 	}
 	open(d.scheme, 1, nil)

@@ -80,12 +80,7 @@ func (s *Sandbox) routes() []route {
 }
 
 func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
-	c := &call{
-		r:         r,
-		path:      strings.TrimRight(r.URL.EscapedPath(), "/"),
-		requestID: requestID(r),
-		at:        s.clock(),
-	}
+	c := &call{r: r, path: strings.TrimRight(r.URL.EscapedPath(), "/"), requestID: requestID(r), at: s.clock()}
 	w.Header().Set("X-Request-Id", c.requestID)
 	rt, id, allowed := find(table, r.Method, c.path)
 	c.id = id

@@ -8,11 +8,11 @@ import (
 
 // detached is the context that Detached returns.
 type detached struct {
-	context.Context // without an end
+	context.Context //nolint:containedctx // its values; it has no end
 
 	end  time.Time
 	once sync.Once
-	done context.Context // set by Done
+	done context.Context //nolint:containedctx // set by Done
 }
 
 // Detached returns a context with the values of ctx that ends at the given time, and not with ctx. Unlike
@@ -37,7 +37,7 @@ func (d *detached) Deadline() (time.Time, bool) { return d.end, true }
 // Done implements context.Context.
 func (d *detached) Done() <-chan struct{} {
 	d.once.Do(func() {
-		d.done, _ = context.WithDeadline(d.Context, d.end) //nolint:govet // it ends at d.end
+		d.done, _ = context.WithDeadline(d.Context, d.end) //nolint:govet,gosec // it ends at d.end
 	})
 	return d.done.Done()
 }

@@ -3,6 +3,7 @@ package tracing
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/sirupsen/logrus"
 	"go.opentelemetry.io/otel/attribute"
@@ -16,21 +17,21 @@ type Span struct{ span trace.Span }
 
 // Start starts a span in the trace of ctx. Without a recorded trace it returns ctx
 // and a Span that does nothing. The caller ends the Span.
-func Start(ctx context.Context, what string) (context.Context, Span) {
-	return startKind(ctx, what, trace.SpanKindInternal)
+func Start(ctx context.Context, name ...string) (context.Context, Span) {
+	return startKind(ctx, name, trace.SpanKindInternal)
 }
 
 // StartClient is Start for a request over the network.
-func StartClient(ctx context.Context, what string) (context.Context, Span) {
-	return startKind(ctx, what, trace.SpanKindClient)
+func StartClient(ctx context.Context, name ...string) (context.Context, Span) {
+	return startKind(ctx, name, trace.SpanKindClient)
 }
 
-func startKind(ctx context.Context, what string, kind trace.SpanKind) (context.Context, Span) {
+func startKind(ctx context.Context, parts []string, kind trace.SpanKind) (context.Context, Span) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
 		return ctx, Span{}
 	}
-	ctx, span := parent.TracerProvider().Tracer(name).Start(ctx, what, trace.WithSpanKind(kind))
+	ctx, span := parent.TracerProvider().Tracer(name).Start(ctx, strings.Join(parts, ""), trace.WithSpanKind(kind))
 	return ctx, Span{span}
 }
 

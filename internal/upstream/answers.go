@@ -156,12 +156,7 @@ func (c *Client) failure(op Operation, got *httpAnswer, cause error, tokens ...*
 }
 
 func (c *Client) noResponse(op Operation, err error) *Error {
-	return &Error{
-		Operation: op,
-		Err:       err,
-		again:     true,
-		fault:     !errors.Is(err, context.Canceled),
-	}
+	return &Error{Operation: op, Err: err, again: true, fault: !errors.Is(err, context.Canceled)}
 }
 
 // sendWatch records the TCP connection of one request, to find out whether any byte of the request may
@@ -169,8 +164,11 @@ func (c *Client) noResponse(op Operation, err error) *Error {
 type sendWatch struct {
 	sendWindow
 
-	used bool                                  // writePool has the request
-	got  atomic.Pointer[httptrace.GotConnInfo] // nil: the request has no connection
+	body     []byte
+	deadline time.Time                             // of the connection; zero: the context may end earlier, so it is watched
+	used     bool                                  // writePool has the request
+	conn     httptrace.GotConnInfo                 // for got
+	got      atomic.Pointer[httptrace.GotConnInfo] // nil: the request has no connection
 }
 
 type sendWatchKey struct{}

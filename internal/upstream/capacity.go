@@ -32,13 +32,7 @@ type Slot struct {
 // ctx's error. The caller passes the Slot to the call with WithCall, and calls Release afterwards.
 func (c *Client) Reserve(ctx context.Context, op Operation, client string, arrived time.Time) (*Slot, error) {
 	limit := c.cfg.Timeouts.Write
-	s := &Slot{
-		client:   c,
-		name:     client,
-		sendBy:   arrived.Add(limit / 3),
-		repeatBy: arrived.Add(limit * 2 / 3),
-		deadline: arrived.Add(limit),
-	}
+	s := &Slot{client: c, name: client, sendBy: arrived.Add(limit / 3), repeatBy: arrived.Add(limit * 2 / 3), deadline: arrived.Add(limit)}
 	bounds := waitLimits{predictedBy: arrived.Add(limit / 4), waitUntil: arrived.Add(limit * 3 / 10)}
 	err := c.awaitToken(ctx, bounds.waitUntil)
 	if err == nil {
@@ -62,7 +56,7 @@ func (c *Client) awaitToken(ctx context.Context, until time.Time) error {
 	}
 	limited, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	_, err := c.retry(limited, until, writePause, func() (*httpAnswer, error) {
+	_, err := c.retry(limited, until, writePause, func(context.Context) (*httpAnswer, error) {
 		_, err := c.Token(limited)
 		return nil, err
 	})
@@ -113,14 +107,7 @@ type (
 // client "". It reports each attempt when it has ended, on the calling goroutine. The result of the last attempt is the
 // result of the call. report may be nil. It is not called for a call without attempts (errOrderID, or no slot or token).
 func WithCall(ctx context.Context, s *Slot, report func(Attempt)) context.Context {
-	return context.WithValue(ctx, callKey{}, &callOptions{s, report})
-}
-
-func (c *Client) slotOf(ctx context.Context, op Operation) (*Slot, error) {
-	if call, ok := ctx.Value(callKey{}).(*callOptions); ok && call.slot != nil && call.slot.client == c {
-		return call.slot, nil
-	}
-	return c.Reserve(ctx, op, "", time.Now())
+	return context.WithValue(ctx, callKey{}, callOptions{s, report})
 }
 
 // Rejections counts calls that got no slot (policy O8a).
@@ -190,7 +177,8 @@ type clientQueue struct {
 
 // waiter is a call that waits for a slot or has one.
 type waiter struct {
-	queue   *clientQueue
+	kind    kind
+	queue   *clientQueue  // nil if the call got its slot at once
 	granted chan struct{} // closed when the call gets its slot
 	started time.Time     // when it got the slot; zero before
 }
@@ -213,8 +201,14 @@ type waitLimits struct {
 // acquire waits for a slot. The error is ctx's, or ErrBusy with the predicted wait as RetryAfter.
 func (q *queue) acquire(ctx context.Context, client string, k kind, p waitLimits) (*waiter, error) {
 	q.mu.Lock()
-	t := q.join(client, k)
 	now := time.Now()
+	if len(q.clientOrder) == 0 && q.hasSlot(k) && q.rateAllows(now) { // as join and assign would do it
+		defer q.mu.Unlock()
+		t := &waiter{kind: k}
+		q.grant(t, now)
+		return t, nil
+	}
+	t := q.join(client, k)
 	q.assign(now)
 	if t.started.IsZero() && !p.predictedBy.IsZero() {
 		wait := q.predict(t.queue, now)
@@ -278,8 +272,8 @@ func (q *queue) release(t *waiter, used bool) {
 	now := time.Now()
 	if used {
 		took := now.Sub(t.started)
-		q.times[t.queue.kind].add(now, took)
-		if t.queue.kind == writes {
+		q.times[t.kind].add(now, took)
+		if t.kind == writes {
 			q.adaptive.observe(t.started, now, took, q.inFlight[writes])
 		}
 	}
@@ -288,8 +282,8 @@ func (q *queue) release(t *waiter, used bool) {
 
 // free takes the slot from a call and assigns it to others. The caller must hold the lock.
 func (q *queue) free(t *waiter, now time.Time) {
-	q.inFlight[t.queue.kind]--
-	q.times[t.queue.kind].end(t.started)
+	q.inFlight[t.kind]--
+	q.times[t.kind].end(t.started)
 	q.assign(now)
 }
 
@@ -300,7 +294,7 @@ func (q *queue) join(client string, k kind) *waiter {
 		i = len(q.clientOrder)
 		q.clientOrder = append(q.clientOrder, &clientQueue{client: client, kind: k})
 	}
-	t := &waiter{queue: q.clientOrder[i], granted: make(chan struct{})}
+	t := &waiter{kind: k, queue: q.clientOrder[i], granted: make(chan struct{})}
 	q.clientOrder[i].waiters = append(q.clientOrder[i].waiters, t)
 	q.waiting++
 	return t
@@ -318,8 +312,8 @@ func (q *queue) leave(t *waiter) {
 
 // assign assigns free slots to the next calls, as the rate allows.
 func (q *queue) assign(now time.Time) {
-	for q.inFlight[reads]+q.inFlight[writes] < q.slots {
-		i := slices.IndexFunc(q.clientOrder, func(l *clientQueue) bool { return q.inFlight[l.kind] < q.limit(l.kind) })
+	for {
+		i := slices.IndexFunc(q.clientOrder, func(l *clientQueue) bool { return q.hasSlot(l.kind) })
 		if i < 0 || !q.rateAllows(now) {
 			return
 		}
@@ -331,11 +325,21 @@ func (q *queue) assign(now time.Time) {
 			q.clientOrder = append(q.clientOrder, l) // its next turn is after all other clients
 		}
 		q.waiting--
-		q.inFlight[l.kind]++
-		t.started = now
-		q.times[l.kind].start(now)
+		q.grant(t, now)
 		close(t.granted)
 	}
+}
+
+// hasSlot reports whether a slot is free for a kind of call.
+func (q *queue) hasSlot(k kind) bool {
+	return q.inFlight[reads]+q.inFlight[writes] < q.slots && q.inFlight[k] < q.limit(k)
+}
+
+// grant assigns a slot to a call.
+func (q *queue) grant(t *waiter, now time.Time) {
+	q.inFlight[t.kind]++
+	t.started = now
+	q.times[t.kind].start(now)
 }
 
 // limit returns the maximum number of slots for a kind of call. Reads leave one free, so that an

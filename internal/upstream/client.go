@@ -5,7 +5,9 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
@@ -31,9 +33,12 @@ type Client struct {
 	observe func(Exchange)
 	reads   http.RoundTripper // menu, reasons, token
 	writes  http.RoundTripper
+	orders  *url.URL // of the service's orders
 	held    heldToken
 	breaker circuitbreaker.CircuitBreaker[*httpAnswer]
 	queue   *queue
+
+	jsonHeader atomic.Pointer[tokenHeader] // see headerOf
 }
 
 // Deps are the dependencies of a Client. All are optional.
@@ -74,8 +79,15 @@ func New(cfg Config, deps Deps) (*Client, error) {
 		reads:   newReadTransport(cfg, deps.Dial),
 		queue:   newQueue(cfg),
 	}
+	c.orders = at(cfg.BaseURL, pathOrders)
 	c.writes, c.breaker = newWritePool(newWriteTransport(deps.Dial), cfg, c.log), newBreaker(c.log)
 	return c, nil
+}
+
+// at returns the URL of a path under one of the configured addresses, which Validate has checked.
+func at(address, path string) *url.URL {
+	to, _ := url.Parse(address + path)
+	return to
 }
 
 // Name returns the name of the connection.

@@ -17,6 +17,8 @@ import (
 // Defaults of a connection.
 const (
 	defaultTokenTimeout = 10 * time.Second
+	// defaultReuse is far below the usual idle limits of servers and load balancers, 5 s to minutes.
+	defaultReuse        = 2 * time.Second
 	defaultMenuTimeout  = 30 * time.Second
 	DefaultWriteTimeout = 15 * time.Second
 	defaultConcurrency  = 16
@@ -66,8 +68,8 @@ type Timeouts struct {
 	// Write limits a whole call that writes, from its arrival: token, waiting and all attempts.
 	Write time.Duration `yaml:"write"`
 	// Reuse is how long after the start of a request its TCP connection may carry another call that
-	// writes. 0, the default, means that each has its own.
-	Reuse time.Duration `yaml:"reuse"`
+	// writes. 0 means that each has its own, and nil means defaultReuse.
+	Reuse *time.Duration `yaml:"reuse"`
 }
 
 // SetDefaults sets the defaults of empty fields.
@@ -78,6 +80,9 @@ func (c *Config) SetDefaults() {
 	}
 	if c.RetryUnavailable == nil {
 		c.RetryUnavailable = new(true)
+	}
+	if c.Timeouts.Reuse == nil {
+		c.Timeouts.Reuse = new(defaultReuse)
 	}
 	c.FieldCase = cmp.Or(c.FieldCase, FieldCaseDocument)
 	c.Concurrency = cmp.Or(c.Concurrency, defaultConcurrency)
@@ -135,8 +140,8 @@ func (c Config) Validate() error {
 			bad(t.key, "must be more than 0 and at most %s, not %s", maxTimeout, t.value)
 		}
 	}
-	if reuse := c.Timeouts.Reuse; reuse < 0 || reuse > maxTimeout {
-		bad("timeouts.reuse", "must not be negative or more than %s, not %s; 0 means never", maxTimeout, reuse)
+	if reuse := c.Timeouts.Reuse; reuse != nil && (*reuse < 0 || *reuse > maxTimeout) {
+		bad("timeouts.reuse", "must not be negative or more than %s, not %s; 0 means never", maxTimeout, *reuse)
 	}
 	return errors.Join(errs...)
 }

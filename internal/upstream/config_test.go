@@ -30,6 +30,7 @@ func TestConfigDefaults(t *testing.T) {
 			Token: 10 * time.Second,
 			Menu:  30 * time.Second,
 			Write: 15 * time.Second,
+			Reuse: new(2 * time.Second),
 		},
 	}
 	if diff := cmp.Diff(want, cfg); diff != "" {
@@ -66,8 +67,8 @@ func TestInvalidConfigs(t *testing.T) {
 		"rate not a number":    {func(c *upstream.Config) { c.Rate = math.NaN() }, "rate", "0 means no limit"},
 		"negative concurrency": {func(c *upstream.Config) { c.Concurrency = -1 }, "concurrency", "at least 1"},
 		"negative timeout":     {func(c *upstream.Config) { c.Timeouts.Token = -1 }, "timeouts.token", "must be more than 0"},
-		"negative reuse":       {func(c *upstream.Config) { c.Timeouts.Reuse = -time.Second }, "timeouts.reuse", "must not be negative"},
-		"endless reuse":        {func(c *upstream.Config) { c.Timeouts.Reuse = time.Hour }, "timeouts.reuse", "more than 10m"},
+		"negative reuse":       {func(c *upstream.Config) { c.Timeouts.Reuse = new(-time.Second) }, "timeouts.reuse", "must not be negative"},
+		"endless reuse":        {func(c *upstream.Config) { c.Timeouts.Reuse = new(time.Hour) }, "timeouts.reuse", "more than 10m"},
 		"endless timeout":      {func(c *upstream.Config) { c.Timeouts.Write = time.Hour }, "timeouts.write", "at most 10m"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ func TestAResetIsNotTheEndOfABody(t *testing.T) {
 						p.reset()
 						return false
 					})
-					client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse = reuse })
+					client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse = new(reuse) })
 					err := operations(t.Context(), client)[op]()
 					if !isUnknownError(err) {
 						t.Errorf("%s = %v, want unknown", op, err)
@@ -137,7 +137,7 @@ func TestALostConnectionIsDoubted(t *testing.T) {
 	t.Parallel()
 	s := serveWire(t, false, func(p peer) bool { p.says(created201); return true })
 	client := s.client(t, func(cfg *upstream.Config) {
-		cfg.Timeouts.Reuse, cfg.Timeouts.Write = 500*time.Millisecond, 900*time.Millisecond
+		cfg.Timeouts.Reuse, cfg.Timeouts.Write = new(500*time.Millisecond), 900*time.Millisecond
 	}, upstream.WithWriteDial(blackhole(t, 100*time.Millisecond), nil)) // after WithProven: there is a real proof
 	if _, proven, _ := client.Kept(); proven {
 		t.Fatal("proven at the start")
@@ -162,7 +162,7 @@ func TestTheProofTakesTwiceTheTime(t *testing.T) {
 	t.Parallel()
 	const reuse = 400 * time.Millisecond
 	s := serveWire(t, false, func(p peer) bool { p.says(created201); <-time.After(reuse * 3 / 2); return false })
-	client := s.client(t, func(c *upstream.Config) { c.Timeouts.Reuse = reuse }, upstream.WithoutProof())
+	client := s.client(t, func(c *upstream.Config) { c.Timeouts.Reuse = new(reuse) }, upstream.WithoutProof())
 	_, _ = client.CreateOrder(t.Context(), []byte(`{}`))
 	<-time.After(reuse * 5 / 2)
 	if _, proven, _ := client.Kept(); proven {
@@ -184,7 +184,7 @@ func TestADoubtClosesIdleConnections(t *testing.T) {
 		return true
 	})
 	log, hook := logtest.NewNullLogger()
-	client := s.client(t, func(c *upstream.Config) { c.Timeouts.Reuse = reuse }, upstream.WithLogger(log))
+	client := s.client(t, func(c *upstream.Config) { c.Timeouts.Reuse = new(reuse) }, upstream.WithLogger(log))
 	_, _ = client.Token(t.Context())
 	for orders := 3; orders > 1; orders-- {
 		var all sync.WaitGroup

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,10 +27,17 @@ import (
 type request struct {
 	op     Operation
 	method string
-	url    string
+	url    *url.URL
 	header http.Header
 	body   []byte // nil without a body
 	limit  int64  // of the decompressed answer
+	write  bool
+}
+
+// tokenHeader is the header of the writes with a JSON body and this token.
+type tokenHeader struct {
+	token  *oauth2.Token
+	header http.Header
 }
 
 // httpAnswer is the answer to a request: status, header, and as much of the body as arrived.
@@ -53,7 +61,7 @@ func (a *httpAnswer) contentType() string {
 // redirect is an answer like any other (policy O8).
 func (c *Client) send(ctx context.Context, rt http.RoundTripper, r *request, token *oauth2.Token) (*httpAnswer, error) {
 	start := time.Now()
-	ctx, span := tracing.StartClient(ctx, "upstream."+string(r.op))
+	ctx, span := tracing.StartClient(ctx, "upstream.", string(r.op))
 	defer span.End()
 	got, err := c.exchange(ctx, rt, r, token)
 	c.trace(span, r, got)
@@ -96,24 +104,18 @@ var (
 )
 
 func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request, token *oauth2.Token) (*httpAnswer, error) {
-	req, err := http.NewRequestWithContext(ctx, r.method, r.url, nil)
-	if err != nil {
-		return nil, err
-	}
-	if len(r.body) > 0 {
-		// The body is set here so that GetBody stays nil and net/http cannot send the request twice. NopCloser does
-		// not change how net/http sends it: together with the header. Otherwise a service that answers after the
-		// header and closes could break the write of the body, and its answer would be lost.
-		req.Body = io.NopCloser(bytes.NewReader(r.body))
-		req.ContentLength = int64(len(r.body))
-	}
-	maps.Copy(req.Header, r.header)
-	req.Header["Accept"], req.Header["User-Agent"] = mediaJSON, userAgent
-	if token != nil {
-		req.Header["Authorization"] = []string{"Bearer " + token.AccessToken}
-	}
-	if c.cfg.Traceparent {
-		tracing.Inject(ctx, req.Header)
+	req := (&http.Request{
+		Method:        r.method,
+		URL:           r.url,
+		Host:          r.url.Host,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        c.headerOf(ctx, r, token),
+		ContentLength: int64(len(r.body)),
+	}).WithContext(ctx)
+	if !r.write { // otherwise writePool knows the body
+		setBody(req, r.body)
 	}
 	res, err := rt.RoundTrip(req)
 	if err != nil {
@@ -135,10 +137,39 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 	return got, nil
 }
 
+// setBody sets the body of a request to net/http. GetBody stays nil, so that net/http cannot send the request twice.
+// NopCloser does not change how net/http sends the body: together with the header. Otherwise a service that answers
+// after the header and closes could break the write of the body, and its answer would be lost.
+func setBody(req *http.Request, body []byte) {
+	if len(body) > 0 {
+		req.Body = io.NopCloser(bytes.NewReader(body))
+	}
+}
+
+// headerOf returns the header of a request. It must not be changed, because the writes with a token share one.
+func (c *Client) headerOf(ctx context.Context, r *request, token *oauth2.Token) http.Header {
+	shared := r.write && len(r.body) > 0 && !c.cfg.Traceparent
+	if last := c.jsonHeader.Load(); shared && last != nil && last.token == token {
+		return last.header
+	}
+	header := http.Header{"Accept": mediaJSON, "User-Agent": userAgent}
+	maps.Copy(header, r.header)
+	if token != nil {
+		header["Authorization"] = []string{"Bearer " + token.AccessToken}
+	}
+	if c.cfg.Traceparent {
+		tracing.Inject(ctx, header)
+	}
+	if shared {
+		c.jsonHeader.Store(&tokenHeader{token, header})
+	}
+	return header
+}
+
 // readBody reads at most limit bytes and decompresses gzip (policies W11, W15). The beginning of a longer error is
 // returned together with ErrTooLarge.
 func readBody(res *http.Response, limit int64) ([]byte, error) {
-	var from io.Reader = &io.LimitedReader{R: res.Body, N: limit + 1} // one byte more shows that there is more
+	var from io.Reader = res.Body
 	switch coding := strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding"))); coding {
 	case "", "identity":
 		if res.ContentLength > limit {
@@ -149,11 +180,11 @@ func readBody(res *http.Response, limit int64) ([]byte, error) {
 			res.StatusCode == http.StatusNotModified {
 			return nil, nil
 		}
-		unpacked, err := gzip.NewReader(from)
+		unpacked, err := gzip.NewReader(&io.LimitedReader{R: res.Body, N: limit + 1})
 		if err != nil {
 			return nil, fmt.Errorf("gzip: %w", err)
 		}
-		from = &io.LimitedReader{R: unpacked, N: limit + 1}
+		from = unpacked
 	default:
 		return nil, fmt.Errorf("%w: content encoding %q", errResponse, coding)
 	}
@@ -202,10 +233,12 @@ const (
 // returns the result of the last attempt that was made: a repeat that gets no slot does not count. ctx and until
 // limit only the pauses: a pause that would end later is not started. A zero until is no limit. Each attempt has
 // its own time limit, so that the outcome of a write is never lost.
-func (c *Client) retry(ctx context.Context, until time.Time, base time.Duration, attempt func() (*httpAnswer, error)) (*httpAnswer, error) {
+func (c *Client) retry(
+	ctx context.Context, until time.Time, base time.Duration, attempt func(context.Context) (*httpAnswer, error),
+) (*httpAnswer, error) {
 	var last error
 	for try := 1; ; try++ {
-		got, err := attempt()
+		got, err := attempt(ctx)
 		if last != nil && errors.Is(err, ErrBusy) {
 			return nil, last // why the attempt before failed says more
 		}

@@ -126,7 +126,7 @@ func TestFrozenWithAKeptConnection(t *testing.T) {
 	t.Parallel()
 	if address := os.Getenv(frozenKeptAt); address != "" {
 		cfg := config(address)
-		cfg.Timeouts.Reuse = time.Minute // so that only the socket shows that the connection has ended
+		cfg.Timeouts.Reuse = new(time.Minute) // so that only the socket shows that the connection has ended
 		client := connect(t, cfg, upstream.WithProven())
 		if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
 			t.Fatal(err)

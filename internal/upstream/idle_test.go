@@ -41,7 +41,7 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 			tokens := httptest.NewServer(&service{})
 			t.Cleanup(tokens.Close)
 			cfg := config(server.URL)
-			cfg.AuthURL, cfg.Concurrency, cfg.Timeouts.Reuse = tokens.URL, callers, tc.reuse
+			cfg.AuthURL, cfg.Concurrency, cfg.Timeouts.Reuse = tokens.URL, callers, &tc.reuse
 			client := connect(t, cfg)
 			var unsure atomic.Int64
 			var all sync.WaitGroup

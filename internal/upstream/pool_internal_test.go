@@ -47,7 +47,7 @@ func watch(t *testing.T, reuse time.Duration, after func(cancel func())) (*write
 	t.Cleanup(server.Close)
 	pool := newWritePool(newWriteTransport(new(net.Dialer).DialContext), Config{
 		BaseURL:  server.URL,
-		Timeouts: Timeouts{Reuse: reuse},
+		Timeouts: Timeouts{Reuse: &reuse},
 	}, silentlog.New())
 	t.Cleanup(pool.CloseIdleConnections)
 	ctx, cancel := context.WithCancel(t.Context())

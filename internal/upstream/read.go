@@ -31,9 +31,9 @@ type Menu struct {
 // (docs/ordering-service.md, section 4.6). It retries until ctx's deadline. The error is an *Error; it wraps
 // ErrTooLarge if the body has more than most bytes. The maximum of most, and its default, is MaxMenuBytes.
 func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator, most int64) (Menu, error) {
-	address := c.cfg.BaseURL + pathMenu
+	path := pathMenu
 	if restaurant != "" {
-		address += "?restaurantId=" + url.QueryEscape(restaurant)
+		path += "?restaurantId=" + url.QueryEscape(restaurant)
 	}
 	if most <= 0 || most > MaxMenuBytes {
 		most = MaxMenuBytes
@@ -48,7 +48,7 @@ func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator
 	got, err := c.read(ctx, &request{
 		op:     OpMenu,
 		method: http.MethodGet,
-		url:    address,
+		url:    at(c.cfg.BaseURL, path),
 		header: header,
 		limit:  most,
 	}, seen != Validator{})
@@ -71,7 +71,7 @@ func (c *Client) RejectionReasons(ctx context.Context) ([]Reason, error) {
 	got, err := c.read(ctx, &request{
 		op:     OpReasons,
 		method: http.MethodGet,
-		url:    c.cfg.BaseURL + pathReasons,
+		url:    at(c.cfg.BaseURL, pathReasons),
 		header: http.Header{"Accept-Encoding": {"gzip"}},
 		limit:  maxAnswerBytes,
 	}, false)
@@ -90,7 +90,7 @@ func (c *Client) read(ctx context.Context, r *request, conditional bool) (*httpA
 	if !c.breaker.TryAcquirePermit() {
 		return nil, &Error{Operation: r.op, Err: ErrBreakerOpen, RetryAfter: c.breaker.RemainingDelay()}
 	}
-	got, err := c.retry(ctx, time.Time{}, readPause, func() (*httpAnswer, error) { return c.readOnce(ctx, r, conditional) })
+	got, err := c.retry(ctx, time.Time{}, readPause, func(ctx context.Context) (*httpAnswer, error) { return c.readOnce(ctx, r, conditional) })
 	failed, _ := errors.AsType[*Error](err)
 	switch answered := err == nil || failed != nil && failed.Status != 0; {
 	case failed != nil && failed.fault, !answered && !c.breaker.IsClosed(): // a half-open breaker needs a result

@@ -246,7 +246,7 @@ func TestReuseIsProvenFirst(t *testing.T) {
 			tokens := httptest.NewServer(&service{})
 			t.Cleanup(tokens.Close)
 			cfg := config(server.URL)
-			cfg.AuthURL, cfg.Timeouts.Reuse = tokens.URL, tc.reuse
+			cfg.AuthURL, cfg.Timeouts.Reuse = tokens.URL, &tc.reuse
 			client := connect(t, cfg)
 			order := func() {
 				t.Helper()

@@ -77,7 +77,7 @@ func delayed(to, from net.Conn) {
 func roundTripsOf(t *testing.T, reuse, interval time.Duration, orders int) []float64 {
 	t.Helper()
 	s := serveWire(t, true, func(p peer) bool { p.says(created201); return true })
-	client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse = reuse },
+	client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse = new(reuse) },
 		upstream.WithWriteDial(farAway(t), s.roots))
 	if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil { // with the token
 		t.Fatal(err)

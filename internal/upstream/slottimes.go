@@ -88,12 +88,7 @@ type adaptiveLimit struct {
 
 func newAdaptiveLimit(concurrency int, target time.Duration) adaptiveLimit {
 	least := max(1, concurrency/4)
-	return adaptiveLimit{
-		now:    float64(least),
-		least:  float64(least),
-		most:   float64(concurrency),
-		target: target,
-	}
+	return adaptiveLimit{now: float64(least), least: float64(least), most: float64(concurrency), target: target}
 }
 
 func (a *adaptiveLimit) limit() int { return int(a.now) }

@@ -115,7 +115,7 @@ func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.T
 	got, err := c.send(ctx, c.reads, &request{
 		op:     OpToken,
 		method: http.MethodPost,
-		url:    c.cfg.AuthURL + pathToken,
+		url:    at(c.cfg.AuthURL, pathToken),
 		header: http.Header{"Content-Type": {contentType}},
 		body:   body,
 		limit:  maxAnswerBytes,

@@ -1,11 +1,15 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
+	"math"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 )
 
@@ -117,4 +121,52 @@ type sendWindow struct {
 func past(end time.Time) bool {
 	now := time.Now()
 	return !end.IsZero() && (!now.Before(end) || !now.Round(0).Before(end.Round(0)))
+}
+
+// wire is the connection below TLS. It knows whether TLS has a part of a record.
+type wire struct {
+	net.Conn
+	socket     syscall.RawConn // nil if it is not a connection of the system
+	instant    bool            // Read does not wait
+	one        [1]byte         // for quiet
+	readNow    func(fd uintptr)
+	into       []byte // for readNow, with got and err. Local variables would be allocated for each order.
+	got        int
+	err        error
+	opened     time.Time
+	head, rest int // bytes of the current TLS record: of its head, and missing after that
+}
+
+const recordHead = 5 // bytes of a TLS record's head; the last two are the length of the rest
+
+// readInstantly reads what has arrived, without waiting.
+func (w *wire) readInstantly(p []byte) (int, error) {
+	if w.readNow == nil {
+		w.readNow = func(fd uintptr) { w.got, w.err = syscall.Read(int(fd), w.into) }
+	}
+	w.into, w.got, w.err = p, 0, nil
+	if gone := w.socket.Control(w.readNow); gone != nil || w.got == 0 {
+		w.err = cmp.Or(w.err, gone, io.EOF)
+	}
+	return max(w.got, 0), w.err
+}
+
+// Read implements net.Conn.
+func (w *wire) Read(p []byte) (n int, err error) {
+	if w.instant {
+		n, err = w.readInstantly(p)
+	} else {
+		n, err = w.Conn.Read(p)
+	}
+	for _, b := range p[:n] {
+		if w.head < recordHead {
+			w.head, w.rest = w.head+1, (w.rest<<8|int(b))&math.MaxUint16
+		} else {
+			w.rest--
+		}
+		if w.head == recordHead && w.rest == 0 {
+			w.head = 0
+		}
+	}
+	return n, err
 }

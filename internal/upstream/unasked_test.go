@@ -199,7 +199,7 @@ func TestAPartOfARefusalRepeatsNoOrder(t *testing.T) {
 func TestALateRequestIsSentOnANewConnection(t *testing.T) {
 	t.Parallel()
 	s := serveWire(t, true, func(p peer) bool { p.says(created201); return true })
-	client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse = 200 * time.Millisecond })
+	client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse = new(200 * time.Millisecond) })
 	if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestIdleConnectionsAreLimited(t *testing.T) {
 			if tc.proven {
 				opts = append(opts, upstream.WithProven())
 			}
-			client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse = 500 * time.Millisecond }, opts...)
+			client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse = new(500 * time.Millisecond) }, opts...)
 			if _, err := client.Token(t.Context()); err != nil {
 				t.Fatal(err)
 			}

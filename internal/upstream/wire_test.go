@@ -152,7 +152,7 @@ func (s *wireService) client(t *testing.T, change func(*upstream.Config), opts .
 	tokens := httptest.NewServer(&service{})
 	t.Cleanup(tokens.Close)
 	cfg := config(s.address)
-	cfg.AuthURL, cfg.Timeouts.Reuse = tokens.URL, 2*time.Second
+	cfg.AuthURL, cfg.Timeouts.Reuse = tokens.URL, new(2*time.Second)
 	if change != nil {
 		change(&cfg)
 	}

@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"golang.org/x/oauth2"
+
+	"larder/internal/sleep"
 )
 
 // Created is the answer to a created order.
@@ -34,12 +36,7 @@ type Answer struct {
 // call also ends with ctx; to prevent that, pass context.WithoutCancel. After either, nothing is sent, even
 // if the process was suspended in between.
 func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) {
-	got, used, err := c.write(ctx, &request{
-		op:     OpCreate,
-		method: http.MethodPost,
-		url:    c.cfg.BaseURL + pathOrders,
-		body:   body,
-	})
+	got, used, err := c.write(ctx, request{op: OpCreate, method: http.MethodPost, url: c.orders, body: body})
 	if err != nil {
 		return Created{}, err
 	}
@@ -67,11 +64,11 @@ func (c *Client) change(ctx context.Context, op Operation, orderID string, body 
 	if !InPath(orderID) {
 		return Answer{}, &Error{Operation: op, Err: errOrderID}
 	}
-	got, used, err := c.write(ctx, &request{
+	got, used, err := c.write(ctx, request{
 		op:     op,
 		method: http.MethodPut,
 		body:   body,
-		url:    c.cfg.BaseURL + pathOrders + "/" + url.PathEscape(orderID) + "/" + string(op),
+		url:    at(c.cfg.BaseURL, pathOrders+"/"+url.PathEscape(orderID)+"/"+string(op)),
 	})
 	if err != nil {
 		return Answer{}, err
@@ -81,12 +78,7 @@ func (c *Client) change(ctx context.Context, op Operation, orderID string, body 
 
 func (c *Client) storedAnswer(got *httpAnswer, used *oauth2.Token) Answer {
 	body, cut := c.storedBody(got, used)
-	return Answer{
-		Status:      got.status,
-		ContentType: got.contentType(),
-		Body:        body,
-		Cut:         cut,
-	}
+	return Answer{Status: got.status, ContentType: got.contentType(), Body: body, Cut: cut}
 }
 
 // InPath reports whether an orderID is valid in a path: it is not empty and cannot change the path.
@@ -103,15 +95,20 @@ func InPath(orderID string) bool {
 
 // write makes a call that writes, and returns the token of the answer. It repeats the call only
 // while certainly nothing was executed (policy O8).
-func (c *Client) write(ctx context.Context, r *request) (*httpAnswer, *oauth2.Token, error) {
+func (c *Client) write(ctx context.Context, r request) (*httpAnswer, *oauth2.Token, error) {
+	w := &writeCall{client: c, request: r}
+	w.options, _ = ctx.Value(callKey{}).(callOptions)
 	if end, bounded := ctx.Deadline(); bounded && past(end) {
 		e := &Error{Operation: r.op, Err: errTooLate}
-		c.beginAttempt(ctx)(nil, e)
+		w.report(c.clock(), time.Now(), nil, e)
 		return nil, nil, e
 	}
-	slot, err := c.slotOf(ctx, r.op)
-	if err != nil {
-		return nil, nil, err
+	slot := w.options.slot
+	if slot == nil || slot.client != c {
+		var err error
+		if slot, err = c.Reserve(ctx, r.op, "", time.Now()); err != nil {
+			return nil, nil, err
+		}
 	}
 	defer slot.Release()
 	if end, bounded := ctx.Deadline(); !bounded || end.After(slot.deadline) { // see EarlierEnd
@@ -119,23 +116,22 @@ func (c *Client) write(ctx context.Context, r *request) (*httpAnswer, *oauth2.To
 		defer cancel()
 		ctx = limited
 	}
-	r.limit = maxAnswerBytes
+	w.slot, w.request.write, w.request.limit = slot, true, maxAnswerBytes
 	if r.body != nil {
-		r.header = jsonBody
+		w.request.header = jsonBody
 	}
-	w := &writeCall{client: c, request: r, slot: slot}
-	got, err := c.retry(ctx, slot.repeatBy, writePause, func() (*httpAnswer, error) { return w.exchangeWithRefresh(ctx) })
+	got, err := c.retry(ctx, slot.repeatBy, writePause, w.exchangeWithRefresh)
 	return got, w.used, err
 }
 
 // writeCall is one call that writes, with all its attempts.
 type writeCall struct {
 	client  *Client
-	request *request
+	request request
+	options callOptions
 	slot    *Slot
 	used    *oauth2.Token // in the last exchange
 	renewed bool          // the token was renewed
-	reused  bool          // the last exchange was not the first one of its connection
 	by      time.Time     // latest start of the next attempt
 	last    *Error        // result of the last attempt; nil before the first
 }
@@ -149,7 +145,7 @@ func (w *writeCall) exchangeWithRefresh(ctx context.Context) (*httpAnswer, error
 	}
 	defer w.slot.Release()
 	for {
-		end := w.client.beginAttempt(ctx)
+		at, start := w.client.clock(), time.Now()
 		e := w.prepare(ctx)
 		if e != nil && w.last != nil && past(w.slot.repeatBy) {
 			return nil, w.giveUp(e)
@@ -158,7 +154,7 @@ func (w *writeCall) exchangeWithRefresh(ctx context.Context) (*httpAnswer, error
 		if e == nil {
 			got, e = w.exchange(ctx)
 		}
-		end(got, e)
+		w.report(at, start, got, e)
 		w.last = e
 		switch {
 		case e == nil:
@@ -168,9 +164,6 @@ func (w *writeCall) exchangeWithRefresh(ctx context.Context) (*httpAnswer, error
 		}
 		w.renewed = true
 		w.client.dropToken(w.used)
-		if w.reused {
-			return nil, e
-		}
 	}
 }
 
@@ -210,8 +203,9 @@ func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 	c, op := w.client, w.request.op
 	w.slot.used = true
 	end, _ := ctx.Deadline()
-	left := &sendWatch{sendWindow: sendWindow{begin: w.by, end: end, fresh: w.last != nil}}
-	got, err := c.send(context.WithValue(ctx, sendWatchKey{}, left), c.writes, w.request, w.used)
+	left := &sendWatch{sendWindow: sendWindow{begin: w.by, end: end, fresh: w.last != nil}, body: w.request.body}
+	left.deadline, _ = sleep.End(ctx)
+	got, err := c.send(context.WithValue(ctx, sendWatchKey{}, left), c.writes, &w.request, w.used)
 	if err != nil {
 		e := c.noResponse(op, err)
 		if !left.nothingSent() {
@@ -219,18 +213,7 @@ func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 		}
 		return nil, e
 	}
-	e := c.certaintyOf(op, got, w.used)
-	// On a reused connection, a refusal could belong to another request, so this one is not sent again. An
-	// intermediary may send 429 or 503 and close before it gets the request: then the outcome is unknown. Only a
-	// response in the interface's error shape is certain.
-	on := left.got.Load()
-	if w.reused = on != nil && on.Reused; w.reused && e != nil {
-		e.again = false
-		if !e.refused && e.Status != http.StatusUnauthorized && (got.bodyErr != nil || e.Code == "" || e.Msg == "") {
-			e.Effect = EffectUnknown
-		}
-	}
-	return got, e
+	return got, c.certaintyOf(op, got, w.used)
 }
 
 // Attempt is one attempt of a call that writes: one exchange with the service, or the reason why it was not
@@ -245,20 +228,18 @@ type Attempt struct {
 	Code    string // the service's error code; may be empty
 }
 
-// beginAttempt starts an attempt. The returned function reports its result; nil is a success.
-func (c *Client) beginAttempt(ctx context.Context) func(got *httpAnswer, e *Error) {
-	at, start := c.clock(), time.Now()
-	return func(got *httpAnswer, e *Error) {
-		attempt := Attempt{At: at, Duration: time.Since(start), Effect: EffectDone}
-		if e == nil {
-			attempt.Status = got.status
-		} else {
-			attempt.Status, attempt.Effect, attempt.Refused, attempt.Code = e.Status, e.Effect, e.refused, e.Code
-		}
-		if call, ok := ctx.Value(callKey{}).(*callOptions); ok && call.report != nil {
-			call.report(attempt)
-		}
+// report reports the result of an attempt, which began at the time at of the client's clock. A nil error is a success.
+func (w *writeCall) report(at, start time.Time, got *httpAnswer, e *Error) {
+	if w.options.report == nil {
+		return
 	}
+	attempt := Attempt{At: at, Duration: time.Since(start), Effect: EffectDone}
+	if e == nil {
+		attempt.Status = got.status
+	} else {
+		attempt.Status, attempt.Effect, attempt.Refused, attempt.Code = e.Status, e.Effect, e.refused, e.Code
+	}
+	w.options.report(attempt)
 }
 
 // notSent returns the error of a call that writes for which there is no token.

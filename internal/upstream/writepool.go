@@ -36,7 +36,7 @@ const (
 // if the service has not closed it (decision 0062). No request is sent twice.
 type writePool struct {
 	single *http.Transport // a new connection for each request; through a proxy, or with a large body
-	direct bool            // no proxy, and a host name that needs no translation
+	direct bool            // no proxy, and a host that is sent as it is
 	log    logrus.FieldLogger
 
 	mu         sync.Mutex
@@ -49,12 +49,12 @@ type writePool struct {
 func newWritePool(single *http.Transport, cfg Config, log logrus.FieldLogger) *writePool {
 	base, _ := url.Parse(cfg.BaseURL) // Validate has checked it
 	proxy, err := single.Proxy(&http.Request{URL: base})
-	translated := strings.ContainsFunc(base.Host, func(r rune) bool { return r > unicode.MaxASCII })
+	translated := strings.ContainsFunc(base.Host, func(r rune) bool { return r > unicode.MaxASCII || r == '%' })
 	return &writePool{
 		single: single,
 		direct: proxy == nil && err == nil && !translated,
 		log:    log,
-		reuse:  cfg.Timeouts.Reuse,
+		reuse:  *cfg.Timeouts.Reuse,
 	}
 }
 
@@ -64,15 +64,17 @@ func (p *writePool) RoundTrip(req *http.Request) (*http.Response, error) {
 	watch := sendWatchOf(req.Context())
 	watch.used = true
 	if !p.direct || req.ContentLength > writeBuffer {
-		return p.single.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+		req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 			GotConn: func(info httptrace.GotConnInfo) { watch.got.Store(&info) },
-		})))
+		}))
+		setBody(req, watch.body)
+		return p.single.RoundTrip(req)
 	}
 	p.mu.Lock()
 	req.Close = !p.mayKeep()
 	p.mu.Unlock()
 	b, _ := writeBufferPool.Get().(*writeBuffers)
-	body := &writeBody{ctx: req.Context(), pool: p, buffers: b}
+	body := &writeBody{ctx: req.Context(), watch: watch, pool: p, buffers: b}
 	if err := body.send(req); err != nil {
 		return nil, cmp.Or(context.Cause(req.Context()), err)
 	}
@@ -80,8 +82,8 @@ func (p *writePool) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // connect returns an idle connection, or a new one.
-func (p *writePool) connect(ctx context.Context, to *url.URL) (*writeConn, error) {
-	if c := p.take(sendWatchOf(ctx).sendWindow); c != nil {
+func (p *writePool) connect(ctx context.Context, window sendWindow, to *url.URL) (*writeConn, error) {
+	if c := p.take(window); c != nil {
 		return c, nil
 	}
 	dial, port := p.single.DialContext, "80"
@@ -101,8 +103,8 @@ func (p *writePool) take(window sendWindow) *writeConn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for at, c := range slices.Backward(p.idle) {
-		if until := c.began.Add(p.reuse); p.proven && !window.fresh && !past(until) {
-			c.timer.Stop()
+		until := c.began.Add(p.reuse)
+		if p.proven && !window.fresh && !past(until) && c.timer.Stop() { // otherwise expire is waiting for p.mu
 			p.idle = slices.Delete(p.idle, at, at+1)
 			c.window, c.until, c.checked = window, until, true
 			c.written.Store(0)
@@ -123,9 +125,13 @@ func (p *writePool) put(c *writeConn, res *http.Response, unread int) bool {
 	if !p.mayKeep() {
 		return false
 	}
-	_, limit, announced := strings.Cut(strings.ToLower(res.Header.Get("Keep-Alive")), "timeout")
-	limit, _, _ = strings.Cut(limit, ",")
-	seconds, _ := strconv.ParseUint(strings.Trim(limit, "= "), 10, 16)
+	seconds, announced := uint64(0), false
+	if header := res.Header.Get("Keep-Alive"); header != "" {
+		var limit string
+		_, limit, announced = strings.Cut(strings.ToLower(header), "timeout")
+		limit, _, _ = strings.Cut(limit, ",")
+		seconds, _ = strconv.ParseUint(strings.Trim(limit, "= "), 10, 16)
+	}
 	c.watched = time.Time{}
 	left := p.reuse - time.Since(c.began)
 	if len(p.idle) == 0 {
@@ -139,7 +145,11 @@ func (p *writePool) put(c *writeConn, res *http.Response, unread int) bool {
 		p.doubt()
 		return false
 	}
-	c.timer = time.AfterFunc(left, func() { p.expire(c) })
+	if c.timer == nil {
+		c.timer = time.AfterFunc(left, func() { p.expire(c) })
+	} else {
+		c.timer.Reset(left) // take has stopped it
+	}
 	p.idle = append(p.idle, c)
 	return true
 }
@@ -224,49 +234,10 @@ func (c *writeConn) Write(p []byte) (int, error) {
 // reads without waiting: TLS returns what it holds, processes its own messages, and asks the socket for more.
 func (c *writeConn) quiet() bool {
 	c.wire.instant = true
-	_, err := c.Conn.Read(make([]byte, 1))
+	_, err := c.Conn.Read(c.wire.one[:])
 	c.wire.instant = false
 	_, secured := c.Conn.(*tls.Conn)
 	return errors.Is(err, syscall.EAGAIN) && (!secured || c.wire.head == 0)
-}
-
-// wire is the connection below TLS. It knows whether TLS has a part of a record.
-type wire struct {
-	net.Conn
-	socket     syscall.RawConn // nil if it is not a connection of the system
-	instant    bool            // Read does not wait
-	opened     time.Time
-	head, rest int // bytes of the current TLS record: of its head, and missing after that
-}
-
-const recordHead = 5 // bytes of a TLS record's head; the last two are the length of the rest
-
-// readInstantly reads what has arrived, without waiting.
-func (w *wire) readInstantly(p []byte) (n int, err error) {
-	if gone := w.socket.Control(func(fd uintptr) { n, err = syscall.Read(int(fd), p) }); gone != nil || n == 0 {
-		err = cmp.Or(err, gone, io.EOF)
-	}
-	return max(n, 0), err
-}
-
-// Read implements net.Conn.
-func (w *wire) Read(p []byte) (n int, err error) {
-	if w.instant {
-		n, err = w.readInstantly(p)
-	} else {
-		n, err = w.Conn.Read(p)
-	}
-	for _, b := range p[:n] {
-		if w.head < recordHead {
-			w.head, w.rest = w.head+1, (w.rest<<8|int(b))&math.MaxUint16
-		} else {
-			w.rest--
-		}
-		if w.head == recordHead && w.rest == 0 {
-			w.head = 0
-		}
-	}
-	return n, err
 }
 
 // writeBuffers are the buffers of one exchange. They are reused. http.Transport would need two goroutines and
@@ -284,31 +255,33 @@ var writeBufferPool = sync.Pool{New: func() any { return &writeBuffers{response:
 type writeBody struct {
 	io.Reader
 	ctx     context.Context //nolint:containedctx // of the exchange, which ends with Close
+	watch   *sendWatch
 	pool    *writePool
 	conn    *writeConn
 	res     *http.Response // nil without one
-	stop    func() bool
+	stop    func() bool    // nil if the connection has a deadline
 	buffers *writeBuffers
 	err     error // of the exchange; io.EOF after a complete response
 }
 
 // send sends the request and reads the header of the response. If a kept connection has ended, it uses another.
 func (b *writeBody) send(req *http.Request) error {
-	b.buffers.request.Reset()
-	if err := req.Write(&b.buffers.request); err != nil {
-		return err
-	}
+	b.buffers.writeRequest(req, b.watch.body)
 	for {
-		conn, err := b.pool.connect(b.ctx, req.URL)
+		conn, err := b.pool.connect(b.ctx, b.watch.sendWindow, req.URL)
 		if err != nil {
 			return err
 		}
-		info := &httptrace.GotConnInfo{Conn: conn, Reused: conn.used()}
-		sendWatchOf(b.ctx).got.Store(info)
+		info := &b.watch.conn
+		*info = httptrace.GotConnInfo{Conn: conn, Reused: conn.used()}
+		b.watch.got.Store(info)
 		if trace := httptrace.ContextClientTrace(b.ctx); trace != nil && trace.GotConn != nil { // as http.Transport does; tests use it
 			trace.GotConn(*info)
 		}
-		b.conn, b.stop = conn, context.AfterFunc(b.ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+		b.conn, b.stop = conn, nil
+		if _ = conn.SetDeadline(b.watch.deadline); b.watch.deadline.IsZero() { // an error of a closed connection shows again
+			b.stop = context.AfterFunc(b.ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+		}
 		if b.res, b.err = b.buffers.exchange(conn, req); b.err == nil { //nolint:bodyclose // Close does
 			b.Reader, b.res.Body = b.res.Body, b
 			return nil
@@ -318,6 +291,22 @@ func (b *writeBody) send(req *http.Request) error {
 			return b.err
 		}
 	}
+}
+
+// writeRequest writes the request to the buffer, as http.Request.Write does with eight allocations.
+func (b *writeBuffers) writeRequest(req *http.Request, body []byte) {
+	out := &b.request
+	out.Reset()
+	for _, text := range [...]string{req.Method, " ", req.URL.RequestURI(), " HTTP/1.1\r\nHost: ", req.Host, "\r\nContent-Length: "} {
+		out.WriteString(text)
+	}
+	out.Write(strconv.AppendInt(out.AvailableBuffer(), req.ContentLength, 10))
+	if out.WriteString("\r\n"); req.Close {
+		out.WriteString("Connection: close\r\n")
+	}
+	_ = req.Header.Write(out) // replaces line ends in values; a buffer returns no error
+	out.WriteString("\r\n")
+	out.Write(body)
 }
 
 // exchange sends the request with one write and reads the header of the response.
@@ -359,7 +348,10 @@ func (b *writeBody) Close() error {
 
 // releaseConn keeps the connection or closes it. If a reused connection has failed, it also stops the use of the others.
 func (b *writeBody) releaseConn() {
-	running := b.stop() // ctx has not ended, so the connection has no deadline
+	running := b.ctx.Err() == nil
+	if b.stop != nil {
+		running = b.stop() // the connection still has no deadline
+	}
 	complete := b.Reader != nil && errors.Is(b.err, io.EOF)
 	failed := b.err != nil && !complete ||
 		b.res != nil && (b.res.StatusCode < http.StatusOK || b.res.StatusCode == http.StatusRequestTimeout)

@@ -49,12 +49,7 @@ func begunOrder(at location, e ordering.CallResult) *order {
 	if last.Number != e.Call || last.Outcome != ordering.OutcomeOpen || len(last.SpecID) != revisionLength {
 		return nil
 	}
-	return &order{
-		Record:   *e.Known,
-		place:    at,
-		revision: last.SpecID,
-		unread:   true,
-	}
+	return &order{Record: *e.Known, place: at, revision: last.SpecID, unread: true}
 }
 
 // agrees reports whether a result does not contradict the known result of a call.

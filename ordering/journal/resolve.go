@@ -36,12 +36,7 @@ func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (orde
 	case errors.Is(err, errReplicas) && s.Resolution != ordering.ResolvedRetry:
 		return o.Record, unreplicated("resolve", err)
 	case errors.Is(err, errReplicas) && s.ID != "":
-		again := ordering.CallSpec{
-			ID:         s.ID,
-			Operation:  s.Operation,
-			Connection: s.Connection,
-			Ref:        s.Ref,
-		}
+		again := ordering.CallSpec{ID: s.ID, Operation: s.Operation, Connection: s.Connection, Ref: s.Ref}
 		err = errors.Join(err, j.abortCall(ctx, again))
 	}
 	return ordering.Record{}, failed("resolve", err)
@@ -50,12 +45,7 @@ func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (orde
 func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s ordering.ResolveCall) (*tx, error) {
 	n, c := call.Number, j.newTx(o, 0)
 	c.touch()
-	call.Resolved = &ordering.ResolvedBy{
-		By:         s.By,
-		At:         atCommit(),
-		Resolution: s.Resolution,
-		Note:       s.Note,
-	}
+	call.Resolved = &ordering.ResolvedBy{By: s.By, At: atCommit(), Resolution: s.Resolution, Note: s.Note}
 	call.EndedAt = atCommit()
 	if s.Resolution == ordering.ResolvedDone {
 		if call.Operation == upstream.OpCreate && s.OrderID != "" {

@@ -101,12 +101,7 @@ func (t *groupTable) choose(line int32, it *item, units int64, flat bool) {
 func (c *validation) countGroups(n int32, scheme menu.Index, above []menu.Index) {
 	t := &c.groups
 	l := &c.order.lines[n]
-	t.open(c.Catalogue, openScheme{
-		scheme: scheme,
-		owner:  menu.None,
-		parent: -1,
-		depth:  l.depth + 1,
-	}, 1, l.truncated)
+	t.open(c.Catalogue, openScheme{scheme: scheme, owner: menu.None, parent: -1, depth: l.depth + 1}, 1, l.truncated)
 	if !c.markReached(n, above) || !t.flow.assign(t.slots, c.selections(n), &c.work) {
 		c.refuseList(n, violation.LimitExceeded, violation.Params{"limit": assignmentWork}, violation.LimitOfSteps+c.itemName(n))
 		return
@@ -192,12 +187,7 @@ func (c *validation) openNestedScheme(n int32, ch *selected, scheme menu.Index, 
 		units += max(other.units, 0)
 		unknown = unknown || other.units <= 0 || c.order.lines[other.line].truncated
 	}
-	b := openScheme{
-		scheme: scheme,
-		owner:  ch.index,
-		parent: from,
-		depth:  depth,
-	}
+	b := openScheme{scheme: scheme, owner: ch.index, parent: from, depth: depth}
 	t.open(c.Catalogue, b, max(units, 1), unknown)
 }
 

@@ -288,12 +288,7 @@ func requiredFieldsOf(names []string) requiredFields {
 	}
 	for _, name := range names {
 		outer, inner, nested := strings.Cut(name, ".")
-		wanted := requiredField{
-			name:  name,
-			outer: outer,
-			inner: inner,
-			field: wholeObject,
-		}
+		wanted := requiredField{name: name, outer: outer, inner: inner, field: wholeObject}
 		fields := orderFields
 		switch outer {
 		case "guest":

@@ -29,12 +29,7 @@ func New(path string, code Code, params Params, language string) Violation {
 	if params == nil {
 		params = Params{}
 	}
-	return Violation{
-		Path:   path,
-		Code:   code,
-		Msg:    message(code, language, params, ""),
-		Params: params,
-	}
+	return Violation{Path: path, Code: code, Msg: message(code, language, params, ""), Params: params}
 }
 
 // Params are the facts of one violation, by name.

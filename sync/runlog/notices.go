@@ -45,12 +45,7 @@ func readNotice(payload string) (Notice, bool) {
 	}
 	switch event {
 	case NoticeStarted, NoticeFinished, NoticeProgress:
-		return Notice{
-			Event:      event,
-			Data:       []byte(data),
-			Restaurant: of.Restaurant,
-			Connection: of.Connection,
-		}, true
+		return Notice{Event: event, Data: []byte(data), Restaurant: of.Restaurant, Connection: of.Connection}, true
 	default:
 		return Notice{}, false
 	}

@@ -47,7 +47,7 @@ gate is measured once more, for longer. The command fails if it misses it again.
 	flags.Int("rounds", 5, "how often each server is measured")
 	flags.Duration("for", 2*time.Second, "duration of a run that places orders; other runs take half of it")
 	flags.Bool("latencies", true, "also measure latencies at fixed rates")
-	flags.Duration("reuse", 0, "connections[].timeouts.reuse of larder, which is 0 by default")
+	flags.Bool("no-reuse", false, "larder opens a TCP connection for each order (connections[].timeouts.reuse: 0)")
 	flags.Bool("smoke", false, "three rounds of one second, create and replay")
 	flags.String("program", "", "the peer program; default: larder-peer in the folder of this program")
 	flags.String("out", "", "Markdown page to write the figures into")
@@ -74,7 +74,7 @@ func orderComparisonOf(cmd *cobra.Command) (*orderComparison, error) {
 	c.plan.Latencies, _ = flags.GetBool("latencies")
 	c.plan.Operations = []string{orders.Create, orders.Replay, orders.Pay, orders.Complete, orders.Reject}
 	c.plan.Say = sayTo(cmd.ErrOrStderr())
-	c.plan.Reuse, _ = flags.GetDuration("reuse")
+	c.plan.NoReuse, _ = flags.GetBool("no-reuse")
 	c.out.path, _ = flags.GetString("out")
 	c.dir, _ = flags.GetString("dir")
 	if c.smoke, _ = flags.GetBool("smoke"); c.smoke {

@@ -46,10 +46,10 @@ type Layout struct {
 	// Connections is the number of connections (tenants); the restaurants belong to them
 	// in turn. 0 is one.
 	Connections int
-	// Concurrency is connections[].concurrency, Write and Reuse are connections[].timeouts;
-	// 0 is larder's default.
-	Concurrency  int
-	Write, Reuse time.Duration
+	// Concurrency is connections[].concurrency, Write is connections[].timeouts.write; 0 is larder's default.
+	Concurrency int
+	Write       time.Duration
+	NoReuse     bool // connections[].timeouts.reuse is 0; needs Write
 	// Schedule is the schedule of syncs, such as "@every 2m".
 	Schedule string
 	// Env contains additional environment variables of the instances.
@@ -142,7 +142,11 @@ func (t *Cluster) configuration(redisURL string) []byte {
 		more += fmt.Sprintf(", concurrency: %d", t.layout.Concurrency)
 	}
 	if t.layout.Write > 0 {
-		more += fmt.Sprintf(", timeouts: {write: %v, reuse: %v}", t.layout.Write, t.layout.Reuse)
+		reuse := ""
+		if t.layout.NoReuse {
+			reuse = ", reuse: 0s"
+		}
+		more += fmt.Sprintf(", timeouts: {write: %v%s}", t.layout.Write, reuse)
 	}
 	if t.layout.Connections > 1 {
 		only = "" // the client sees all connections

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"larder/internal/sleep"
 	"larder/tools/bench/loadgen"
 	"larder/tools/bench/measure"
 )
@@ -163,6 +164,9 @@ type instancesLoad struct {
 func (l *instancesLoad) rounds(ctx context.Context, points []Point) error {
 	if _, err := l.run(ctx, len(l.instances), min(l.For, 2*time.Second)); err != nil {
 		return fmt.Errorf("warming up: %w", err)
+	}
+	if err := sleep.For(ctx, proofTime); err != nil {
+		return err
 	}
 	for round := range l.Rounds {
 		l.Say("  round %d of %d", round+1, l.Rounds)

@@ -39,8 +39,8 @@ type Plan struct {
 	For    time.Duration
 	// Latencies measures quantiles at fixed rates.
 	Latencies bool
-	// Reuse is larder's connections[].timeouts.reuse.
-	Reuse time.Duration
+	// NoReuse sets connections[].timeouts.reuse of larder to 0.
+	NoReuse bool
 	// Say prints one line of progress.
 	Say func(format string, args ...any)
 }

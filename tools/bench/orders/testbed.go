@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"larder/internal/sleep"
 	"larder/internal/testkit/process"
 	"larder/tools/bench/answers"
 	"larder/tools/bench/loadgen"
@@ -89,7 +90,7 @@ func (b *testbed) build(ctx context.Context) (err error) {
 		}
 		b.groups = append(b.groups, group)
 		layout := b.stock.layout(b.Larder, dir, mode.waitReplicas)
-		layout.RedisURL, layout.ServiceURL, layout.Reuse = group.URL, serviceURL, b.Reuse
+		layout.RedisURL, layout.ServiceURL, layout.NoReuse = group.URL, serviceURL, b.NoReuse
 		cluster, instances, err := b.stock.start(ctx, layout, 1)
 		if err != nil {
 			return err
@@ -138,6 +139,9 @@ func (b *testbed) usual(ctx context.Context, dir, redisURL, serviceURL string) (
 	return child, address, err
 }
 
+// proofTime is the time after which larder reuses TCP connections: twice connections[].timeouts.reuse, and a second.
+const proofTime = 5 * time.Second
+
 // measure warms all servers up and measures every round.
 func (b *testbed) measure(ctx context.Context) error {
 	if err := b.alone(ctx); err != nil {
@@ -148,6 +152,9 @@ func (b *testbed) measure(ctx context.Context) error {
 		if _, _, err := b.create(ctx, s, min(b.For, 2*time.Second)); err != nil {
 			return fmt.Errorf("warming up %s, %s: %w", s.name, s.mode, err)
 		}
+	}
+	if err := sleep.For(ctx, proofTime); err != nil {
+		return err
 	}
 	began := time.Now()
 	for round := range b.Rounds {
