@@ -137,7 +137,7 @@ func (h *Handlers) Order(c *gin.Context) error {
 // ByKey answers GET /v1/orders with the record of the caller's order. Its key is in ?key= or in the header
 // Idempotency-Key. Guests get only a guestView (policy H3).
 func (h *Handlers) ByKey(c *gin.Context) error {
-	connections, key, err := h.asked(c, c.Query("key"))
+	connections, key, err := h.connectionsAndKey(c, c.Query("key"))
 	if err != nil {
 		return err
 	}
@@ -152,8 +152,8 @@ func (h *Handlers) ByKey(c *gin.Context) error {
 	}
 }
 
-// asked returns the connections that a request selects, and the idempotency key in its query or else in its header.
-func (h *Handlers) asked(c *gin.Context, inQuery string) (connections []string, key string, err error) {
+// connectionsAndKey returns the connections that a request selects, and the idempotency key in its query or else in its header.
+func (h *Handlers) connectionsAndKey(c *gin.Context, inQuery string) (connections []string, key string, err error) {
 	if connections, err = visible.Connections(c, h.deps.Directory); err != nil {
 		return nil, "", err
 	}
@@ -167,7 +167,7 @@ func (h *Handlers) asked(c *gin.Context, inQuery string) (connections []string, 
 // Follow returns an id and a reader for the order with the request's Idempotency-Key. A stream of its
 // states uses them. Requests of one client for one order have the same id.
 func (h *Handlers) Follow(c *gin.Context) (id string, read func(context.Context) ([]byte, bool, error), err error) {
-	connections, key, err := h.asked(c, "")
+	connections, key, err := h.connectionsAndKey(c, "")
 	if err != nil {
 		return "", nil, err
 	}

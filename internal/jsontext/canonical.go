@@ -40,8 +40,11 @@ type canonicalBracket struct{ start, members int }
 // maxNames is the maximum number of names that are cached; a menu has about thirty.
 const maxNames = 1000
 
-// Reset makes c read another text, without options. It keeps only the buffers.
+// Reset makes c read another text, without options. It keeps only the buffers, unless they are large.
 func (c *Canonical) Reset(text string, maxDepth int) {
+	if cap(c.members) > maxNames {
+		c.members, c.buffer = nil, nil
+	}
 	*c = Canonical{Reader: NewReader(text, maxDepth), brackets: c.brackets, members: c.members[:0], buffer: c.buffer}
 }
 

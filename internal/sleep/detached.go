@@ -12,12 +12,12 @@ type detached struct {
 
 	end  time.Time
 	once sync.Once
-	done context.Context //nolint:containedctx // set by Done
+	done <-chan struct{} // set by Done
 }
 
 // Detached returns a context with the values of ctx that ends at the given time, and not with ctx. Unlike
 // context.WithDeadline, it has a timer only after a call of Done, which saves three allocations. Code
-// that runs for each order calls End and uses its own timer.
+// that runs for each order calls End and uses its own timer. The end must have a monotonic clock reading.
 func Detached(ctx context.Context, end time.Time) context.Context {
 	return &detached{Context: context.WithoutCancel(ctx), end: end}
 }
@@ -37,9 +37,11 @@ func (d *detached) Deadline() (time.Time, bool) { return d.end, true }
 // Done implements context.Context.
 func (d *detached) Done() <-chan struct{} {
 	d.once.Do(func() {
-		d.done, _ = context.WithDeadline(d.Context, d.end) //nolint:govet,gosec // it ends at d.end
+		done := make(chan struct{})
+		time.AfterFunc(time.Until(d.end), func() { close(done) }) // must not keep the values in memory until then
+		d.done = done
 	})
-	return d.done.Done()
+	return d.done
 }
 
 // Err implements context.Context.

@@ -3,9 +3,11 @@ package sleep_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"larder/internal/sleep"
 )
@@ -42,4 +44,21 @@ func TestADetachedContextEndsAtItsTimeOnly(t *testing.T) {
 			t.Errorf("Err() = %v, and the child's cause is %v", err, context.Cause(child))
 		}
 	})
+}
+
+// The timer of a context whose Done was called does not keep the context's values in memory.
+func TestTheTimerKeepsNoValues(t *testing.T) {
+	t.Parallel()
+	value := &struct{ guest [1 << 10]byte }{}
+	kept := weak.Make(value)
+	ctx := sleep.Detached(context.WithValue(t.Context(), name{}, value), time.Now().Add(time.Hour))
+	if ctx.Done() == nil || kept.Value() == nil {
+		t.Fatal("the context has no end or no value")
+	}
+	runtime.KeepAlive(value)
+	runtime.KeepAlive(ctx)
+	runtime.GC()
+	if kept.Value() != nil {
+		t.Error("the value is still in memory")
+	}
 }

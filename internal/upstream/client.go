@@ -87,6 +87,7 @@ func New(cfg Config, deps Deps) (*Client, error) {
 // at returns the URL of a path under one of the configured addresses, which Validate has checked.
 func at(address, path string) *url.URL {
 	to, _ := url.Parse(address + path)
+	to.Host = strings.TrimSuffix(to.Host, ":") // an empty port
 	return to
 }
 

@@ -31,7 +31,7 @@ type request struct {
 	header http.Header
 	body   []byte // nil without a body
 	limit  int64  // of the decompressed answer
-	write  bool
+	write  bool   // the transport gets the body in the sendWatch
 }
 
 // tokenHeader is the header of the writes with a JSON body and this token.

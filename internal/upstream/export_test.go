@@ -53,7 +53,7 @@ func WithJitter(jitter func(most time.Duration) time.Duration) Option {
 	return Option{deps: func(d *Deps) { d.Jitter = jitter }}
 }
 
-// WithTransports replaces the transports. The transport of writes must not repeat requests.
+// WithTransports replaces the transports. The transport of writes must not repeat requests. It gets no bodies.
 func WithTransports(reads, writes http.RoundTripper) Option {
 	return Option{client: func(c *Client) { c.reads, c.writes = reads, writes }}
 }
@@ -138,6 +138,9 @@ func (c *Client) Kept() (idle int, proven, usable bool) {
 func WithClock(clock func() time.Time) Option {
 	return Option{client: func(c *Client) { c.clock = clock }}
 }
+
+// HostOf returns the host to which a request under an address is sent.
+func HostOf(address string) string { return at(address, pathOrders).Host }
 
 // ReadResponseBody exports the decoder of responses for fuzzing.
 func ReadResponseBody(body []byte) (orderID, code, msg, requestID string, isJSON bool) {

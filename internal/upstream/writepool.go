@@ -279,7 +279,8 @@ func (b *writeBody) send(req *http.Request) error {
 			trace.GotConn(*info)
 		}
 		b.conn, b.stop = conn, nil
-		if _ = conn.SetDeadline(b.watch.deadline); b.watch.deadline.IsZero() { // an error of a closed connection shows again
+		_ = conn.SetDeadline(b.watch.deadline) // fails only if the connection is closed; then Write fails too
+		if b.watch.deadline.IsZero() {
 			b.stop = context.AfterFunc(b.ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 		}
 		if b.res, b.err = b.buffers.exchange(conn, req); b.err == nil { //nolint:bodyclose // Close does

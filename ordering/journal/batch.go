@@ -102,7 +102,7 @@ func (w *writer) share(ctx context.Context, b *batcher, e *evaluation) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.queue = slices.DeleteFunc(b.queue, func(other *evaluation) bool { return other == e })
-	return cmp.Or(ctx.Err(), context.DeadlineExceeded) // the timer may be earlier than the clock
+	return cmp.Or(ctx.Err(), context.DeadlineExceeded) // never nil
 }
 
 // drain sends pipelines until the queue is empty. The timeouts are those of the Redis client. If Redis does not

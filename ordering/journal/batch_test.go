@@ -130,7 +130,7 @@ func TestQueuedCommitWithDetachedContextIsNotSent(t *testing.T) {
 	} else {
 		sameRecord(t, r, got)
 	}
-	for range 10 { // what has waited with a time limit is used again, without one too
+	for range 10 { // evaluations that had a timer are reused, with and without a time limit
 		if err := finishWithin(t, j, begun(t, j, create()), patience); err != nil {
 			t.Errorf("Finish: %v", err)
 		}

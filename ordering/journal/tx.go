@@ -61,7 +61,7 @@ func (e expiry) words(to []string) []string {
 // after returns the expiry at a time after the commit.
 func (c *tx) after(d time.Duration) expiry { return expiry{c.number(d.Milliseconds()), "0"} }
 
-// newTx starts a transaction on an order. body is the length of the body that openCall will store.
+// newTx starts a transaction on an order. body is the length of the body that openCall will store, or 0 if it is not known.
 func (w *writer) newTx(o *order, body int) *tx {
 	c, _ := txs.Get().(*tx)
 	c.cfg, c.order, c.next = &w.cfg, o, order{Record: o.Record, place: o.place}
