@@ -54,7 +54,7 @@ func limits() []limit {
 			theirs: theirs(Create, Run.cost),
 		},
 		{
-			// Measured: 0.68 to 0.83. Depends on the disk and on how many orders share an fsync.
+			// Measured: 0.55 to 0.83. Depends on the disk and on how many orders share an fsync.
 			name:   "larder's orders per second, always with one replica ÷ everysec",
 			gate:   0.4,
 			goal:   0.6,
@@ -62,7 +62,7 @@ func limits() []limit {
 			theirs: ours(Everysec, Create, perSecond),
 		},
 		{
-			// Measured: 0.96 to 1.25. A replay reads one record.
+			// Measured: 0.96 to 1.26. A replay reads one record.
 			name:   "replays per second, larder ÷ usual implementation, everysec",
 			gate:   0.5,
 			goal:   0.7,
