@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -41,7 +42,8 @@ connections:
 auth: {clients: [{id: shop, secret: shop-secret-long, scopes: [menu, orders]}]}
 restaurants: [{id: %s, schedule: "@every 48h"}]
 `, redistest.Start(t, redistest.AppendOnly()).Addr(), service.URL, service.URL, order.Restaurant))
-	p := startProcess(t, []string{"LARDER_LOG_FORMAT=json"}, "serve", "--config", config)
+	// Each processor has its own pools of memory, so an order that changes processors may find them empty.
+	p := startProcess(t, []string{"LARDER_LOG_FORMAT=json", "GOMAXPROCS=1"}, "serve", "--config", config)
 	base := p.url(t)
 	waitReady(t, base)
 	url, header := base+"/v1/restaurants/"+string(order.Restaurant)+"/orders", bearer(t, base, "shop", "shop-secret-long")
@@ -58,11 +60,20 @@ restaurants: [{id: %s, schedule: "@every 48h"}]
 	}
 	place(50)
 	<-time.After(5 * time.Second) // afterwards, orders share TCP connections (decision 0062)
-	place(50)
 	const orders = 400
-	first, before, after := place(0), place(0), place(orders) // each reads the metrics once
-	each := func(series string) float64 { return (after[series] - 2*before[series] + first[series]) / orders }
-	allocations, bytes := each("go_memstats_mallocs_total"), each("go_memstats_alloc_bytes_total")
+	begun := time.Now()
+	place(orders)
+	took := time.Since(begun)
+	allocations, bytes := math.Inf(1), math.Inf(1)
+	for range 3 { // the least, because garbage collections empty the pools
+		first := place(0) // each reads the metrics once
+		<-time.After(took)
+		before := place(0) // what the instance does without orders
+		after := place(orders)
+		each := func(series string) float64 { return (after[series] - 2*before[series] + first[series]) / orders }
+		allocations = min(allocations, each("go_memstats_mallocs_total"))
+		bytes = min(bytes, each("go_memstats_alloc_bytes_total"))
+	}
 	t.Logf("an order allocates %.0f objects and %.0f bytes", allocations, bytes)
 	if allocations < 50 || allocations > maxOrderAllocations || bytes > maxOrderBytes {
 		t.Errorf("an order allocates %.0f objects and %.0f bytes; want at most %d and %d", allocations, bytes, maxOrderAllocations, maxOrderBytes)
