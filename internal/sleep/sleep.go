@@ -1,5 +1,5 @@
 // Package sleep waits for a time or a signal, until a context ends. Every wait of the
-// program that must end with its context uses it. It starts no goroutine.
+// program that must end with its context uses it. Detached returns a context that ends at its own time.
 package sleep
 
 import (
