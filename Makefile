@@ -13,12 +13,14 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 FUZZTIME     ?= 10s
 BENCH_COUNT  ?= 1
 RACE_COUNT   ?= 3
+FLAKY_COUNT  ?=
 SOAK_FOR     ?= 10m
 SWAPS_FOR    ?= 60s
 OVERLOAD_FOR ?= 60s
 CHAOS_FOR    ?= 60s
 CHAOS_SEED   ?= 0
 BROWSER_ONLY ?=
+RELEASE_TARGETS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64
 SCALE_SIZES  ?= 10000,30000,100000
 SCALE_FLAGS  ?=
 COVER_LEAST  ?= 85
@@ -28,7 +30,8 @@ RACE_PACKAGES  := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... 
 OTHER_PACKAGES := $$(go list ./... | grep -vE '^larder/(cache|sync|internal/upstream|ordering|httpapi)(/|$$)')
 
 # make lint runs go vet, so that make test does not. Three packages at a time, because many tests wait.
-TEST_FLAGS := -vet=off -ldflags=-w -tags $(TAGS) -timeout 14m -p 3
+COMPILE    := -vet=off -ldflags=-w -tags $(TAGS)
+TEST_FLAGS := $(COMPILE) -timeout 14m -p 3
 
 # Programs, tests and the linter use the same compiled packages: those of releases.
 LIKE_RELEASES := CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"
@@ -71,7 +74,7 @@ release: ## Build the release archives (linux and darwin, amd64 and arm64) in di
 .PHONY: test
 test: test-needs ## Run all tests (installs redis-server and Chromium with apt if possible); make race uses the race detector
 	$(LIKE_RELEASES) go test $(TEST_FLAGS) ./...
-	$(MAKE) --no-print-directory --jobs=2 test-bench test-deploy
+	$(MAKE) --no-print-directory --jobs=2 test-bench test-deploy test-tools
 
 .PHONY: test-bench
 test-bench: test-needs ## Test the benchmarks in tools/bench
@@ -81,11 +84,15 @@ test-bench: test-needs ## Test the benchmarks in tools/bench
 test-deploy: ## Test the release, and check deploy/ and the Dockerfile with the programs that use them
 	cd tools/deploy && $(LIKE_RELEASES) go test $(TEST_FLAGS) ./...
 
+.PHONY: test-tools
+test-tools: ## Test the commands in tools/
+	cd tools && $(LIKE_RELEASES) go test $(TEST_FLAGS) ./...
+
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check style, imports, sizes and common mistakes (the first run builds the linter, which takes minutes)
 	$(LINT_ENV) $(BIN)/golangci-lint run --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
 	cd tools/bench && $(LINT_ENV) ../../$(BIN)/golangci-lint run --config ../../.golangci.yml --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
-	cd tools && export $(LIKE_RELEASES); go test ./sizes ./prose && go run ./sizes .. && go run ./prose ..
+	cd tools && export $(LIKE_RELEASES); go run ./sizes .. && go run ./prose ..
 
 .PHONY: lint-api
 lint-api: $(API_TOOLS) ## Check the OpenAPI document with spectral and redocly (the first run installs them with npm)
@@ -111,7 +118,7 @@ fmt: $(BIN)/golangci-lint ## Format all Go files
 
 .PHONY: cover
 cover: test-needs ## Measure the test coverage of the packages with rules; fails below COVER_LEAST (85) percent
-	tools/cover $(COVER_LEAST) $(COVER_PACKAGES)
+	$(LIKE_RELEASES) tools/cover $(COVER_LEAST) $(COVER_PACKAGES)
 
 .PHONY: tidy-check
 tidy-check: ## Check that go.mod and go.sum are tidy
@@ -123,6 +130,11 @@ tidy-check: ## Check that go.mod and go.sum are tidy
 
 ##@ Occasionally
 
+.PHONY: flaky
+flaky: test-needs ## Find tests that fail by chance: run all tests FLAKY_COUNT (3) times in random order on busy cores; PKG=./sync RUN=TestX: these 50 times
+	cd tools && go build -o ../.cache/bin/flaky ./flaky
+	$(LIKE_RELEASES) .cache/bin/flaky $(if $(FLAKY_COUNT),-count $(FLAKY_COUNT)) $(if $(PKG),-pkg $(PKG)) $(if $(RUN),-run '$(RUN)') .
+
 .PHONY: race
 race: race-needs ## Run the tests of larder and its benchmarks with the race detector in random order, those of concurrent packages RACE_COUNT (3) times
 	LARDER_THOROUGH=1 go test -race -tags $(TAGS) -shuffle on -count $(RACE_COUNT) -timeout 30m $(RACE_PACKAGES)
@@ -130,12 +142,12 @@ race: race-needs ## Run the tests of larder and its benchmarks with the race det
 	cd tools/bench && LARDER_THOROUGH=1 go test -race -tags $(TAGS) -shuffle on -count 1 -timeout 30m ./...
 
 .PHONY: fuzz
-fuzz: ## Run each fuzz target for FUZZTIME (10s)
-	tools/fuzz $(FUZZTIME)
+fuzz: ## Run each fuzz target for FUZZTIME (10s), one on each core
+	$(LIKE_RELEASES) tools/fuzz $(FUZZTIME)
 
 .PHONY: bench
 bench: test-needs $(BIN)/benchstat ## Measure decoding, compiling, validation, publishing and the journal BENCH_COUNT (1) times; with 6 or more, compare with the previous run; fails if validation or a sync is too slow
-	tools/microbench $(BENCH_COUNT) $(BIN)/benchstat
+	$(LIKE_RELEASES) tools/microbench $(BENCH_COUNT) $(BIN)/benchstat
 
 .PHONY: mutation
 mutation: $(BIN)/gremlins ## Check that tests detect small mutations of ordering, menu and jsontext (an hour or more; docs/mutation.md)
@@ -149,34 +161,29 @@ mutation: $(BIN)/gremlins ## Check that tests detect small mutations of ordering
 	done
 
 .PHONY: release-check
-release-check: ## Build the release twice, the second time in another folder without caches, and compare all files
+release-check: ## Build the release for RELEASE_TARGETS (all) twice, the second time in another folder without caches, and compare all files
 	rm -rf .cache/release && mkdir -p .cache/release/tree
 	git ls-files -z | tar --null -T - -cf - | tar -xf - -C .cache/release/tree
 	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct); \
-	(cd tools/deploy && go run ./release ../.. $(VERSION) ../../.cache/release/first); \
-	(cd tools/deploy && GOCACHE=$(CURDIR)/.cache/release/cache go run ./release ../../.cache/release/tree $(VERSION) ../../.cache/release/second)
+	(cd tools/deploy && go run ./release -targets $(RELEASE_TARGETS) ../.. $(VERSION) ../../.cache/release/first); \
+	(cd tools/deploy && GOCACHE=$(CURDIR)/.cache/release/cache go run ./release -targets $(RELEASE_TARGETS) ../../.cache/release/tree $(VERSION) ../../.cache/release/second)
 	diff -r .cache/release/first .cache/release/second
 
+# The parts of make verify. The long forms are the parts by themselves: make race (three times), make release-check (all
+# platforms).
+VERIFY       := lint lint-api lint-ts tidy-check race cover bench fuzz swaps concurrent cost prometheus soak chaos overload browser bench-smoke release-check
+VERIFY_FLAGS := RACE_COUNT=1 FUZZTIME=60s SOAK_FOR=60s RELEASE_TARGETS=linux/amd64,darwin/arm64
+
 .PHONY: verify
-verify: ## Run the longer checks: lint, lint-api, lint-ts, tidy-check, race, cover, bench, fuzz, swaps, concurrent, cost, prometheus, soak (60 s), chaos, overload, browser, bench-smoke, release-check
-	$(MAKE) --no-print-directory lint
-	$(MAKE) --no-print-directory lint-api
-	$(MAKE) --no-print-directory lint-ts
-	$(MAKE) --no-print-directory tidy-check
-	$(MAKE) --no-print-directory race
-	$(MAKE) --no-print-directory cover
-	$(MAKE) --no-print-directory bench
-	$(MAKE) --no-print-directory fuzz FUZZTIME=60s
-	$(MAKE) --no-print-directory swaps
-	$(MAKE) --no-print-directory concurrent
-	$(MAKE) --no-print-directory cost
-	$(MAKE) --no-print-directory prometheus
-	$(MAKE) --no-print-directory soak SOAK_FOR=60s
-	$(MAKE) --no-print-directory chaos
-	$(MAKE) --no-print-directory overload
-	$(MAKE) --no-print-directory browser
-	$(MAKE) --no-print-directory bench-smoke
-	$(MAKE) --no-print-directory release-check
+verify: ## Run the longer checks, at most an hour: race, cover, bench, fuzz, chaos, overload, soak, browser and others; prints the time of each
+	@begun=$$SECONDS; failed=; \
+	for part in $(VERIFY); do \
+	  from=$$SECONDS; result=passed; printf '\n=== %s\n' "$$part"; \
+	  $(MAKE) --no-print-directory $$part $(VERIFY_FLAGS) || { result=FAILED; failed+=" $$part"; }; \
+	  printf '=== %s: %s after %d s\n' "$$part" "$$result" "$$((SECONDS - from))"; \
+	done; \
+	printf '\n=== verify: %s after %d s\n' "$${failed:+FAILED:}$${failed:-passed}" "$$((SECONDS - begun))"; \
+	[ -z "$$failed" ]
 
 .PHONY: bench-scale
 bench-scale: test-needs build larder-bench ## Measure one instance with SCALE_SIZES (10000,30000,100000) restaurants, with the flags SCALE_FLAGS; writes docs/performance.md and its plot (ten minutes; 8 GiB of memory)
@@ -217,15 +224,15 @@ soak: race-needs larder-bench ## Run a race-detector build of larder under load 
 
 .PHONY: concurrent
 concurrent: ## Send 1,000 parallel anonymous requests for the most expensive responses, and check memory and /livez
-	go test -tags $(TAGS) -count 1 -v -run TestConcurrentAnonymousRequests ./cmd/larder -args -at-once 1000
+	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -v -run TestConcurrentAnonymousRequests ./cmd/larder -args -at-once 1000
 
 .PHONY: cost
 cost: test-needs ## Measure the CPU time of the most expensive anonymous requests; fails above 2 ms per token of the rate limit
-	go test -tags $(TAGS) -count 1 -v -run '^TestAnonymousCost$$' ./httpapi -args -cost
+	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -v -run '^TestAnonymousCost$$' ./httpapi -args -cost
 
 .PHONY: prometheus
 prometheus: test-needs ## Run a Prometheus that reads the metrics with the configurations of deploy/ and docs/metrics.md
-	go test -tags $(TAGS) -count 1 -run '^TestPrometheus' ./cmd/larder -args -prometheus
+	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -run '^TestPrometheus' ./cmd/larder -args -prometheus
 
 .PHONY: swaps
 swaps: race-needs ## Read menus on 64 connections in all encodings while versions change, for SWAPS_FOR (60s), with the race detector
@@ -233,16 +240,16 @@ swaps: race-needs ## Read menus on 64 connections in all encodings while version
 
 .PHONY: chaos
 chaos: test-needs ## Stop larder, Redis and the ordering service while orders are placed, for CHAOS_FOR (60s) with each form of Redis, and check the history (CHAOS_SEED repeats a plan; docs/chaos.md)
-	go test -tags $(TAGS) -count 1 -timeout 30m -v -run '^TestChaos$$' ./internal/testkit/chaos -args -chaos.for $(CHAOS_FOR) -chaos.seed $(CHAOS_SEED) -chaos.dir $(CURDIR)/.cache/chaos
+	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -timeout 30m -v -run '^TestChaos$$' ./internal/testkit/chaos -args -chaos.for $(CHAOS_FOR) -chaos.seed $(CHAOS_SEED) -chaos.dir $(CURDIR)/.cache/chaos
 
 .PHONY: overload
 overload: test-needs ## Send one and three instances 1.5 to 20 times the orders that the ordering service can execute, for OVERLOAD_FOR (60s) each, and print the outcomes
-	go test -tags $(TAGS) -count 1 -timeout 30m -v -run '^TestOverloadMatrix$$' ./cmd/larder -args -overload $(OVERLOAD_FOR)
+	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -timeout 30m -v -run '^TestOverloadMatrix$$' ./cmd/larder -args -overload $(OVERLOAD_FOR)
 
 .PHONY: browser
 browser: test-needs ## Run guests' browser scenarios in 8 combinations of width, colours, direction and input (BROWSER_ONLY=all: in 32; BROWSER_ONLY=390,rtl: in these); keeps screenshots in .cache/browser/
 	rm -rf .cache/browser
-	LARDER_THOROUGH=1 LARDER_COMBINATIONS=$(BROWSER_ONLY) go test -tags $(TAGS) -count 1 -timeout 3h -run '^TestBrowser' ./cmd/larder
+	LARDER_THOROUGH=1 LARDER_COMBINATIONS=$(BROWSER_ONLY) $(LIKE_RELEASES) go test $(COMPILE) -count 1 -timeout 3h -run '^TestBrowser' ./cmd/larder
 
 ##@ Tools
 
