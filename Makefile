@@ -160,6 +160,10 @@ release-check: ## Build the release twice, the second time in another folder wit
 	(cd tools/deploy && GOCACHE=$(CURDIR)/.cache/release/cache go run ./release ../../.cache/release/tree $(VERSION) ../../.cache/release/second)
 	diff -r .cache/release/first .cache/release/second
 
+.PHONY: vuln
+vuln: $(BIN)/govulncheck ## Check larder and its tools for known vulnerabilities (VULN_DB: the database); without the database it says so and checks nothing
+	$(RELEASE_GO) tools/vuln $(CURDIR)/$(BIN)/govulncheck . tools tools/bench tools/deploy
+
 .PHONY: verify
 verify: ## Run the longer checks: lint, lint-api, lint-ts, tidy-check, race, cover, bench, fuzz, swaps, concurrent, cost, prometheus, soak (60 s), chaos, overload, browser, bench-smoke, release-check
 	$(MAKE) --no-print-directory lint
@@ -250,7 +254,7 @@ browser: test-needs ## Run guests' browser scenarios in 8 combinations of width,
 ##@ Tools
 
 .PHONY: tools
-tools: $(addprefix $(BIN)/,golangci-lint gofumpt gotestsum benchstat gremlins) ## Build all tools of tools/go.mod in .cache/bin
+tools: $(addprefix $(BIN)/,golangci-lint gofumpt gotestsum benchstat gremlins govulncheck) ## Build all tools of tools/go.mod in .cache/bin
 	@ls -1 $^
 
 .PHONY: clean
