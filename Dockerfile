@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 
 # Cross-compiled on the builder's platform: larder needs no C compiler.
-FROM --platform=$BUILDPLATFORM golang:1.26.8-bookworm AS build
+FROM --platform=$BUILDPLATFORM golang:1.26.11-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download

@@ -36,6 +36,9 @@ TEST_FLAGS := $(COMPILE) -timeout 14m -p 3
 # Programs, tests and the linter use the same compiled packages: those of releases.
 LIKE_RELEASES := CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"
 
+# The Go release with which programs and releases are built: the toolchain line of go.mod, if it can be downloaded.
+RELEASE_GO := export GOTOOLCHAIN; GOTOOLCHAIN=$$(tools/go-toolchain);
+
 # The tools of tools/go.mod. Each is built once for its version and the version of Go, with the flags of `make build`,
 # so that both use the same compiled standard library.
 BIN := .cache/bin/$(shell go env GOVERSION 2>/dev/null)
@@ -62,12 +65,12 @@ demo-exit: ## Sync the menu, place, pay and complete an order, and print each st
 	go run -tags $(TAGS) ./cmd/larder demo --exit
 
 .PHONY: build
-build: ## Build bin/larder, one static binary
-	CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/larder ./cmd/larder
+build: ## Build bin/larder, one static binary, with the Go release of go.mod
+	$(RELEASE_GO) CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/larder ./cmd/larder
 
 .PHONY: release
 release: ## Build the release archives (linux and darwin, amd64 and arm64) in dist/, with SHA256SUMS and SBOMs
-	cd tools/deploy && go run ./release ../.. $(VERSION) ../../dist
+	$(RELEASE_GO) cd tools/deploy && go run ./release ../.. $(VERSION) ../../dist
 
 ##@ For every change
 
@@ -164,10 +167,14 @@ mutation: $(BIN)/gremlins ## Check that tests detect small mutations of ordering
 release-check: ## Build the release for RELEASE_TARGETS (all) twice, the second time in another folder without caches, and compare all files
 	rm -rf .cache/release && mkdir -p .cache/release/tree
 	git ls-files -z | tar --null -T - -cf - | tar -xf - -C .cache/release/tree
-	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct); \
+	$(RELEASE_GO) export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct); \
 	(cd tools/deploy && go run ./release -targets $(RELEASE_TARGETS) ../.. $(VERSION) ../../.cache/release/first); \
 	(cd tools/deploy && GOCACHE=$(CURDIR)/.cache/release/cache go run ./release -targets $(RELEASE_TARGETS) ../../.cache/release/tree $(VERSION) ../../.cache/release/second)
 	diff -r .cache/release/first .cache/release/second
+
+.PHONY: vuln
+vuln: $(BIN)/govulncheck ## Check larder and its tools for known vulnerabilities (VULN_DB: the database); without the database it says so and checks nothing
+	$(RELEASE_GO) tools/vuln $(CURDIR)/$(BIN)/govulncheck . tools tools/bench tools/deploy
 
 # The parts of make verify. The long forms are the parts by themselves: make race (three times), make release-check (all
 # platforms).
@@ -176,7 +183,7 @@ VERIFY_FLAGS := RACE_COUNT=1 FUZZTIME=60s SOAK_FOR=60s RELEASE_TARGETS=linux/amd
 
 .PHONY: verify
 verify: ## Run the longer checks, at most an hour: race, cover, bench, fuzz, chaos, overload, soak, browser and others; prints the time of each
-	@begun=$$SECONDS; failed=; \
+	@$(RELEASE_GO) begun=$$SECONDS; failed=; \
 	for part in $(VERIFY); do \
 	  from=$$SECONDS; result=passed; printf '\n=== %s\n' "$$part"; \
 	  $(MAKE) --no-print-directory $$part $(VERIFY_FLAGS) || { result=FAILED; failed+=" $$part"; }; \
@@ -207,14 +214,14 @@ bench-smoke: peer-needs build larder-bench larder-peer ## The same comparisons i
 	bin/larder-bench peers --smoke
 	bin/larder-bench orders --smoke
 
-# The programs for these measurements, from the module tools/bench.
+# The programs for these measurements, from the module tools/bench, built with the same Go as larder.
 .PHONY: larder-bench
 larder-bench:
-	cd tools/bench && CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -o ../../bin/larder-bench .
+	$(RELEASE_GO) cd tools/bench && CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -o ../../bin/larder-bench .
 
 .PHONY: larder-peer
 larder-peer:
-	cd tools/bench && CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -o ../../bin/larder-peer ./ginpeer
+	$(RELEASE_GO) cd tools/bench && CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -o ../../bin/larder-peer ./ginpeer
 
 .PHONY: soak
 soak: race-needs larder-bench ## Run a race-detector build of larder under load for SOAK_FOR (10m); fails if memory or goroutines grow
@@ -254,7 +261,7 @@ browser: test-needs ## Run guests' browser scenarios in 8 combinations of width,
 ##@ Tools
 
 .PHONY: tools
-tools: $(addprefix $(BIN)/,golangci-lint gofumpt gotestsum benchstat gremlins) ## Build all tools of tools/go.mod in .cache/bin
+tools: $(addprefix $(BIN)/,golangci-lint gofumpt gotestsum benchstat gremlins govulncheck) ## Build all tools of tools/go.mod in .cache/bin
 	@ls -1 $^
 
 .PHONY: clean
