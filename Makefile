@@ -242,7 +242,7 @@ overload: test-needs ## Send one and three instances 1.5 to 20 times the orders 
 .PHONY: browser
 browser: test-needs ## Run guests' browser scenarios in 8 combinations of width, colours, direction and input (BROWSER_ONLY=all: in 32; BROWSER_ONLY=390,rtl: in these); keeps screenshots in .cache/browser/
 	rm -rf .cache/browser
-	LARDER_THOROUGH=1 LARDER_COMBINATIONS=$(BROWSER_ONLY) go test -tags $(TAGS) -count 1 -timeout 3h -run '^TestBrowser' ./cmd/larder
+	LARDER_THOROUGH=1 LARDER_COMBINATIONS=$(BROWSER_ONLY) go test -tags $(TAGS) -count 1 -timeout 3h -run '^TestBrowser(Ops|Thousands|Brand|Large|Huge)?$$' ./cmd/larder
 
 ##@ Tools
 

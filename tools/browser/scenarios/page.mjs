@@ -78,7 +78,6 @@ await scenario({ expected: [/status of 404/] }, async ({ page, open, larder }) =
     must(Math.abs(before.y - after.y) < 1 && Math.abs(before.x - after.x) < 1, `${size}: the first dish was at ${before.x}, ${before.y} and is at ${after.x}, ${after.y}`);
     must(by < 0.0005, `${size}: layout shift ${by}:\n  ${what.join('\n  ')}`);
     equal(await slow.locator('larder-menu > .plain').isVisible(), false, `${size}: the HTML menu is visible beside the element`);
-    await axe(slow, `the page, ${size}`);
     await slow.close();
   }
 

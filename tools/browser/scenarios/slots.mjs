@@ -23,7 +23,7 @@ await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, 
     await addFries(page);
     await fillPickup(page);
     equal(await form.locator('input[name=expectedAt]').first().getAttribute('value'), 'soonest', 'the first choice');
-    await tabTo(page, form.locator('input[name=expectedAt]:checked'));
+    await tabTo(page, form.locator('input[name=expectedAt]:checked'), { back: true });
     await page.keyboard.press('ArrowDown');
     await time.waitFor();
     must((await form.locator('[data-field=expectedAt] label').last().innerText()).includes('GMT+9'), 'the time zone is shown');
@@ -96,7 +96,7 @@ await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, 
     await lateForm.evaluate((element) => element.setAttribute('time-zone', 'Europe/Lisbon'));
     await addFries(late.page);
     await fillPickup(late.page);
-    await tabTo(late.page, lateForm.locator('input[name=expectedAt]:checked'));
+    await tabTo(late.page, lateForm.locator('input[name=expectedAt]:checked'), { back: true });
     await late.page.keyboard.press('ArrowDown');
     const lateTime = lateForm.locator('#f-expectedAt');
     const names = await lateTime.evaluate((element) => [...element.options].map((option) => option.text));
