@@ -34,7 +34,7 @@ export async function openShop(page, larder) {
  * Focuses a part of the page before Tab walks to it. Otherwise Tab passes all dishes, which takes seconds. guest.mjs
  * and russian.mjs walk the whole way, and BROWSER_ONLY=all does so in all scenarios.
  */
-async function near(locator) {
+export async function near(locator) {
   if (!everything) await locator.first().focus();
 }
 

@@ -112,9 +112,9 @@ await scenario({ expected: [/status of 404/] }, async ({ page, open, larder }) =
   await page.locator('larder-menu [part=card]').first().waitFor();
 
   step('the language is changed with the keyboard');
-  await use(page, page.locator('#language a[lang=ru]'));
+  await use(page, page.locator('#language a[lang=ru]'), 'Enter', { back: true }); // it is at the end of the page
   await page.locator('html[lang=ru]').waitFor();
-  await tabTo(page, page.locator('#language a[lang=en]'));
+  await tabTo(page, page.locator('#language a[lang=en]'), { back: true });
 
   step('G7: an unknown restaurant is a 404 that says so');
   const answer = await page.goto(`${larder}/?restaurant=nope`);
