@@ -24,7 +24,7 @@ const (
 // The longest scenario needs a tenth of it on an idle machine. With LARDER_THOROUGH, a
 // scenario runs in up to 32 combinations.
 const (
-	scenarioLimit = 3 * time.Minute
+	scenarioLimit = 5 * time.Minute
 	matrixLimit   = time.Hour
 )
 

@@ -68,5 +68,5 @@ export async function fillPickup(page) {
 /** Waits for a state of the order, such as "placed". */
 export async function waitForState(page, state) {
   const { outcome } = parts(page);
-  await eventually(async () => (await outcome.getAttribute('data-state')) === state, `the order is ${state}`, 30_000);
+  await eventually(async () => (await outcome.getAttribute('data-state')) === state, `the order is ${state}`);
 }

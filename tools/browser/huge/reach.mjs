@@ -9,9 +9,6 @@ const within = thorough ? 10_000 : Infinity;
 /** The maximum number of attempts. One must succeed, because other programs share the machine. */
 const tries = 3;
 
-/** The longest wait for one condition, in milliseconds, so that a slow attempt is measured. */
-const timeout = 60_000;
-
 /** Runs in the page: the time when the dialog of a dish is open and complete. */
 const opened = (name) => {
   const dialog = document.querySelector('larder-menu')?.shadowRoot?.querySelector('dialog[open]');
@@ -78,10 +75,9 @@ await scenario({ size: 'phone', matrix: false }, async ({ open, larder }) => {
     let slow = null;
     for (let i = 0; i < tries && slow?.length !== 0; i++) {
       const { page, context } = await open({ size: 'phone' });
-      page.setDefaultTimeout(timeout);
       const client = await context.newCDPSession(page);
       await client.send('Emulation.setCPUThrottlingRate', { rate: slowdown });
-      const times = await visit(page, async (is, value) => (await page.waitForFunction(is, value, { timeout, polling: 100 })).jsonValue());
+      const times = await visit(page, async (is, value) => (await page.waitForFunction(is, value, { polling: 100 })).jsonValue());
       for (const [what, time] of Object.entries(times)) step(`${what}: after ${(time / 1000).toFixed(1)} s`);
       slow = Object.keys(times).filter((what) => times[what] > within);
       await client.send('Emulation.setCPUThrottlingRate', { rate: 1 });

@@ -72,7 +72,7 @@ await scenario({ size: 'narrow', locale: 'ru-RU', expected: expectedErrors }, as
     await page.keyboard.type(text);
   }
   await use(page, form.locator('[part=place]'));
-  await eventually(async () => (await form.locator('[data-state]').getAttribute('data-state')) === 'placed', 'the order is placed', 30_000);
+  await eventually(async () => (await form.locator('[data-state]').getAttribute('data-state')) === 'placed', 'the order is placed');
   must((await form.locator('[part=order-id]').innerText()).startsWith('Спасибо! Заказ'), 'the confirmation is in Russian');
   const orders = await sandbox.orders();
   equal(orders.length, before + 1, 'orders of the ordering service');

@@ -20,10 +20,10 @@ await scenario({ size: 'phone', matrix: false, expected: [...expectedErrors, /ER
     await page.clock.fastForward(1_000);
     return parts(page).outcome.getAttribute('data-state');
   };
-  await eventually(async () => (await later()) === 'lost', 'the order is lost', 60_000);
+  await eventually(async () => (await later()) === 'lost', 'the order is lost');
 
   step('larder is back: the order is placed, once, without a tap');
   away = false;
-  await eventually(async () => (await later()) === 'placed', 'the form asks again', 60_000);
+  await eventually(async () => (await later()) === 'placed', 'the form asks again');
   equal(keys.size, 1, 'keys');
 });
