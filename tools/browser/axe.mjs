@@ -1,22 +1,19 @@
 // Accessibility checks with all rules of axe-core, including shadow roots.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { thorough } from './matrix.mjs';
+import { everything, thorough } from './matrix.mjs';
 import { shot } from './shot.mjs';
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** The paths of the pages that were checked as a whole. */
-const checked = new Set();
-
-/** All categories of the menu after the third. Their cards are like those before. */
-const furtherCards = { fromShadowDom: ['larder-menu', '[part=category]:nth-of-type(n+4)'] };
+/** All categories of the menu after the first. Their cards are like those in it. */
+const furtherCards = { fromShadowDom: ['larder-menu', '[part=category]:nth-of-type(n+2)'] };
 
 /**
- * Fails if axe-core finds a violation on the page. `make browser` checks the whole page in each state and keeps a
- * screenshot; `make test` does so once, and later leaves out further cards, which take most of the time.
+ * Fails if axe-core finds a violation on the page. Further cards take most of the time. They are checked in the
+ * states with `whole`, and in all states with BROWSER_ONLY=all. `make browser` keeps a screenshot.
  */
-export async function axe(page, state = 'the page') {
+export async function axe(page, state = 'the page', { whole = everything } = {}) {
   // Evaluated by the browser's protocol, so that the page's own policy stays unchanged.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
   // Contrast is checked after transitions have ended. Endless animations are ignored.
@@ -25,9 +22,7 @@ export async function axe(page, state = 'the page') {
     new Promise((resolve) => setTimeout(resolve, 2000)),
   ]));
   if (thorough) await shot(page, state, { full: false });
-  const { pathname } = new URL(page.url());
-  const exclude = !thorough && checked.has(pathname) ? furtherCards : [];
-  checked.add(pathname);
+  const exclude = whole ? [] : furtherCards;
   const { violations, passes } = await page.evaluate((left) => globalThis.axe.run({ include: document, exclude: left }, { resultTypes: ['violations'] }), exclude);
   if (passes.length === 0) throw new Error(`axe has checked nothing on ${state}`);
   if (violations.length === 0) return;

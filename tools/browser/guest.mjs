@@ -1,7 +1,7 @@
 // Steps of a guest on larder's page: find a dish, choose its options, fill in the form.
 import { pointer } from './input.mjs';
 import { fill, use, tabTo } from './keyboard.mjs';
-import { thorough } from './matrix.mjs';
+import { everything } from './matrix.mjs';
 import { eventually, must } from './scenario.mjs';
 
 export const bistro = '76439fb3-c0c4-42ca-a269-64f031a6a33b';
@@ -32,10 +32,10 @@ export async function openShop(page, larder) {
 
 /**
  * Focuses a part of the page before Tab walks to it. Otherwise Tab passes all dishes, which takes seconds. guest.mjs
- * and russian.mjs walk the whole way, and `make browser` does so in all scenarios.
+ * and russian.mjs walk the whole way, and BROWSER_ONLY=all does so in all scenarios.
  */
-async function near(locator) {
-  if (!thorough) await locator.first().focus();
+export async function near(locator) {
+  if (!everything) await locator.first().focus();
 }
 
 /** Adds the dish to the basket with the keyboard, or with the input of the combination. */
@@ -68,5 +68,5 @@ export async function fillPickup(page) {
 /** Waits for a state of the order, such as "placed". */
 export async function waitForState(page, state) {
   const { outcome } = parts(page);
-  await eventually(async () => (await outcome.getAttribute('data-state')) === state, `the order is ${state}`, 30_000);
+  await eventually(async () => (await outcome.getAttribute('data-state')) === state, `the order is ${state}`);
 }

@@ -5,6 +5,12 @@ import { env } from 'node:process';
 /** Whether scenarios run in all combinations and store screenshots (LARDER_THOROUGH). */
 export const thorough = Boolean(env.LARDER_THOROUGH);
 
+/** How much slower the processor is in scenarios that measure times. In `make test`, these only run their steps. */
+export const slowdown = thorough ? 4 : 1;
+
+/** Whether nothing is left out that repeats (BROWSER_ONLY=all). */
+export const everything = thorough && env.LARDER_COMBINATIONS === 'all';
+
 /** The inputs of each width. Nobody touches a wide screen. */
 const all = [
   { width: 390, size: 'phone', inputs: ['touch', 'mouse', 'keyboard'] },

@@ -14,7 +14,7 @@ import { combination, combinations, enter } from './matrix.mjs';
 import { shot, sizes } from './shot.mjs';
 
 /** The longest wait for one condition, in milliseconds. */
-const timeout = 15_000;
+const timeout = 60_000;
 
 /** Prints the current step of a scenario. It is shown if the scenario fails. */
 export function step(text) {

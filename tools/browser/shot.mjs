@@ -17,7 +17,7 @@ export const sizes = {
 /** The scenario's name is the name of its file. */
 const title = basename(argv[1], '.mjs');
 
-/** The variants of the screenshots of every page. */
+/** The variants of the screenshots of every page. `make test` uses the last of them. */
 export const variants = [
   { name: 'desktop-light', size: 'desktop', dark: false, dir: 'ltr' },
   { name: 'desktop-dark', size: 'desktop', dark: true, dir: 'ltr' },
@@ -25,9 +25,6 @@ export const variants = [
   { name: 'phone-rtl', size: 'phone', dark: false, dir: 'rtl' },
   { name: 'narrow-dark', size: 'narrow', dark: true, dir: 'ltr' },
 ];
-
-/** The variants in which `make test` calls `each` of everyVariant. Scenarios check the first state themselves. */
-const short = ['desktop-dark', 'phone-rtl'];
 
 /** The number of screenshots in each folder. */
 const taken = new Map();
@@ -53,25 +50,25 @@ async function fits(page, name) {
 /**
  * Stores a screenshot of the page in every variant and restores the page. Fails if
  * the page has to be scrolled horizontally, also at 320 px (WCAG 1.4.10). `each` is
- * called in every variant, for example to run axe; in `make test`, only in two of them. In
- * a combination, the page stays as it is.
+ * called in every variant, for example to run axe. `make test` uses one variant, the last of them.
+ * In a combination, the page stays as it is, and axe.mjs stores the screenshot.
  */
-export async function everyVariant(page, name, { each = async () => {}, full = true, only = variants.map((variant) => variant.name) } = {}) {
+export async function everyVariant(page, name, { each, full = true, only = variants.map((variant) => variant.name) } = {}) {
   if (combination) {
-    await shot(page, name, { full });
     await fits(page, `${name}, ${combination.name}`);
-    await each(combination);
+    await each?.(combination);
     return;
   }
   const before = page.viewportSize();
   const dir = await page.evaluate(() => document.documentElement.dir);
-  for (const variant of variants.filter(({ name: one }) => only.includes(one))) {
+  const chosen = variants.filter(({ name: one }) => only.includes(one));
+  for (const variant of thorough ? chosen : chosen.slice(-1)) {
     await page.setViewportSize(sizes[variant.size]);
     await page.emulateMedia({ colorScheme: variant.dark ? 'dark' : 'light' });
     await page.evaluate((value) => { document.documentElement.dir = value; }, variant.dir);
     await shot(page, `${name}-${variant.name}`, { full });
     await fits(page, `${name}, ${variant.name}`);
-    if (thorough || short.includes(variant.name)) await each(variant);
+    await each?.(variant);
   }
   await page.setViewportSize(before);
   await page.emulateMedia({ colorScheme: null });

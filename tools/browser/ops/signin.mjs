@@ -10,8 +10,7 @@ await scenario({ matrix: false, expected: [/status of (401|403|429)/] }, async (
   const fault = page.getByTestId('fault');
   await page.goto(`${larder}/ops`);
   await client.waitFor();
-  await axe(page, 'the sign-in');
-  await everyVariant(page, 'signin', { each: () => axe(page, 'the sign-in') });
+  await everyVariant(page, 'signin', { each: (variant) => axe(page, `the sign-in, ${variant.name}`) });
 
   step('a wrong secret, with the keyboard');
   await fill(page, client, 'ops');

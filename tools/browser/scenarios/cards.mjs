@@ -43,7 +43,6 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   const heightOf = async () => (await card(fries.id).boundingBox()).height;
   const height = await heightOf();
   equal((await group.innerText()).match(/choose 1/gi)?.length, 1, 'the group says what it needs');
-  await axe(page, 'a dish with options');
   await everyVariant(page, 'options', { full: false, each: (variant) => axe(page, `a dish with options, ${variant.name}`) });
   await group.locator('input').first().check();
   must((await dialog.locator('[part=dish-add]').innerText()).startsWith('Add for '), 'the price of the choice is exact');

@@ -1,7 +1,7 @@
 // The confirmation: what was ordered, when, where, whom to call, and the state of the order as
 // larder knows it. Past orders can be ordered again.
 import { axe } from '../axe.mjs';
-import { addFries, bistro, expectedErrors, fillPickup, fries, openShop, parts, waitForState } from '../guest.mjs';
+import { addFries, bistro, expectedErrors, fillPickup, fries, near, openShop, parts, waitForState } from '../guest.mjs';
 import { fill, use } from '../keyboard.mjs';
 import { repeated } from '../matrix.mjs';
 import { equal, eventually, must, scenario, step } from '../scenario.mjs';
@@ -56,7 +56,6 @@ await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, 
         equal(await form.locator('[part=call]').getAttribute('href'), link, `the link of “${phone}”`);
       }
       must((await outcome.innerText()).includes(`Thank you! Order ${id} is confirmed.`), 'the number of the order');
-      await axe(page, 'a confirmation');
       await everyVariant(page, `confirmation-${size}`, { full: false, each: (variant) => axe(page, `a confirmation, ${variant.name}`) });
 
       step(`${size}: a payment and the end of the order arrive by themselves${blocked ? ', without a stream' : ''}`);
@@ -79,6 +78,7 @@ await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, 
       await page.emulateMedia({ media: null });
 
       step(`${size}: order again, as far as the dishes are available`);
+      await near(form.getByRole('button', { name: 'Order again', exact: true })); // after a reload
       await use(page, form.getByRole('button', { name: 'Order again', exact: true }));
       await line.waitFor();
       await submit.waitFor();

@@ -35,6 +35,6 @@ await scenario({ matrix: false }, async ({ page, problems, larder }) => {
   step('an operation has its own address');
   await page.goto('about:blank');
   await page.goto(`${larder}/docs#/orders/validateOrder`);
-  await page.locator('#operations-orders-validateOrder.is-open').waitFor({ timeout: 60_000 }); // while other tests run
+  await page.locator('#operations-orders-validateOrder.is-open').waitFor();
   equal(await page.locator('.opblock.is-open').count(), 1, 'the operations that are open');
 });

@@ -1,7 +1,7 @@
 // The dialog of a dish and the fields of the form are in files of their own. A guest who is
 // faster than the network sees that they are being loaded, and can try again if that fails.
 import { axe } from '../axe.mjs';
-import { expectedErrors, fillPickup, fries, parts, waitForState } from '../guest.mjs';
+import { expectedErrors, fillPickup, fries, near, parts, waitForState } from '../guest.mjs';
 import { use } from '../keyboard.mjs';
 import { equal, eventually, scenario, step } from '../scenario.mjs';
 import { shot } from '../shot.mjs';
@@ -74,6 +74,7 @@ await scenario({ size: 'phone', expected }, async ({ page, open, larder }) => {
   equal(await there.submit.isDisabled(), true, 'the order button without fields');
   await axe(third.page, 'a form whose fields could not be loaded');
   broken = false;
+  await near(form.getByRole('button', { name: 'Try again' }));
   await use(third.page, form.getByRole('button', { name: 'Try again' }));
   await there.phone.waitFor();
   equal(await form.evaluate((element) => element.shadowRoot.activeElement?.name), 'expeditionType', 'the focus after Try again');

@@ -1,7 +1,7 @@
 // Findings G2 and G3: while the browser is offline, the form says so and sends nothing. It
 // continues by itself when the network is back, and there is always one order.
 import { axe } from '../axe.mjs';
-import { addFries, expectedErrors, fillPickup, fries, openShop, parts, waitForState } from '../guest.mjs';
+import { addFries, expectedErrors, fillPickup, fries, near, openShop, parts, waitForState } from '../guest.mjs';
 import { use } from '../keyboard.mjs';
 import { repeated } from '../matrix.mjs';
 import { equal, eventually, must, scenario, step } from '../scenario.mjs';
@@ -60,6 +60,7 @@ await scenario({ size: 'phone', expected }, async ({ open, larder }) => {
     step(`${size}: G3: the network is lost while an order is being sent`);
     await use(page, page.getByRole('button', { name: 'New order' }));
     await addFries(page);
+    await near(submit);
     await page.route('**/orders', async (route) => { // the order arrives, and its response does not
       await route.fetch();
       await context.setOffline(true);
@@ -83,6 +84,7 @@ await scenario({ size: 'phone', expected }, async ({ open, larder }) => {
     step(`${size}: an order that waited for more than ten minutes is not sent by itself`);
     await use(page, page.getByRole('button', { name: 'New order' }));
     await addFries(page);
+    await near(submit);
     await context.setOffline(true);
     await use(page, submit);
     await waitForState(page, 'offline');

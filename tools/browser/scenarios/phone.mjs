@@ -29,7 +29,6 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
   const box = await bar.boundingBox();
   must(Math.abs(box.y + box.height - page.viewportSize().height) < 1, `the bar is at the bottom of the window, not at ${box.y}`);
   must((await menu.locator('[role=status].unseen').innerText()).includes('was added to your basket. 2 items'), 'the change is announced');
-  await axe(page, 'a basket of two');
   await everyVariant(page, 'basket', { full: false, each: (variant) => axe(page, `a basket of two, ${variant.name}`) });
 
   step('G1: the bar stays at the bottom if a search finds one dish');
@@ -90,8 +89,10 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
     await page.evaluate((at) => scrollTo({ top: document.querySelector('larder-menu').scrollHeight * at, behavior: 'instant' }), part);
     await page.evaluate(() => addEventListener('click', () => { globalThis.from = scrollY; }, { capture: true })); // Tab scrolls
     await pressBar(menu.locator('[part=basket-button]'));
+    const top = async () => (await form.boundingBox()).y;
+    await eventually(async () => await top() >= 0 && await top() < 140, `the form is in view after a tap at ${part} of the menu`);
     await page.waitForTimeout(1200); // until the heights no longer change
-    const { y } = await form.boundingBox();
+    const y = await top();
     must(y >= 0 && y < 140, `the form begins at ${y} after a tap at ${part} of the menu`);
     let from = await page.evaluate(() => globalThis.from);
     await page.goBack();
@@ -101,6 +102,7 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
     await page.waitForTimeout(100);
     from = await page.evaluate(() => globalThis.from);
     await page.goBack();
+    await eventually(() => page.evaluate((at) => Math.abs(scrollY - at) < 200, from), 'Back at once returns to the place in the menu');
     await page.waitForTimeout(1200); // the heights may still change
     const back = await page.evaluate(() => scrollY);
     must(Math.abs(back - from) < 200, `the page is at ${back} after Back at once, not at ${from}`);

@@ -1,7 +1,7 @@
 // Times in the restaurant's time zone, findings G8 and G9 (the phone number, and one problem with a
 // link to its field), and details that are remembered only if the guest wants it.
 import { axe } from '../axe.mjs';
-import { addFries, expectedErrors, fillPickup, openShop, parts, waitForState } from '../guest.mjs';
+import { addFries, expectedErrors, fillPickup, near, openShop, parts, waitForState } from '../guest.mjs';
 import { fill, tabTo, use } from '../keyboard.mjs';
 import { combination, repeated } from '../matrix.mjs';
 import { equal, must, scenario, step } from '../scenario.mjs';
@@ -48,7 +48,7 @@ await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, 
     await time.selectOption(`${days[2]}T18:15:00+09:00`);
 
     step(`${size}: G8, G9: a phone number that is too short, with a link to its field`);
-    await fill(page, phone, '12');
+    await fill(page, phone, '12', { back: true });
     await page.keyboard.press('Tab');
     await form.getByText('Enter a phone number with at least 5 digits').first().waitFor();
     const before = (await sandbox.orders()).length;
@@ -125,12 +125,14 @@ await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, 
     await openShop(second, larder);
     await addFries(second);
     equal([await parts(second).name.inputValue(), await parts(second).phone.inputValue()], ['', ''], 'details in another tab');
+    await near(parts(second).name);
     await fill(second, parts(second).name, 'Ada');
     await use(second, second.getByRole('checkbox', { name: 'Remember my details on this device' }), 'Space');
     await axe(second, 'details that are remembered');
     const third = await context.newPage();
     await openShop(third, larder);
     equal(await parts(third).name.inputValue(), 'Ada', 'the name in a new tab');
+    await near(third.getByRole('checkbox', { name: 'Remember my details on this device' }));
     await use(third, third.getByRole('checkbox', { name: 'Remember my details on this device' }), 'Space');
     equal(await third.evaluate(() => localStorage.getItem('larder:guest')), null, 'details that are no longer remembered');
     await page.close();
