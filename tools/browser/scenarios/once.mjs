@@ -11,7 +11,7 @@ import { sandbox, larder as operator } from '../services.mjs';
 const order = { method: 'POST', path: '/orders/api/v1/orders' };
 const count = async () => (await sandbox.orders()).length;
 
-await scenario({ size: 'phone', expected: [...expectedErrors, /net::ERR_(ABORTED|FAILED)/, /status of 404/] }, async ({ page, open, larder }) => {
+await scenario({ size: 'phone', expected: [...expectedErrors, /^request failed: (no response|404) /] }, async ({ page, open, larder }) => {
   const { choose, dialog, line, submit, outcome } = parts(page);
   const bar = page.locator('larder-menu [part=basket-bar]');
   const newOrder = page.getByRole('button', { name: 'New order' });
