@@ -19,6 +19,7 @@ OVERLOAD_FOR ?= 60s
 CHAOS_FOR    ?= 60s
 CHAOS_SEED   ?= 0
 BROWSER_ONLY ?=
+CHROMIUM     ?=
 SCALE_SIZES  ?= 10000,30000,100000
 SCALE_FLAGS  ?=
 COVER_LEAST  ?= 85
@@ -46,6 +47,8 @@ LINT_ENV := $(LIKE_RELEASES) GOGC=off GOMEMLIMIT=4GiB
 # No program needs debug information. Without it, the compiler uses a sixth less processor time.
 export GOFLAGS += -gcflags=all=-dwarf=false
 export TAGS
+# The browser of tests: a path or the name of a program. Without it, tests use the one that is installed.
+export LARDER_CHROMIUM := $(or $(CHROMIUM),$(LARDER_CHROMIUM))
 export GOLANGCI_LINT_CACHE := $(CURDIR)/.cache/golangci-lint
 
 ##@ Program
@@ -240,7 +243,7 @@ overload: test-needs ## Send one and three instances 1.5 to 20 times the orders 
 	go test -tags $(TAGS) -count 1 -timeout 30m -v -run '^TestOverloadMatrix$$' ./cmd/larder -args -overload $(OVERLOAD_FOR)
 
 .PHONY: browser
-browser: test-needs ## Run guests' browser scenarios in 8 combinations of width, colours, direction and input (BROWSER_ONLY=all: in 32; BROWSER_ONLY=390,rtl: in these); keeps screenshots in .cache/browser/
+browser: test-needs ## Run guests' browser scenarios in 8 combinations of width, colours, direction and input (BROWSER_ONLY=all: in 32; BROWSER_ONLY=390,rtl: in these; CHROMIUM=PATH: with this browser); keeps screenshots in .cache/browser/
 	rm -rf .cache/browser
 	LARDER_THOROUGH=1 LARDER_COMBINATIONS=$(BROWSER_ONLY) go test -tags $(TAGS) -count 1 -timeout 3h -run '^TestBrowser' ./cmd/larder
 
