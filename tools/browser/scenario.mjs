@@ -42,7 +42,7 @@ export async function eventually(is, what, limit = timeout) {
     const got = await is();
     if (got) return got;
     must(performance.now() < end, `${what}: not within ${limit / 1000} s`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 50)); // the time between two looks
   }
 }
 
@@ -100,8 +100,14 @@ async function once(browser, options, run) {
     console.error(error);
     return false;
   } finally {
-    await Promise.allSettled(opened.map(({ context }) => context.close()));
+    await Promise.allSettled(opened.map(({ context }) => leave(context)));
   }
+}
+
+/** Closes a context. A route whose handler still runs would fail with the error that its page is closed. */
+async function leave(context) {
+  await Promise.allSettled(context.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
+  await context.close();
 }
 
 async function visit(browser, options) {
