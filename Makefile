@@ -20,6 +20,7 @@ OVERLOAD_FOR ?= 60s
 CHAOS_FOR    ?= 60s
 CHAOS_SEED   ?= 0
 BROWSER_ONLY ?=
+CHROMIUM     ?=
 RELEASE_TARGETS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64
 SCALE_SIZES  ?= 10000,30000,100000
 SCALE_FLAGS  ?=
@@ -52,6 +53,8 @@ LINT_ENV := $(LIKE_RELEASES) GOGC=off GOMEMLIMIT=4GiB
 # No program needs debug information. Without it, the compiler uses a sixth less processor time.
 export GOFLAGS += -gcflags=all=-dwarf=false
 export TAGS
+# The browser of tests: a path or the name of a program. Without it, tests use the one that is installed.
+export LARDER_CHROMIUM := $(or $(CHROMIUM),$(LARDER_CHROMIUM))
 export GOLANGCI_LINT_CACHE := $(CURDIR)/.cache/golangci-lint
 
 ##@ Program
@@ -254,7 +257,7 @@ overload: test-needs ## Send one and three instances 1.5 to 20 times the orders 
 	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -timeout 30m -v -run '^TestOverloadMatrix$$' ./cmd/larder -args -overload $(OVERLOAD_FOR)
 
 .PHONY: browser
-browser: test-needs ## Run guests' browser scenarios in 8 combinations of width, colours, direction and input (BROWSER_ONLY=all: in 32; BROWSER_ONLY=390,rtl: in these); keeps screenshots in .cache/browser/
+browser: test-needs ## Run guests' browser scenarios in 8 combinations of width, colours, direction and input (BROWSER_ONLY=all: in 32; BROWSER_ONLY=390,rtl: in these; CHROMIUM=PATH: with this browser); keeps screenshots in .cache/browser/
 	rm -rf .cache/browser
 	LARDER_THOROUGH=1 LARDER_COMBINATIONS=$(BROWSER_ONLY) $(LIKE_RELEASES) go test $(COMPILE) -count 1 -timeout 3h -run '^TestBrowser' ./cmd/larder
 

@@ -61,6 +61,8 @@ func costsOf(ids menuIDs) costs {
 		"GET /":                                             append(coded("/", "br", "gzip", "identity"), coded("/?restaurant="+long, "br")...),
 		"HEAD /":                                            {{path: "/", header: []string{"Accept-Encoding", "br", "If-None-Match", "*"}}},
 		"GET /web/{file}":                                   append(coded("/web/larder.js", "br", "gzip", "identity"), coded("/web/none", "br")...),
+		"GET /favicon.ico":                                  coded("/favicon.ico", "br", "identity"),
+		"GET /robots.txt":                                   coded("/robots.txt", "br", "identity"),
 		"GET /ops":                                          coded("/ops", "br", "identity"),
 		"GET /ops/ops.js":                                   coded("/ops/ops.js", "br", "identity"),
 		"GET /orders/api/v1/menu/view":                      {{path: "/orders/api/v1/menu/view", header: []string{"Authorization", "Bearer " + long}}},

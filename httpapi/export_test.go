@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -37,15 +38,15 @@ func (s *Server) Routes() gin.RoutesInfo {
 	return all
 }
 
-// OfPages reports whether a path is one of larder's pages for people, or one of their files. These
-// are not part of the API.
+// OfPages reports whether a path is one of larder's pages for people, one of their files, or a file that
+// browsers and search engines request. These are not part of the API.
 func OfPages(path string) bool {
 	for _, folder := range []string{"/web/", "/photos/", "/ops/"} {
 		if strings.HasPrefix(path, folder) && path != "/ops/session" {
 			return true
 		}
 	}
-	return path == "/" || path == "/ops"
+	return slices.Contains([]string{"/", "/ops", "/favicon.ico", "/robots.txt"}, path)
 }
 
 // OrderTokens returns the number of rate limit tokens that an order uses.

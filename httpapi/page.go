@@ -38,6 +38,20 @@ func (s *Server) asset(c *gin.Context) error {
 	return nil
 }
 
+// robotsText lets search engines read the page at / and the menus that it loads.
+const robotsText = `User-agent: *
+Allow: /v1/restaurants/*/menu
+Disallow: /v1/
+Disallow: /orders/api/
+Disallow: /connect/
+Disallow: /ops
+`
+
+// assetAt answers with a file of the pages at an address that browsers and search engines expect.
+func (s *Server) assetAt(name string) gin.HandlerFunc {
+	return func(c *gin.Context) { s.assets.Serve(c.Writer, c.Request, name) }
+}
+
 // routePage registers the page if it is enabled, and the photos of menus if there are any.
 func (s *Server) routePage(engine *gin.Engine) error {
 	if s.deps.Photos != nil {

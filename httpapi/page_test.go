@@ -98,6 +98,32 @@ func TestPageWithoutOrdersOfItsOwn(t *testing.T) {
 	}
 }
 
+// Browsers request an icon, and search engines their rules, also from an instance without a page.
+func TestIconAndRobots(t *testing.T) {
+	t.Parallel()
+	k := newOrderFixture(t)
+	icon := k.get("/web/icon.svg").is(t, http.StatusOK)
+	for path, want := range map[string]struct{ media, words string }{
+		"/favicon.ico": {"image/svg+xml", string(icon.body)},
+		"/robots.txt":  {"text/plain; charset=utf-8", "Disallow: /ops"},
+	} {
+		got := k.get(path).is(t, http.StatusOK)
+		if got.header.Get("Content-Type") != want.media || !strings.Contains(string(got.body), want.words) || got.header.Get("Cache-Control") != icon.header.Get("Cache-Control") {
+			t.Errorf("%s: %v\n%s", path, got.header, got.body)
+		}
+		k.get(path, "If-None-Match", got.header.Get("ETag")).is(t, http.StatusNotModified)
+		k.do(http.MethodHead, path, "").is(t, http.StatusOK)
+		k.do(http.MethodPost, path, "").refused(t, http.StatusMethodNotAllowed, "method_not_allowed")
+	}
+	for _, page := range []string{"/ops", "/docs"} {
+		_, rest, _ := strings.Cut(string(k.get(page).is(t, http.StatusOK).body), `<link rel="icon" href="`)
+		address, _, _ := strings.Cut(rest, `"`)
+		if declared := k.get("/"+strings.TrimPrefix(address, "/")).is(t, http.StatusOK); string(declared.body) != string(icon.body) {
+			t.Errorf("the icon of %s is %q: %s", page, address, declared.body)
+		}
+	}
+}
+
 func TestPageIsOffByDefault(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)

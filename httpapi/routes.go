@@ -24,6 +24,7 @@ func (s *Server) route() (err error) {
 	if s.assets, err = web.NewAssets(); err != nil {
 		return err
 	}
+	s.assets.Add("robots.txt", []byte(robotsText))
 	public, err := s.newEngine()
 	if err != nil {
 		return err
@@ -112,6 +113,8 @@ func (s *Server) routeShared(engine *gin.Engine) {
 	engine.POST("/connect/token", respond.Handle(s.auth.Token))
 	engine.POST("/connect/token/", respond.Handle(s.auth.Token))
 	get(engine, web.Path+":file", respond.Handle(s.asset))
+	get(engine, "/favicon.ico", s.assetAt("icon.svg"))
+	get(engine, "/robots.txt", s.assetAt("robots.txt"))
 	get(engine, "/livez", livez)
 	get(engine, "/readyz", respond.Handle(s.health.readyz))
 	s.routeDocument(engine)

@@ -41,8 +41,11 @@ func newBrowser(t *testing.T) *browser {
 	if testing.Short() {
 		t.Skip("-short: no browser is started")
 	}
-	chromium := installed(t, "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-	b := &browser{node: installed(t, "node"), chromium: chromium, screenshots: screenshotFolder, limit: scenarioLimit}
+	names := []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
+	if name := os.Getenv("LARDER_CHROMIUM"); name != "" { // CHROMIUM of make
+		names = []string{name}
+	}
+	b := &browser{node: installed(t, "node"), chromium: installed(t, names...), screenshots: screenshotFolder, limit: scenarioLimit}
 	if os.Getenv("LARDER_THOROUGH") != "" {
 		b.screenshots, b.limit = statesFolder, matrixLimit
 	}

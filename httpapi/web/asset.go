@@ -42,6 +42,7 @@ var kinds = map[string]string{ //nolint:gochecknoglobals // constant
 	".json": "application/json",
 	".svg":  "image/svg+xml",
 	".ts":   "text/plain; charset=utf-8", // larder.d.ts
+	".txt":  "text/plain; charset=utf-8",
 }
 
 // newAsset returns an asset with an immutable body. The name's extension determines its type.

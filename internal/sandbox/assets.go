@@ -35,6 +35,15 @@ func image(c *call) answer {
 	return c.refuse(http.StatusNotFound, "image_not_found", "there is no such image")
 }
 
+// iconPath is where browsers look for the icon of a response that declares none, such as JSON.
+const iconPath = "/favicon.ico"
+
+// icon handles GET /favicon.ico with the icon of the board.
+func icon(c *call) answer {
+	c.id = "burger.svg"
+	return image(c)
+}
+
 func picture(name string) (answer, bool) {
 	body, err := images.ReadFile(path.Join("images", path.Base(name)))
 	return answer{status: http.StatusOK, body: body, header: http.Header{

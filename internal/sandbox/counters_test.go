@@ -277,6 +277,13 @@ func TestRootErrorsAndRequestIDs(t *testing.T) {
 	if picture.header.Get("Content-Type") != "image/svg+xml" || !bytes.Contains(picture.body, []byte("<svg")) {
 		t.Errorf("picture: %v %s", picture.header, picture.body)
 	}
+	w.do(http.MethodDelete, "/sandbox/counters", "").want(http.StatusOK)
+	if icon := w.do(http.MethodGet, "/favicon.ico", "").want(http.StatusOK); icon.header.Get("Content-Type") != "image/svg+xml" {
+		t.Errorf("icon: %v", icon.header)
+	}
+	if counted := w.do(http.MethodGet, "/sandbox/counters", "").want(http.StatusOK); bytes.Contains(counted.body, []byte("other")) {
+		t.Errorf("a browser's request for an icon is counted as a call: %s", counted.body)
+	}
 	w.do(http.MethodGet, "/sandbox/images/none.svg", "").wantError(http.StatusNotFound, "image_not_found")
 	w.do(http.MethodGet, "/sandbox/images/..%2fbistro.json", "").wantError(http.StatusNotFound, "image_not_found")
 }

@@ -70,6 +70,7 @@ func (s *Sandbox) routes() []route {
 		{method: http.MethodGet, pattern: "/sandbox/events", stream: s.streamEvents},
 		{method: http.MethodGet, pattern: "/sandbox/board/{id}", serve: boardFile},
 		{method: http.MethodGet, pattern: "/sandbox/images/{id}", serve: image},
+		{method: http.MethodGet, pattern: iconPath, serve: icon},
 		{method: http.MethodGet, pattern: "", serve: welcome},
 	}
 	for i, rt := range list {
@@ -88,7 +89,7 @@ func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
 	if rt != nil {
 		name = rt.name()
 	}
-	own := c.path == "" || c.path == "/sandbox" || strings.HasPrefix(c.path, "/sandbox/")
+	own := c.path == "" || c.path == iconPath || c.path == "/sandbox" || strings.HasPrefix(c.path, "/sandbox/")
 	run := func() answer { return s.execute(rt, c, allowed) }
 
 	limit := int64(maxBody)

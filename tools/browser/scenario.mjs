@@ -13,6 +13,9 @@ import { useInput } from './input.mjs';
 import { combination, combinations, enter } from './matrix.mjs';
 import { shot, sizes } from './shot.mjs';
 
+/** Stops what browsers send by themselves, in addition to Playwright's own flags. */
+const quiet = ['--disable-quic', '--disable-domain-reliability', '--disable-component-update', '--disable-background-networking', '--disable-sync', '--no-first-run', '--no-pings'];
+
 /** The longest wait for one condition, in milliseconds. */
 const timeout = 60_000;
 
@@ -39,7 +42,7 @@ export async function eventually(is, what, limit = timeout) {
     const got = await is();
     if (got) return got;
     must(performance.now() < end, `${what}: not within ${limit / 1000} s`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 50)); // the time between two looks
   }
 }
 
@@ -52,7 +55,7 @@ export async function eventually(is, what, limit = timeout) {
  * Options: `size` ('desktop'), `dark`, `locale` ('en'), `motion` (false: reduced
  * motion), `scripts` (true), `images` (other origins that images may come from),
  * `origins` (other origins that all requests may go to),
- * `expected` (patterns of console errors that the scenario causes), `matrix` (matrix.mjs).
+ * `expected` (patterns of the problems of guard.mjs that the scenario causes), `matrix` (matrix.mjs).
  *
  * `make browser` runs it once for each combination. Options of `open` have priority over the
  * combination, which has priority over options of the scenario.
@@ -60,7 +63,7 @@ export async function eventually(is, what, limit = timeout) {
 export async function scenario(options, run) {
   const browser = await chromium.launch({
     executablePath: env.LARDER_BROWSER,
-    args: getuid?.() === 0 ? ['--no-sandbox'] : [],
+    args: [...quiet, ...(getuid?.() === 0 ? ['--no-sandbox'] : [])],
   });
   const failed = [];
   for (const one of combinations(options)) {
@@ -97,8 +100,14 @@ async function once(browser, options, run) {
     console.error(error);
     return false;
   } finally {
-    await Promise.allSettled(opened.map(({ context }) => context.close()));
+    await Promise.allSettled(opened.map(({ context }) => leave(context)));
   }
+}
+
+/** Closes a context. A route whose handler still runs would fail with the error that its page is closed. */
+async function leave(context) {
+  await Promise.allSettled(context.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
+  await context.close();
 }
 
 async function visit(browser, options) {
@@ -115,6 +124,7 @@ async function visit(browser, options) {
   const problems = await guard(context, options);
   if (options.dir === 'rtl') await context.addInitScript(rightToLeft);
   const page = await context.newPage();
+  await problems.ready();
   useInput(page);
   return { context, problems, page };
 }

@@ -34,18 +34,21 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await page.locator('larder-menu [part=card]').first().waitFor();
 
   step('Enter before the result: the restaurant that was searched, not the first one of the list');
-  await page.route('**/v1/restaurants?*', async (route) => {
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    await route.continue();
-  });
   await use(page, button);
   await eventually(async () => (await links.count()) === 50, 'the first restaurants');
+  let answer;
+  const entered = new Promise((resolve) => { answer = resolve; });
+  await page.route('**/v1/restaurants?*', async (route) => {
+    await entered;
+    await route.continue();
+  });
   await page.keyboard.type('Restaurant 123');
   await page.keyboard.press('Enter');
+  answer();
   await eventually(() => page.evaluate(() => document.activeElement?.textContent?.startsWith('Restaurant 123')), 'the focus is on the result');
   await dialog.getByRole('searchbox').fill('');
   await page.keyboard.press('Escape');
-  await page.unroute('**/v1/restaurants?*');
+  await page.unrouteAll({ behavior: 'wait' }); // unroute continues a request that its handler continues too
 
   step('more restaurants, none, and back');
   await use(page, button);

@@ -128,7 +128,7 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   equal(await dialog.isVisible(), false, 'the button of a badge is the site\'s');
 
   step('another restaurant closes the dish');
-  await page.unroute('**/menu');
+  await page.unrouteAll({ behavior: 'wait' }); // a menu may be on its way
   await page.route(/restaurants?[/=]other/, (route) => route.continue({ url: route.request().url().replace('other', bistro) }));
   await page.goto(`${larder}/`);
   await card(beef).locator('[part=name]').tap();

@@ -2,37 +2,110 @@
 import { createServer } from 'node:http';
 import { axe } from '../axe.mjs';
 import { focused, use, tabTo } from '../keyboard.mjs';
-import { must, equal, scenario, step } from '../scenario.mjs';
+import { must, equal, eventually, scenario, step } from '../scenario.mjs';
 import { everyVariant } from '../shot.mjs';
 
+/** A page with these elements. */
+const page = (...elements) => `<!doctype html><html lang="en"><title>x</title>${elements.join('')}</html>`;
+/** A page that runs a script of the same name. */
+const scripted = (name) => page(`<script src="${name}.js"></script>`);
+
 const pages = {
-  '/good': '<!doctype html><html lang="en"><title>Good</title><main><h1>Good</h1><button>One</button> <button>Two</button></main></html>',
-  '/console': '<!doctype html><html lang="en"><title>x</title><script src="/console.js"></script></html>',
+  '/good': page('<main><h1>Good</h1><button>One</button> <button>Two</button></main>'),
+  '/console': scripted('console'),
   '/console.js': 'console.error("a word of trouble")',
-  '/thrown': '<!doctype html><html lang="en"><title>x</title><script src="/thrown.js"></script></html>',
+  '/thrown': scripted('thrown'),
   '/thrown.js': 'throw new Error("thrown away")',
-  '/inline': '<!doctype html><html lang="en"><title>x</title><script>document.title = "ran"</script></html>',
-  '/elsewhere': '<!doctype html><html lang="en"><title>x</title><script src="/elsewhere.js"></script></html>',
-  '/elsewhere.js': 'fetch("http://127.0.0.1:9/").catch(() => {})',
-  '/unnamed': '<!doctype html><html lang="en"><title>x</title><main><h1>x</h1><button></button></main></html>',
-  '/wide': '<!doctype html><html lang="en"><title>x</title><link rel="stylesheet" href="/wide.css"><main><h1>x</h1><p>wide</p></main></html>',
+  '/rejected': scripted('rejected'),
+  '/rejected.js': 'Promise.reject(new Error("not handled"))',
+  '/worker': scripted('worker'),
+  '/worker.js': 'new Worker("/thrown.js")',
+  '/inline': page('<script>document.title = "ran"</script>'),
+  '/elsewhere': scripted('elsewhere'),
+  '/elsewhere.js': 'fetch("CLOSED").catch(() => {})',
+  '/script': page('<script src="/none.js"></script>'),
+  '/image': page('<img src="/none.png" alt="">'),
+  '/style': page('<link rel="stylesheet" href="/style.css">', '<main>x</main>'),
+  '/style.css': 'main { background: url(/none-css.png) }',
+  '/checksum': page('<script src="/fine.js" integrity="sha256-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="></script>'),
+  '/fine.js': '',
+  '/fetch': scripted('fetch'),
+  '/fetch.js': 'fetch("/none-fetch")',
+  '/refused': scripted('refused'),
+  '/refused.js': 'fetch("/cut").catch(() => {})',
+  '/prefetch': page('<link rel="prefetch" href="/none-prefetch">'),
+  '/preload': page(),
+  '/beacon': scripted('beacon'),
+  '/beacon.js': 'navigator.sendBeacon("/none-beacon", "x")',
+  '/stream': scripted('stream'),
+  '/stream.js': 'new EventSource("/none-stream")',
+  '/frame': page('<iframe src="/none-frame" title="x"></iframe>'),
+  '/link': page('<a href="/none-link">x</a>', '<script src="/press.js"></script>'),
+  '/form': page('<form action="/none-form" method="post"><button>x</button></form>', '<script src="/press.js"></script>'),
+  '/press.js': 'document.querySelector("a, button").click()',
+  '/window': scripted('window'),
+  '/window.js': 'open("/image")',
+  '/canceled': scripted('canceled'),
+  '/canceled.js': 'const stop = new AbortController(); fetch("/slow", { signal: stop.signal }).catch(() => { document.title = "stopped"; }); setTimeout(() => stop.abort(), 100)',
+  '/icon': page('<link rel="icon" href="/none-icon.svg">'),
+  '/unnamed': page('<main><h1>x</h1><button></button></main>'),
+  '/wide': page('<link rel="stylesheet" href="/wide.css"><main><h1>x</h1><p>wide</p></main>'),
   '/wide.css': 'p { width: 400px }',
-  '/unseen': '<!doctype html><html lang="en"><title>x</title><link rel="stylesheet" href="/unseen.css"><main><h1>x</h1><button>Hidden</button></main></html>',
+  '/unseen': page('<link rel="stylesheet" href="/unseen.css"><main><h1>x</h1><button>Hidden</button></main>'),
   '/unseen.css': ':focus { outline: none }',
-  '/favicon.ico': '',
 };
 
+/** Bad pages, and what the guard says about them. */
+const bad = {
+  '/console': 'console: a word of trouble',
+  '/thrown': 'uncaught: Error: thrown away',
+  '/rejected': 'uncaught: Error: not handled',
+  '/worker': 'uncaught: Error: thrown away',
+  '/inline': 'content security policy',
+  '/elsewhere': 'another origin',
+  '/script': 'request failed: 404 GET BASE/none.js',
+  '/image': 'request failed: 404 GET BASE/none.png',
+  '/style': 'request failed: 404 GET BASE/none-css.png',
+  '/checksum': 'message of the browser (security)',
+  '/fetch': 'request failed: 404 GET BASE/none-fetch',
+  '/refused': 'request failed: no response GET BASE/cut',
+  '/prefetch': 'request failed: 404 GET BASE/none-prefetch', // the page names the address
+  '/preload': 'request failed: 404 GET BASE/none-preload.js',
+  '/beacon': 'request failed: 404 POST BASE/none-beacon',
+  '/stream': 'request failed: 404 GET BASE/none-stream',
+  '/frame': 'request failed: 404 GET BASE/none-frame',
+  '/link': 'request failed: 404 GET BASE/none-link',
+  '/form': 'request failed: 404 POST BASE/none-form',
+  '/window': 'request failed: 404 GET BASE/none.png',
+  '/none-page': 'request failed: 404 GET BASE/none-page',
+};
+
+const requested = new Set();
 const server = createServer((request, response) => {
-  const page = pages[request.url];
+  requested.add(request.url);
+  if (request.url === '/slow') return; // until the page gives up
+  if (request.url === '/cut') {
+    request.socket.destroy();
+    return;
+  }
+  const body = pages[request.url];
   const kind = request.url.endsWith('.js') ? 'text/javascript' : request.url.endsWith('.css') ? 'text/css' : 'text/html';
-  response.writeHead(page === undefined ? 404 : 200, {
+  response.writeHead(body === undefined ? 404 : 200, {
     'Content-Type': kind,
     'Content-Security-Policy': request.url === '/elsewhere' ? "default-src 'self'; connect-src *" : "default-src 'self'",
+    ...(request.url === '/preload' && { Link: '</none-preload.js>; rel=preload; as=script' }),
   });
-  response.end(page);
+  response.end(body?.replace('CLOSED', closed) ?? 'nothing is here');
 });
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-const base = `http://127.0.0.1:${server.address().port}`;
+/** Starts a server and returns its address. */
+const listen = async (one) => {
+  await new Promise((resolve) => one.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${one.address().port}`;
+};
+const gone = createServer();
+const closed = await listen(gone); // a port at which nothing listens
+await new Promise((resolve) => gone.close(resolve));
+const base = await listen(server);
 
 /** Runs a function that must fail, and returns its error message. */
 async function failureOf(run) {
@@ -44,7 +117,7 @@ async function failureOf(run) {
   throw new Error('it did not fail');
 }
 
-await scenario({ size: 'narrow', matrix: false }, async ({ page, problems }) => {
+await scenario({ size: 'narrow', matrix: false }, async ({ page, problems, open }) => {
   step('a good page passes');
   await page.goto(`${base}/good`);
   await axe(page);
@@ -53,14 +126,26 @@ await scenario({ size: 'narrow', matrix: false }, async ({ page, problems }) => 
   equal((await focused(page)).name, 'button Two', 'what has the focus');
   problems.check();
 
-  for (const [path, words] of Object.entries({
-    '/console': 'a word of trouble', '/thrown': 'thrown away', '/inline': 'content security policy', '/elsewhere': 'another origin',
-  })) {
+  for (const [path, words] of Object.entries(bad)) {
     step(`${path} is detected`);
-    await page.goto(base + path, { waitUntil: 'networkidle' });
-    const why = await failureOf(() => problems.check());
-    must(why.includes(words), `${path} fails with: ${why}`);
+    const one = await open();
+    await one.page.goto(base + path);
+    const line = words.replace('BASE', base);
+    await eventually(() => one.problems.all.some((problem) => problem.includes(line)), `${path}: ${line}`);
+    await one.context.close(); // so that nothing is reported after the check
+    must((await failureOf(() => one.problems.check())).includes(line), `${path} does not fail`);
   }
+
+  step('what a browser does by itself, and what a page cancels, is no problem');
+  for (const path of ['/good', '/icon']) {
+    await page.goto(base + path, { waitUntil: 'networkidle' });
+    problems.check();
+  }
+  must(!('/favicon.ico' in pages), 'the server has an icon');
+  await page.goto(`${base}/canceled`);
+  await page.waitForFunction(() => document.title === 'stopped');
+  must(requested.has('/slow'), 'nothing was canceled');
+  problems.check();
 
   step('axe detects a button without a name');
   await page.goto(`${base}/unnamed`);
@@ -71,4 +156,7 @@ await scenario({ size: 'narrow', matrix: false }, async ({ page, problems }) => 
   step('an invisible focus is detected');
   await page.goto(`${base}/unseen`);
   must((await failureOf(() => tabTo(page, page.getByRole('button')))).includes('is not visible'), 'the invisible focus is not detected');
-}).finally(() => server.close());
+}).finally(() => {
+  server.closeAllConnections();
+  server.close();
+});

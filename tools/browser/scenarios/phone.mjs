@@ -99,7 +99,7 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
     await eventually(() => page.evaluate((at) => Math.abs(scrollY - at) < 200, from), 'Back returns to the place in the menu');
     equal(page.url(), `${larder}/`, 'the page after Back');
     await pressBar(menu.locator('[part=basket-button]'));
-    await page.waitForTimeout(100);
+    await page.waitForTimeout(100); // Back while the page still scrolls to the form
     from = await page.evaluate(() => globalThis.from);
     await page.goBack();
     await eventually(() => page.evaluate((at) => Math.abs(scrollY - at) < 200, from), 'Back at once returns to the place in the menu');
