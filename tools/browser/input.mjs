@@ -1,6 +1,6 @@
 // The input of a combination. Scenarios call tap, click and check of locators, or the functions
 // of keyboard.mjs. All of them use the input of the combination, if there is one.
-import { combination } from './matrix.mjs';
+import { combination, everything } from './matrix.mjs';
 
 let original;
 
@@ -30,6 +30,10 @@ async function activate(locator, otherwise, options) {
   const key = input === 'keyboard' && await keyOf(locator);
   if (!key) return original[input ? 'click' : otherwise].call(locator, options);
   const { tabTo } = await import('./keyboard.mjs');
+  if (!everything) { // from the element before it, because Tab would pass all dishes
+    await locator.focus();
+    await locator.page().keyboard.press('Shift+Tab');
+  }
   await tabTo(locator.page(), locator);
   await locator.page().keyboard.press(key);
 }

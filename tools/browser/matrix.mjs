@@ -25,6 +25,9 @@ const pairs = [
   '820-light-ltr-mouse', '820-dark-ltr-keyboard', '1440-light-rtl-mouse', '1440-dark-ltr-keyboard',
 ];
 
+/** In the others of `pairs`, each two of width, colours and direction occur together too. Axe does not depend on the input. */
+const withoutAxe = ['390-light-rtl-keyboard', '820-dark-ltr-keyboard'];
+
 /** The combination of this run. It is undefined in `make test`, and for scenarios with `matrix: false`. */
 export let combination;
 
@@ -37,14 +40,17 @@ export function enter(one) {
  * Returns the combinations of a scenario. Its option `matrix` is false, or limits them: `sizes`,
  * `dirs` and `inputs`. Without LARDER_COMBINATIONS these are the combinations of `pairs`. "all" means
  * all of them, and words separated by commas those with all the words in their names, such as "390,rtl".
+ * Axe runs in all of these, and in all combinations of a scenario with such limits.
  */
 export function combinations({ matrix = {} }) {
   if (!thorough || matrix === false) return [undefined];
   const { sizes, dirs, inputs } = matrix;
   const only = env.LARDER_COMBINATIONS;
   const selected = (name) => (only ? only === 'all' || only.split(',').every((word) => name.includes(word)) : pairs.includes(name));
+  const everywhere = Boolean(only) || Object.keys(matrix).length > 0;
   return all.filter(({ name, size, dir, input }) => selected(name)
-    && (sizes?.includes(size) ?? true) && (dirs?.includes(dir) ?? true) && (inputs?.includes(input) ?? true));
+    && (sizes?.includes(size) ?? true) && (dirs?.includes(dir) ?? true) && (inputs?.includes(input) ?? true))
+    .map((one) => ({ ...one, axe: everywhere || !withoutAxe.includes(one.name) }));
 }
 
 /** Returns the sizes in which a scenario repeats its steps: that of the combination, or the first one in `make test`. */
