@@ -41,11 +41,7 @@ func newBrowser(t *testing.T) *browser {
 	if testing.Short() {
 		t.Skip("-short: no browser is started")
 	}
-	names := []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
-	if name := os.Getenv("LARDER_CHROMIUM"); name != "" { // CHROMIUM of make
-		names = []string{name}
-	}
-	b := &browser{node: installed(t, "node"), chromium: installed(t, names...), screenshots: screenshotFolder, limit: scenarioLimit}
+	b := &browser{node: installed(t, "node"), chromium: chromium(t), screenshots: screenshotFolder, limit: scenarioLimit}
 	if os.Getenv("LARDER_THOROUGH") != "" {
 		b.screenshots, b.limit = statesFolder, matrixLimit
 	}
@@ -57,6 +53,20 @@ func newBrowser(t *testing.T) *browser {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// chromium returns the path of the browser of LARDER_CHROMIUM (CHROMIUM of make), or of an installed one.
+func chromium(t *testing.T) string {
+	t.Helper()
+	name := os.Getenv("LARDER_CHROMIUM")
+	if name == "" {
+		return installed(t, "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+	}
+	path, err := exec.LookPath(name)
+	if err != nil || !filepath.IsAbs(path) {
+		t.Fatalf("LARDER_CHROMIUM is %q: set it to an absolute path or the name of a program (%v)", name, err)
+	}
+	return path
 }
 
 // installed returns the path of the first of these programs that is installed.

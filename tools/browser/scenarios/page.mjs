@@ -65,7 +65,7 @@ await scenario({ expected: [/^request failed: 404 /] }, async ({ page, open, lar
     await slow.route('**/menu', async (route) => { await held; await route.continue(); });
     await slow.goto(`${larder}/`);
     await slow.waitForFunction(() => document.querySelector('larder-menu').shadowRoot);
-    await slow.waitForTimeout(200); // the HTML menu must stay, which no condition tells
+    await slow.waitForTimeout(200); // the HTML menu must stay
     equal(await slow.locator('larder-menu .plain h3').first().isVisible(), true, `${size}: the HTML menu is visible until the menu is loaded`);
     equal(await slow.locator('larder-menu .skeleton').first().isVisible(), false, `${size}: a skeleton is visible`);
     await axe(slow, `the HTML menu in the element, ${size}`);
