@@ -49,9 +49,11 @@ func TestADeadlineEndsACall(t *testing.T) {
 	for _, secured := range []bool{false, true} {
 		t.Run(fmt.Sprint("TLS ", secured), func(t *testing.T) {
 			t.Parallel()
+			ended := make(chan struct{})
+			defer close(ended)
 			s := serveWire(t, secured, func(p peer) bool {
 				if p.order > 1 {
-					<-time.After(time.Second)
+					<-ended
 				}
 				p.says(created201)
 				return true
@@ -62,7 +64,7 @@ func TestADeadlineEndsACall(t *testing.T) {
 			}
 			begun := time.Now()
 			_, err := client.CreateOrder(until(t, 300*time.Millisecond), []byte(`{}`))
-			if took := time.Since(begun); !isUnknownError(err) || took < 300*time.Millisecond || took > 900*time.Millisecond {
+			if took := time.Since(begun); !isUnknownError(err) || took < 300*time.Millisecond || took > 30*time.Second {
 				t.Errorf("a call without a response = %v after %v, want unknown after 300ms", err, took)
 			}
 			if idle, proven, _ := client.Kept(); idle != 0 || proven {

@@ -26,7 +26,7 @@ func TestAKeptConnectionHasTheLimitsOfTheNewRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitKept(t, client)
-	<-time.After(250 * time.Millisecond)
+	<-short.Done()
 	if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil || s.conns.Load() != 1 {
 		t.Errorf("%v, %d connections, want 1", err, s.conns.Load())
 	}
@@ -58,13 +58,15 @@ func TestIdleConnectionsAreClosedInTime(t *testing.T) {
 // A call in progress during Close leaves no idle connection.
 func TestACallThatEndsAfterCloseKeepsNothing(t *testing.T) {
 	t.Parallel()
-	s := serveWire(t, false, func(p peer) bool { <-time.After(200 * time.Millisecond); p.says(created201); return true })
+	arrived, closed := make(chan struct{}), make(chan struct{})
+	s := serveWire(t, false, func(p peer) bool { close(arrived); <-closed; p.says(created201); return true })
 	client := s.client(t, nil)
 	_, _ = client.Token(t.Context())
 	var all sync.WaitGroup
 	all.Go(func() { _, _ = client.CreateOrder(t.Context(), []byte(`{}`)) })
-	<-time.After(100 * time.Millisecond)
+	<-arrived
 	client.Close()
+	close(closed)
 	all.Wait()
 	if idle, _, _ := client.Kept(); idle != 0 {
 		t.Errorf("%d idle connections after Close", idle)

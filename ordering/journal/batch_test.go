@@ -51,15 +51,19 @@ func TestCommitsSharePipelines(t *testing.T) {
 	j, _, p, release := held(t)
 	var orders sync.WaitGroup
 	records := make([]ordering.Record, 60)
+	var started sync.WaitGroup
+	started.Add(len(records))
 	for i := range records {
 		orders.Go(func() {
+			started.Done()
 			var err error
 			if records[i], err = j.Begin(t.Context(), create()); err != nil {
 				t.Errorf("Begin: %v", err)
 			}
 		})
 	}
-	time.Sleep(100 * time.Millisecond) // nearly all of them wait now
+	started.Wait()
+	time.Sleep(100 * time.Millisecond) //testwaits:allow until nearly all of them wait; the journal does not report it
 	release()
 	orders.Wait()
 	if _, answers := p.counts(); answers > 20 {
