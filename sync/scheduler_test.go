@@ -343,7 +343,7 @@ func TestRefreshReasons(t *testing.T) {
 	case <-refreshed:
 		t.Error("a client did not wait for the reasons that are being fetched")
 		refreshed <- false
-	case <-time.After(100 * time.Millisecond): // time to continue without them
+	case <-time.After(100 * time.Millisecond): //testwaits:allow time to continue without them, which the test does not expect
 	}
 	close(answer)
 	for range 10 {

@@ -26,15 +26,15 @@ func TestADeadlineEndsWithItsCall(t *testing.T) {
 			client := s.client(t, nil)
 			const short, long = 300 * time.Millisecond, time.Minute
 			for _, ctx := range []func() context.Context{
-				func() context.Context { return until(t, short) },
+				func() context.Context { return until(t, short) }, //testwaits:allow the subject: the limit of one order must not end the next
 				func() context.Context { return until(t, long) },
-				func() context.Context { return until(t, short) },
+				func() context.Context { return until(t, short) }, //testwaits:allow the subject: the limit of one order must not end the next
 				t.Context,
 			} {
 				if _, err := client.CreateOrder(ctx(), []byte(`{}`)); err != nil {
 					t.Fatal(err)
 				}
-				<-time.After(short * 3 / 2)
+				<-time.After(short * 3 / 2) //testwaits:allow until the limit of the order has passed
 			}
 			if n := s.conns.Load(); n != 1 {
 				t.Errorf("4 orders used %d connections, want 1", n)
@@ -63,7 +63,7 @@ func TestADeadlineEndsACall(t *testing.T) {
 				t.Fatal(err)
 			}
 			begun := time.Now()
-			_, err := client.CreateOrder(until(t, 300*time.Millisecond), []byte(`{}`))
+			_, err := client.CreateOrder(until(t, 300*time.Millisecond), []byte(`{}`)) //testwaits:allow the test expects the end of the context
 			if took := time.Since(begun); !isUnknownError(err) || took < 300*time.Millisecond || took > 30*time.Second {
 				t.Errorf("a call without a response = %v after %v, want unknown after 300ms", err, took)
 			}

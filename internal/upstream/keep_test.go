@@ -20,7 +20,7 @@ func TestAKeptConnectionHasTheLimitsOfTheNewRequest(t *testing.T) {
 	s := serveWire(t, true, func(p peer) bool { p.says(created201); return true })
 	client := s.client(t, nil)
 	_, _ = client.Token(t.Context())
-	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) //testwaits:allow the subject: its end must not end the next order
 	defer cancel()
 	if _, err := client.CreateOrder(short, []byte(`{}`)); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestAKeptConnectionHasTheLimitsOfTheNewRequest(t *testing.T) {
 func TestIdleConnectionsAreClosedInTime(t *testing.T) {
 	t.Parallel()
 	const callers = 4
-	s := serveWire(t, false, func(p peer) bool { <-time.After(20 * time.Millisecond); p.says(created201); return true })
+	s := serveWire(t, false, func(p peer) bool { <-time.After(20 * time.Millisecond); p.says(created201); return true }) //testwaits:allow the service responds late
 	client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse = new(300 * time.Millisecond) })
 	most := 0
 	for range 6 {
@@ -45,10 +45,10 @@ func TestIdleConnectionsAreClosedInTime(t *testing.T) {
 			all.Go(func() { _, _ = client.CreateOrder(t.Context(), []byte(`{}`)) })
 		}
 		all.Wait()
-		<-time.After(150 * time.Millisecond)
+		<-time.After(150 * time.Millisecond) //testwaits:allow half of timeouts.reuse: unused connections are closed, a used one is not
 		idle, _, _ := client.Kept()
 		most = max(most, idle)
-		<-time.After(140 * time.Millisecond)
+		<-time.After(140 * time.Millisecond) //testwaits:allow the next orders come within timeouts.reuse
 	}
 	if most > callers+1 {
 		t.Errorf("%d idle connections, %d orders at the same time; want at most one more", most, callers)

@@ -190,7 +190,7 @@ func TestProbesAreLimited(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked, start := 0, time.Now()
-	for ; time.Since(start) < 2300*time.Millisecond; time.Sleep(10 * time.Millisecond) {
+	for ; time.Since(start) < 2300*time.Millisecond; time.Sleep(10 * time.Millisecond) { //testwaits:allow probes are counted per second
 		asked++
 		if _, err := j.Begin(t.Context(), create()); !errors.Is(err, journal.ErrReplicas) {
 			t.Fatalf("Begin %d = %v, want ErrReplicas", asked, err)
@@ -223,7 +223,7 @@ func TestReadyDetectsFailingReplicas(t *testing.T) {
 	if _, err := j.Begin(t.Context(), create()); !errors.Is(err, journal.ErrReplicas) {
 		t.Fatalf("Begin = %v, want ErrReplicas", err)
 	}
-	for start := time.Now(); time.Since(start) < 6*time.Second; time.Sleep(10 * time.Millisecond) { // settings are cached for five seconds
+	for start := time.Now(); time.Since(start) < 6*time.Second; time.Sleep(10 * time.Millisecond) { //testwaits:allow settings are cached for five seconds
 		if err := j.Ready(t.Context(), main); !errors.Is(err, journal.ErrReplicas) {
 			t.Fatalf("Ready = %v after %v, want ErrReplicas", err, time.Since(start))
 		}
