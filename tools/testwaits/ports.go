@@ -16,7 +16,7 @@ var listenFlag = regexp.MustCompile(`^--?(?:[a-z-]+-)?(?:listen|port|bind|addr|a
 var port = regexp.MustCompile(`^(?:.*:)?(\d{1,5})$`)
 
 // ports returns the fixed ports on which the tests of a file listen, or which they pass to
-// a program. An address in a sample configuration is none.
+// a program. An address in a sample configuration is not one.
 func (f *goFile) ports() (findings []finding) {
 	report := func(n ast.Node, text string) {
 		if number := port.FindStringSubmatch(text); number != nil && strings.Trim(number[1], "0") != "" {

@@ -299,7 +299,7 @@ func fillDisk(ctx context.Context, master *redistest.Server) (end func() error, 
 			return err
 		}
 		err := errors.New("not asked")
-		for range 100 { // the server tries again once a second
+		for range 1200 { // for a minute; the server tries again once a second
 			err = client.ConfigSet(ctx, "appendfsync", "always").Err()
 			if err == nil && !strings.Contains(master.Info(ctx, "persistence"), "aof_last_write_status:err") {
 				break
