@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"larder/cache"
 	"larder/httpapi/auth"
 	"larder/internal/testkit/redistest"
 )
@@ -84,6 +85,27 @@ func TestReadyAfterHalfAMinuteWithOneMenu(t *testing.T) {
 	w.ahead(31 * time.Second)
 	w.ready(http.StatusServiceUnavailable)
 	w.syncOnce(bistro)
+	w.ready(http.StatusOK)
+}
+
+// An instance is ready only when it has the signing key: otherwise it would answer 503 to the tokens of other
+// instances if Redis became unreachable.
+func TestReadyWithTheSigningKey(t *testing.T) { // policy H2
+	t.Parallel()
+	server := redistest.Start(t)
+	const prefix = "larder"
+	key := cache.NewKeys(prefix).SigningKey()
+	if err := server.Client().LPush(t.Context(), key, "not a key").Err(); err != nil {
+		t.Fatal(err)
+	}
+	w := newFixture(t, func(p *plan) { p.redis.URL, p.redis.Prefix = server.URL(), prefix })
+	if got := w.ready(http.StatusServiceUnavailable); got.Status != "unready" || !got.Parts.Redis.OK {
+		t.Errorf("without the key: %+v", got)
+	}
+	if err := server.Client().Del(t.Context(), key).Err(); err != nil {
+		t.Fatal(err)
+	}
+	w.ahead(2 * time.Second) // after a failure, the key is read again after a second
 	w.ready(http.StatusOK)
 }
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	logtest "github.com/sirupsen/logrus/hooks/test"
@@ -161,12 +162,34 @@ func TestALostConnectionIsDoubted(t *testing.T) {
 func TestTheProofTakesTwiceTheTime(t *testing.T) {
 	t.Parallel()
 	const reuse = 400 * time.Millisecond
-	s := serveWire(t, false, func(p peer) bool { p.says(created201); <-time.After(reuse * 3 / 2); return false })
-	client := s.client(t, func(c *upstream.Config) { c.Timeouts.Reuse = new(reuse) }, upstream.WithoutProof())
-	_, _ = client.CreateOrder(t.Context(), []byte(`{}`))
-	<-time.After(reuse * 5 / 2)
-	if _, proven, _ := client.Kept(); proven {
-		t.Error("proven")
+	for name, closes := range map[string]bool{"closed": true, "kept": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			end := make(chan struct{})
+			s := serveWire(t, false, func(p peer) bool { p.says(created201); <-end; return false })
+			tokens := s.tokens(t)
+			synctest.Test(t, func(t *testing.T) {
+				client := s.clientOf(t, tokens, func(c *upstream.Config) { c.Timeouts.Reuse = new(reuse) }, upstream.WithoutProof())
+				if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(reuse * 3 / 2)
+				if idle, proven, _ := client.Kept(); idle != 1 || proven {
+					t.Errorf("after 1.5 times reuse: %d idle connections, proven %v; want 1, false", idle, proven)
+				}
+				if closes {
+					close(end)
+					awaitEnd(t, client)
+				}
+				time.Sleep(reuse)
+				if idle, proven, _ := client.Kept(); idle != 0 || proven == closes {
+					t.Errorf("after 2.5 times reuse: %d idle connections, proven %v; want 0, %v", idle, proven, !closes)
+				}
+			})
+			if !closes {
+				close(end)
+			}
+		})
 	}
 }
 
