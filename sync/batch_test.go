@@ -261,7 +261,7 @@ func TestABatchIsShared(t *testing.T) {
 		}
 	}
 	calls := g.service.count()
-	g.service.set(func(s *service) { s.hook = func(context.Context) { time.Sleep(20 * time.Millisecond) } })
+	g.service.set(func(s *service) { s.hook = func(context.Context) { time.Sleep(20 * time.Millisecond) } }) //testwaits:allow the service responds late
 	one, two := &observer{}, &observer{}
 	first := g.another(func(d *menusync.Deps) { d.Observer = one })
 	second := g.another(func(d *menusync.Deps) { d.Observer = two })

@@ -24,7 +24,7 @@ func TestAResetIsNotTheEndOfABody(t *testing.T) {
 					t.Parallel()
 					s := serveWire(t, secured, func(p peer) bool {
 						p.says("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
-						<-time.After(50 * time.Millisecond)
+						<-time.After(50 * time.Millisecond) //testwaits:allow the service responds late
 						p.reset()
 						return false
 					})
@@ -64,7 +64,7 @@ func TestAnIncompleteResponseIsDoubted(t *testing.T) {
 				if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); isUnknownError(err) {
 					unknown++
 				}
-				<-time.After(30 * time.Millisecond)
+				<-time.After(30 * time.Millisecond) //testwaits:allow until the end of the connection has arrived; the client does not report it
 			}
 			if _, proven, _ := client.Kept(); proven || unknown > 1 {
 				t.Errorf("proven %v, %d of 6 orders unknown", proven, unknown)
@@ -144,14 +144,14 @@ func TestALostConnectionIsDoubted(t *testing.T) {
 		t.Fatal("proven at the start")
 	}
 	_, _ = client.CreateOrder(t.Context(), []byte(`{}`))
-	<-time.After(1300 * time.Millisecond)
+	<-time.After(1300 * time.Millisecond) //testwaits:allow the proof takes twice timeouts.reuse
 	_, proven, _ := client.Kept()
 	unknown := 0
 	for range 8 {
 		if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); isUnknownError(err) {
 			unknown++
 		}
-		<-time.After(200 * time.Millisecond)
+		<-time.After(200 * time.Millisecond) //testwaits:allow orders with pauses that the middlebox forgets
 	}
 	if _, still, _ := client.Kept(); unknown > 1 {
 		t.Errorf("proven %v, then %v; %d of 8 orders unknown", proven, still, unknown)
@@ -199,7 +199,7 @@ func TestADoubtClosesIdleConnections(t *testing.T) {
 	t.Parallel()
 	const reuse = 400 * time.Millisecond
 	s := serveWire(t, false, func(p peer) bool {
-		<-time.After(50 * time.Millisecond)
+		<-time.After(50 * time.Millisecond) //testwaits:allow the service responds late
 		if p.order == 2 {
 			return false
 		}
@@ -219,7 +219,7 @@ func TestADoubtClosesIdleConnections(t *testing.T) {
 	if idle, proven, _ := client.Kept(); idle != 0 || proven || s.conns.Load() != 3 {
 		t.Errorf("%d idle connections of %d, proven %v; want 0 of 3, false", idle, s.conns.Load(), proven)
 	}
-	<-time.After(3 * reuse)
+	<-time.After(3 * reuse) //testwaits:allow time for a proof, which must not succeed
 	if _, proven, _ := client.Kept(); proven {
 		t.Error("proven again")
 	}

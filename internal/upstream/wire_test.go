@@ -203,7 +203,9 @@ func awaitEnd(t *testing.T, client *upstream.Client) {
 // await waits for a condition.
 func await(t *testing.T, reached func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !reached(); <-time.After(time.Millisecond) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); !reached(); <-tick.C {
 		if time.Now().After(end) {
 			t.Fatal("the condition was not reached within a minute")
 		}

@@ -22,7 +22,7 @@ export async function axe(page, state = 'the page') {
   // Contrast is checked after transitions have ended. Endless animations are ignored.
   await page.evaluate(() => Promise.race([
     Promise.allSettled(document.getAnimations().filter((one) => one.effect?.getComputedTiming().endTime !== Infinity).map((one) => one.finished)),
-    new Promise((resolve) => setTimeout(resolve, 2000)),
+    new Promise((resolve) => setTimeout(resolve, 2000)), //testwaits:allow limits the wait for transitions
   ]));
   if (thorough) await shot(page, state, { full: false });
   const { pathname } = new URL(page.url());

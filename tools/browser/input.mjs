@@ -46,7 +46,7 @@ async function settled(locator) {
   let { top, inside } = await place();
   for (let i = 0; i < 20 && !inside; i++) {
     await locator.scrollIntoViewIfNeeded().catch(() => {}); // it was drawn again
-    await locator.page().waitForTimeout(200);
+    await locator.page().waitForTimeout(200); //testwaits:allow between two measurements
     const next = await place();
     inside = next.top === top;
     top = next.top;

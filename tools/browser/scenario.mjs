@@ -39,7 +39,7 @@ export async function eventually(is, what, limit = timeout) {
     const got = await is();
     if (got) return got;
     must(performance.now() < end, `${what}: not within ${limit / 1000} s`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 50)); //testwaits:allow between two attempts
   }
 }
 

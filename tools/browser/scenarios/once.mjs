@@ -149,7 +149,7 @@ await scenario({ size: 'phone', expected: [...expectedErrors, /net::ERR_(ABORTED
     ordered = true;
     await here.submit.evaluate((button) => button.click());
     await here.outcome.getByText(/4711/).waitFor();
-    await both.waitForTimeout(500);
+    await both.waitForTimeout(500); //testwaits:allow an order would be sent by now
     equal([await here.outcome.getAttribute('data-state'), await count()], ['placed', before], 'the state, and orders');
     await both.close();
   } finally {

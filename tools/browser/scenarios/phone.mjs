@@ -76,7 +76,7 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
   await menu.locator('[part=basket-button]').focus();
   await form.evaluate((one) => one.scrollIntoView({ behavior: 'instant' }));
   await eventually(() => bar.evaluate((one) => one.classList.contains('away')), 'the bar is not needed');
-  await page.waitForTimeout(100); // a browser takes the focus from an invisible element a little later
+  await page.waitForTimeout(100); //testwaits:allow a browser takes the focus from an invisible element a little later
   equal(await bar.evaluate((one) => one.matches(':focus-within')), true, 'the bar has the focus');
   await page.keyboard.press('Tab');
   equal(await form.evaluate((one) => one === document.activeElement), true, 'the focus is in the form');
@@ -90,7 +90,7 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
     await page.evaluate((at) => scrollTo({ top: document.querySelector('larder-menu').scrollHeight * at, behavior: 'instant' }), part);
     await page.evaluate(() => addEventListener('click', () => { globalThis.from = scrollY; }, { capture: true })); // Tab scrolls
     await pressBar(menu.locator('[part=basket-button]'));
-    await page.waitForTimeout(1200); // until the heights no longer change
+    await page.waitForTimeout(1200); //testwaits:allow until the heights no longer change; a late change is the subject
     const { y } = await form.boundingBox();
     must(y >= 0 && y < 140, `the form begins at ${y} after a tap at ${part} of the menu`);
     let from = await page.evaluate(() => globalThis.from);
@@ -98,10 +98,10 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
     await eventually(() => page.evaluate((at) => Math.abs(scrollY - at) < 200, from), 'Back returns to the place in the menu');
     equal(page.url(), `${larder}/`, 'the page after Back');
     await pressBar(menu.locator('[part=basket-button]'));
-    await page.waitForTimeout(100);
+    await page.waitForTimeout(100); //testwaits:allow while the heights still change
     from = await page.evaluate(() => globalThis.from);
     await page.goBack();
-    await page.waitForTimeout(1200); // the heights may still change
+    await page.waitForTimeout(1200); //testwaits:allow the heights may still change
     const back = await page.evaluate(() => scrollY);
     must(Math.abs(back - from) < 200, `the page is at ${back} after Back at once, not at ${from}`);
   }

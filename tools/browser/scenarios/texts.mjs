@@ -17,7 +17,7 @@ await scenario({ matrix: false, expected: [/status of 404/] }, async ({ open, la
   });
   await page.goto(`${larder}/`, { waitUntil: 'commit' });
   await page.waitForFunction(() => customElements.get('larder-menu'));
-  await page.waitForTimeout(500);
+  await page.waitForTimeout(500); //testwaits:allow English texts would be shown by now
   equal(await shown(page), ['', ''], 'before the texts');
   pass();
   await page.getByText('Ваша корзина пуста').waitFor();
