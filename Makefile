@@ -95,10 +95,10 @@ test-tools: ## Test the commands in tools/
 	cd tools && $(LIKE_RELEASES) go test $(TEST_FLAGS) ./...
 
 .PHONY: lint
-lint: $(BIN)/golangci-lint ## Check style, imports, sizes and common mistakes (the first run builds the linter, which takes minutes)
+lint: $(BIN)/golangci-lint ## Check style, imports, sizes, waits in tests and common mistakes (the first run builds the linter, which takes minutes)
 	$(LINT_ENV) $(BIN)/golangci-lint run --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
 	cd tools/bench && $(LINT_ENV) ../../$(BIN)/golangci-lint run --config ../../.golangci.yml --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
-	cd tools && export $(LIKE_RELEASES); go run ./sizes .. && go run ./prose ..
+	cd tools && export $(LIKE_RELEASES); go run ./sizes .. && go run ./prose .. && go run ./testwaits ..
 
 .PHONY: lint-api
 lint-api: $(API_TOOLS) ## Check the OpenAPI document with spectral and redocly (the first run installs them with npm)

@@ -38,7 +38,8 @@ func livez(c *gin.Context) {
 // health reports whether larder has what it needs to serve. Once ready, it stays ready until it drains.
 type health struct {
 	deps        Deps
-	takesOrders func() bool // reports whether any client may place orders
+	takesOrders func() bool                // reports whether any client may place orders
+	hasKey      func(context.Context) bool // reports whether tokens can be checked without Redis
 	started     time.Time
 	draining    atomic.Bool
 
@@ -123,8 +124,8 @@ func (h *health) inspect(ctx context.Context) readinessReport {
 }
 
 // startComplete reports whether the start is complete. At least one restaurant must have a catalogue,
-// if any is configured. In addition, either startGrace has passed, or Redis has answered once
-// and every restaurant without a catalogue has a finished run.
+// if any is configured. In addition, either startGrace has passed, or Redis has answered once, every
+// restaurant without a catalogue has a finished run, and the signing key is in memory (policy H2).
 func (h *health) startComplete(ctx context.Context, found readinessReport) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -136,7 +137,7 @@ func (h *health) startComplete(ctx context.Context, found readinessReport) bool 
 		return false
 	}
 	late := h.deps.Clock().Sub(h.started) >= startGrace
-	h.isReady = late && found.served() > 0 || h.answered && h.allTried(ctx, found)
+	h.isReady = late && found.served() > 0 || h.answered && h.allTried(ctx, found) && h.hasKey(ctx)
 	return h.isReady
 }
 

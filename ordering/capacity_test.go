@@ -79,7 +79,7 @@ func TestTimeLimitStartsOnArrival(t *testing.T) {
 	t.Parallel()
 	var asked, arrived time.Time
 	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
-		d.Journal = leaving{d.Journal, func() { time.Sleep(5 * time.Millisecond); asked = time.Now() }}
+		d.Journal = leaving{d.Journal, func() { time.Sleep(5 * time.Millisecond); asked = time.Now() }} //testwaits:allow so that the two times differ
 		d.Services["main"] = arriving{d.Services["main"], &arrived}
 	})
 	h.placed(t)

@@ -17,12 +17,12 @@ type slowJournal struct {
 }
 
 func (j slowJournal) Begin(ctx context.Context, o ordering.CallSpec) (ordering.Record, error) {
-	defer func() { <-time.After(j.pause) }()
+	defer func() { <-time.After(j.pause) }() //testwaits:allow in the synctest bubble
 	return j.Journal.Begin(ctx, o)
 }
 
 func (j slowJournal) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
-	defer func() { <-time.After(j.pause) }()
+	defer func() { <-time.After(j.pause) }() //testwaits:allow in the synctest bubble
 	return j.Journal.Resolve(ctx, s)
 }
 

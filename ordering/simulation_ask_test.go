@@ -57,7 +57,7 @@ func (a *simRequest) String() string {
 // send sends a request to an instance and does not wait for the response. Nothing else
 // happens at the same moment, so that a run can be repeated.
 func (w *world) send(r *replica, a *simRequest) {
-	time.Sleep(time.Millisecond)
+	time.Sleep(time.Millisecond) //testwaits:allow in the synctest bubble
 	synctest.Wait()
 	ctx, leave := context.WithCancel(w.ctx)
 	w.mu.Lock()

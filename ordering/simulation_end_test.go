@@ -25,7 +25,7 @@ func (s *simulation) converge() {
 		clear(r.gate.delay)
 		r.gate.mu.Unlock()
 	}
-	time.Sleep(3 * time.Minute)
+	time.Sleep(3 * time.Minute) //testwaits:allow in the synctest bubble
 	s.quiesce()
 	s.check()
 	s.allRecorded()

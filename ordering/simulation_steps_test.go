@@ -185,7 +185,7 @@ func (s *simulation) stopDish(t *rapid.T) {
 
 // pass advances the time: usually by seconds, sometimes by more than deadlines and retention.
 func (s *simulation) pass(t *rapid.T) {
-	time.Sleep(rapid.SampledFrom([]time.Duration{
+	time.Sleep(rapid.SampledFrom([]time.Duration{ //testwaits:allow in the synctest bubble
 		100 * time.Millisecond, time.Second, time.Second, 4 * time.Second, 4 * time.Second, 16 * time.Second, 16 * time.Second,
 		time.Minute, time.Minute, 3 * time.Minute, 70 * time.Minute,
 	}).Draw(t, "time"))

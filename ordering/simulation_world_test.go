@@ -146,7 +146,7 @@ func (w *world) start(ctx context.Context, i int) {
 	w.replicas[i] = r
 	go func() {
 		defer close(r.gone)
-		time.Sleep(time.Duration(1+i) * 137 * time.Microsecond) // so that instances do not sweep at the same moment
+		time.Sleep(time.Duration(1+i) * 137 * time.Microsecond) //testwaits:allow so that instances do not sweep at the same moment, in the synctest bubble
 		_ = r.orders.Run(ctx)
 		client.Close()
 	}()
@@ -209,7 +209,7 @@ func (w *world) end() {
 	for _, a := range w.requests {
 		a.leave()
 	}
-	time.Sleep(10 * time.Minute) // the longest limit of anything that may still run
+	time.Sleep(10 * time.Minute) //testwaits:allow the longest limit of anything that may still run, in the synctest bubble
 	synctest.Wait()
 }
 

@@ -185,7 +185,7 @@ func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
 		return err
 	})
 	<-entered
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // almost all of it is spent waiting
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second) //testwaits:allow the test expects its end; almost all of it is spent waiting
 	defer cancel()
 	run, err := g.OnceOf(ctx, "second", runlog.TriggerCron)
 	if err != nil {

@@ -349,17 +349,17 @@ func (g *fixture) schedule(r *menusync.Runner) (stop func()) {
 	return stop
 }
 
-// eventually polls until ok returns true, for at most ten seconds.
+// eventually polls until ok returns true, for at most a minute.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	limit := time.NewTimer(10 * time.Second)
+	limit := time.NewTimer(time.Minute)
 	defer limit.Stop()
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
 	for !ok() {
 		select {
 		case <-limit.C:
-			t.Fatalf("not within 10 s: %s", what)
+			t.Fatalf("not within a minute: %s", what)
 		case <-ticker.C:
 		}
 	}

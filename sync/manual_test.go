@@ -250,7 +250,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	queued := g.start(g.Runner, menusync.Request{})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) //testwaits:allow the test expects its end
 	defer cancel()
 	run, err := g.Wait(ctx, bistro, queued.ID)
 	if !errors.Is(err, context.DeadlineExceeded) || run.State != runlog.StateQueued {

@@ -334,7 +334,7 @@ func TestRollbackRefusals(t *testing.T) {
 		if _, err = g.Rollback(t.Context(), bistro, runlog.Rollback{Version: 1, Hold: cache.HoldReleased}, "", 0); !errors.Is(err, menusync.ErrBusy) {
 			t.Errorf("during a run: %v", err)
 		}
-		left, leave := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		left, leave := context.WithTimeout(t.Context(), 50*time.Millisecond) //testwaits:allow the test expects its end
 		defer leave()
 		if _, err = g.Rollback(left, bistro, runlog.Rollback{Version: 1, Hold: cache.HoldReleased}, "", time.Minute); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a caller whose context ended: %v", err)

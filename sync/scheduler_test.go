@@ -283,7 +283,7 @@ func TestAHangingConnectionDelaysNoOtherConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if run, err = g.Wait(ctx, "own", run.ID); err != nil || run.Outcome != runlog.OutcomeUnchanged {
 		t.Errorf("requested: %+v, %v", run, err)
@@ -343,7 +343,7 @@ func TestRefreshReasons(t *testing.T) {
 	case <-refreshed:
 		t.Error("a client did not wait for the reasons that are being fetched")
 		refreshed <- false
-	case <-time.After(100 * time.Millisecond): // time to continue without them
+	case <-time.After(100 * time.Millisecond): //testwaits:allow time to continue without them, which the test does not expect
 	}
 	close(answer)
 	for range 10 {

@@ -59,15 +59,15 @@ restaurants: [{id: %s, schedule: "@every 48h"}]
 		return metrics.Parse(text)
 	}
 	place(50)
-	<-time.After(5 * time.Second) // afterwards, orders share TCP connections (decision 0062)
+	<-time.After(5 * time.Second) //testwaits:allow orders share TCP connections afterwards (decision 0062)
 	const orders = 400
 	begun := time.Now()
 	place(orders)
 	took := time.Since(begun)
 	allocations, bytes := math.Inf(1), math.Inf(1)
 	for range 3 { // the least, because garbage collections empty the pools
-		first := place(0) // each reads the metrics once
-		<-time.After(took)
+		first := place(0)  // each reads the metrics once
+		<-time.After(took) //testwaits:allow as long as the orders took, to measure what the instance does without them
 		before := place(0) // what the instance does without orders
 		after := place(orders)
 		each := func(series string) float64 { return (after[series] - 2*before[series] + first[series]) / orders }

@@ -25,8 +25,10 @@ func TestOrderingServiceOutage(t *testing.T) {
 	n := float64(len(o.restaurants))
 	failed := func(s metrics.Sample) float64 { return s.Sum("larder_sync_runs_total", `outcome="failed"`) }
 	// The age makes a menu stale after 3 schedules.
+	// The replica learns of a failure after the run is counted.
 	o.until(t, base, "every restaurant is stale, after many tries", func(s metrics.Sample) bool {
-		return s.Sum("larder_restaurants", `state="stale"`) == n && failed(s) >= 4*n && s.Sum("larder_menu_age_seconds") >= 3
+		return s.Sum("larder_restaurants", `state="stale"`) == n && failed(s) >= 4*n && s.Sum("larder_menu_age_seconds") >= 3 &&
+			s.Sum("larder_restaurants_by_last_outcome", `outcome="failed"`) == n
 	})
 	if status, list := clitest.Fetch(t, base+"/v1/restaurants"); status != http.StatusOK || strings.Count(list, `"stale":true`) != len(o.restaurants) {
 		t.Errorf("the restaurants' list: %d %s, want every one stale", status, list)

@@ -106,14 +106,21 @@ func (o *outage) start(t *testing.T) *process {
 	return startProcess(t, []string{"LARDER_LOG_FORMAT=json"}, "serve", "--config", o.config)
 }
 
-// serving waits until the process serves all restaurants, and returns its URL.
+// serving waits until the process is ready and has all menus in memory, and returns its URL. After
+// a start, a menu counts as fresh before its content is loaded: reading it loads it.
 func (o *outage) serving(t *testing.T, p *process) string {
 	t.Helper()
 	base := p.url(t)
 	waitReady(t, base)
-	o.until(t, base, "every menu is served", func(s metrics.Sample) bool {
+	o.until(t, base, "every menu is fresh", func(s metrics.Sample) bool {
 		return s.Sum("larder_restaurants", `state="fresh"`) == float64(len(o.restaurants))
 	})
+	for _, restaurant := range o.restaurants {
+		clitest.Eventually(t, "every menu is served", func() bool {
+			status, _ := clitest.Fetch(t, base+"/v1/restaurants/"+restaurant+"/menu")
+			return status == http.StatusOK
+		})
+	}
 	return base
 }
 

@@ -68,7 +68,7 @@ func TestTheKeyIsReadWhenRedisAnswers(t *testing.T) {
 	defer stop()
 	go keys.run(reading)
 	for keys.signing.Load() == nil && t.Context().Err() == nil {
-		time.Sleep(10 * time.Millisecond) // until run has read the key; it reports nothing
+		time.Sleep(10 * time.Millisecond) //testwaits:allow between two looks: run does not report that it has read the key
 	}
 	server.Stop()
 	if got, err := keys.byID(t.Context(), key.id); err != nil || got == nil || string(got.secret) != string(key.secret) {

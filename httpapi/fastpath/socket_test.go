@@ -2,9 +2,11 @@ package fastpath_test
 
 import (
 	"net"
+	"net/http"
 	"strings"
 	"testing"
-	"time"
+
+	"larder/httpapi/fastpath"
 )
 
 // finish closes the client's sending side.
@@ -19,14 +21,23 @@ func (c *client) finish() {
 	}
 }
 
-// A client may close its sending side together with its last request. This is noticed long before
+// newPatientFixture is newFixture with timeouts that end no connection before the client gives up.
+func newPatientFixture(t *testing.T) *fixture {
+	t.Helper()
+	const long = 4 * limit // an end is noticed in a thirtieth of it
+	return newFixtureOf(t, bodyOf(10),
+		func(cfg *fastpath.Config) { cfg.HeadTimeout, cfg.IdleTimeout = long, long },
+		func(server *http.Server) { server.ReadHeaderTimeout = long })
+}
+
+// A client may close its sending side together with its last request. This is noticed without
 // the idle timeout.
 func TestAnEndThatComesWithTheLastRequestIsSeen(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]int{"the first": 0, "a later one": 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newFixture(t, 10)
+			r := newPatientFixture(t)
 			clients := make([]*client, 50) // among many, some connections deliver both in one read
 			for i := range clients {
 				clients[i] = r.dial()
@@ -35,7 +46,6 @@ func TestAnEndThatComesWithTheLastRequestIsSeen(t *testing.T) {
 					clients[i].receive()
 				}
 			}
-			begun := time.Now()
 			for _, c := range clients {
 				c.send(ask("/body"))
 				c.finish()
@@ -46,9 +56,6 @@ func TestAnEndThatComesWithTheLastRequestIsSeen(t *testing.T) {
 				}
 				c.ends()
 			}
-			if took := time.Since(begun); took > limit/4 {
-				t.Errorf("ended after %v, of an idle time of %v", took, limit)
-			}
 		})
 	}
 }
@@ -56,8 +63,7 @@ func TestAnEndThatComesWithTheLastRequestIsSeen(t *testing.T) {
 // Half a request followed by the end of the connection gets net/http's response at once.
 func TestAnEndBehindHalfARequestIsSeen(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, 10)
-	begun := time.Now()
+	r := newPatientFixture(t)
 	for range 50 {
 		c := r.dial()
 		c.send(ask("/body"))
@@ -67,9 +73,6 @@ func TestAnEndBehindHalfARequestIsSeen(t *testing.T) {
 		if status, err := c.in.ReadString('\n'); err != nil || !strings.HasPrefix(status, "HTTP/1.1 400 ") {
 			t.Fatalf("got %q, %v", status, err)
 		}
-	}
-	if took := time.Since(begun); took > limit/4 {
-		t.Errorf("answered after %v", took)
 	}
 }
 

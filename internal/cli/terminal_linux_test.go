@@ -78,7 +78,9 @@ func (p *initOnTerminal) text() string {
 
 func (p *initOnTerminal) await(what string, reached func() bool) {
 	p.t.Helper()
-	for deadline := time.Now().Add(time.Minute); !reached(); time.Sleep(5 * time.Millisecond) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(time.Minute); !reached(); <-tick.C {
 		if time.Now().After(deadline) {
 			p.t.Fatalf("not reached: %s; the screen shows %q", what, p.text())
 		}

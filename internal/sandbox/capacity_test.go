@@ -17,6 +17,18 @@ func (w *fixture) orderCount() int {
 	return len(list)
 }
 
+// reaches waits until so returns true.
+func reaches(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for limit := time.Now().Add(time.Minute); !so(); <-tick.C {
+		if time.Now().After(limit) {
+			t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
 func TestCapacity_LimitsConcurrency(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -51,17 +63,11 @@ func TestCapacity_ExecutesAfterCallerLeft(t *testing.T) {
 			}
 		})
 	}
-	for sandbox.Running(w.box)+sandbox.Queued(w.box) != 3 {
-		time.Sleep(time.Millisecond)
-	}
+	reaches(t, "all orders have arrived", func() bool { return sandbox.Running(w.box)+sandbox.Queued(w.box) == 3 })
 	leave()
 	clients.Wait()
 	w.settings(`{"capacity":{"concurrent":0,"delay":"0s"}}`)
-	for until := time.Now().Add(20 * time.Second); w.orderCount() != 3; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("%d orders executed, want 3", w.orderCount())
-		}
-	}
+	reaches(t, "all orders are executed", func() bool { return w.orderCount() == 3 })
 }
 
 // Reads need no capacity, and a higher limit starts waiting requests.
@@ -73,18 +79,14 @@ func TestCapacity_Resize(t *testing.T) {
 	defer clients.Wait()
 	defer w.box.Close()
 	clients.Go(func() { _, _ = w.try(t.Context(), http.MethodPost, orders, w.water()) })
-	for sandbox.Running(w.box) == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	reaches(t, "the first order is executed", func() bool { return sandbox.Running(w.box) == 1 })
 	done := make(chan int, 1)
 	clients.Go(func() {
 		if got, err := w.try(t.Context(), http.MethodPost, orders, w.water()); err == nil {
 			done <- got.status
 		}
 	})
-	for sandbox.Queued(w.box) == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	reaches(t, "the second order waits", func() bool { return sandbox.Queued(w.box) == 1 })
 	w.do(http.MethodGet, viewPath+"?restaurantId="+sandbox.BistroID, "").want(http.StatusOK)
 	w.settings(`{"capacity":{"concurrent":0}}`)
 	if status := <-done; status != http.StatusCreated {

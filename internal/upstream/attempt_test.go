@@ -40,7 +40,7 @@ func reply(status int, body string) http.HandlerFunc {
 // slow waits one second before it responds.
 func slow(then http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		<-time.After(time.Second)
+		<-time.After(time.Second) //testwaits:allow in the synctest bubble
 		then(w, r)
 	}
 }

@@ -172,7 +172,7 @@ func TestCertaintyOfBrokenConnections(t *testing.T) {
 		},
 		"reset in a body without a length": func(conn *net.TCPConn) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
-			<-time.After(20 * time.Millisecond)
+			<-time.After(20 * time.Millisecond) //testwaits:allow so that the client reads the response before the reset
 			reset(conn)
 		},
 		"another protocol, without end": func(conn *net.TCPConn) {

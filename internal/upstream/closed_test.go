@@ -28,7 +28,7 @@ func TestAConnectionThatIsClosedBeforeTheRequestIsCertain(t *testing.T) {
 	}()
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := new(net.Dialer).DialContext(ctx, network, address)
-		time.Sleep(20 * time.Millisecond) // until the end of the connection has arrived
+		time.Sleep(20 * time.Millisecond) //testwaits:allow until the end of the connection has arrived; the client does not report it
 		return c, err
 	}
 	client := withTokens(t, "http://"+listener.Addr().String(), upstream.WithWriteDial(dial, nil))

@@ -134,6 +134,17 @@ func (c *Client) Kept() (idle int, proven, usable bool) {
 	return idle, pool.proven, usable
 }
 
+// KeptHasEnded reports whether the service has closed the last idle connection, or sent something on it.
+func (c *Client) KeptHasEnded() bool {
+	pool, ok := c.writes.(*writePool)
+	if !ok {
+		return false
+	}
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
+	return len(pool.idle) > 0 && !pool.idle[len(pool.idle)-1].quiet()
+}
+
 // WithClock replaces the clock for token lifetimes.
 func WithClock(clock func() time.Time) Option {
 	return Option{client: func(c *Client) { c.clock = clock }}

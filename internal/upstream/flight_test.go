@@ -36,7 +36,7 @@ func dripping(beginning, piece string) func(net.Conn) {
 		_, err := conn.Read(make([]byte, 64<<10))
 		for text := beginning; err == nil; text = piece {
 			_, err = io.WriteString(conn, text)
-			<-time.After(time.Second)
+			<-time.After(time.Second) //testwaits:allow in the synctest bubble
 		}
 	}
 }
@@ -46,7 +46,7 @@ func dripping(beginning, piece string) func(net.Conn) {
 func deaf(conn net.Conn) {
 	_, err := conn.Read(make([]byte, 1))
 	for err == nil {
-		<-time.After(time.Minute)
+		<-time.After(time.Minute) //testwaits:allow in the synctest bubble
 		_, err = conn.Write([]byte("H"))
 	}
 }

@@ -67,7 +67,7 @@ func runFrozen(t *testing.T, name, variable string) {
 	if _, err := syscall.Wait4(child.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 		t.Fatalf("the process did not stop: %v, %v\n%s", status, err, &said)
 	}
-	<-time.After(2 * frozenLimit) // a suspended process emits no event when time passes
+	<-time.After(2 * frozenLimit) //testwaits:allow a suspended process emits no event when time passes
 	if err := child.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func suspending(t *testing.T) context.Context {
 				if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
 					fmt.Fprintln(os.Stderr, err)
 				}
-				for time.Since(frozen) < frozenLimit { // another thread may get the signal first
+				for time.Since(frozen) < frozenLimit { //testwaits:allow another thread may get the signal first
 				}
 			})
 		},

@@ -53,7 +53,7 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 						if tc.reuse < tc.idle && dice.IntN(3) > 0 {
 							pause = tc.reuse
 						}
-						<-time.After(pause*9/10 + time.Duration(dice.Int64N(int64(pause/5))))
+						<-time.After(pause*9/10 + time.Duration(dice.Int64N(int64(pause/5)))) //testwaits:allow the idle time is the subject
 						if _, err := client.CreateOrder(t.Context(), []byte(`{"dishList":[]}`)); err != nil {
 							if unsure.Add(1) == 1 {
 								t.Errorf("an order after an idle time of about %s = %v", pause, err)

@@ -20,13 +20,13 @@ func TestAKeptConnectionHasTheLimitsOfTheNewRequest(t *testing.T) {
 	s := serveWire(t, true, func(p peer) bool { p.says(created201); return true })
 	client := s.client(t, nil)
 	_, _ = client.Token(t.Context())
-	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) //testwaits:allow the subject: its end must not end the next order
 	defer cancel()
 	if _, err := client.CreateOrder(short, []byte(`{}`)); err != nil {
 		t.Fatal(err)
 	}
 	awaitKept(t, client)
-	<-time.After(250 * time.Millisecond)
+	<-short.Done()
 	if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil || s.conns.Load() != 1 {
 		t.Errorf("%v, %d connections, want 1", err, s.conns.Load())
 	}
@@ -36,7 +36,7 @@ func TestAKeptConnectionHasTheLimitsOfTheNewRequest(t *testing.T) {
 func TestIdleConnectionsAreClosedInTime(t *testing.T) {
 	t.Parallel()
 	const callers = 4
-	s := serveWire(t, false, func(p peer) bool { <-time.After(20 * time.Millisecond); p.says(created201); return true })
+	s := serveWire(t, false, func(p peer) bool { <-time.After(20 * time.Millisecond); p.says(created201); return true }) //testwaits:allow the service responds late
 	client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse = new(300 * time.Millisecond) })
 	most := 0
 	for range 6 {
@@ -45,10 +45,10 @@ func TestIdleConnectionsAreClosedInTime(t *testing.T) {
 			all.Go(func() { _, _ = client.CreateOrder(t.Context(), []byte(`{}`)) })
 		}
 		all.Wait()
-		<-time.After(150 * time.Millisecond)
+		<-time.After(150 * time.Millisecond) //testwaits:allow half of timeouts.reuse: unused connections are closed, a used one is not
 		idle, _, _ := client.Kept()
 		most = max(most, idle)
-		<-time.After(140 * time.Millisecond)
+		<-time.After(140 * time.Millisecond) //testwaits:allow the next orders come within timeouts.reuse
 	}
 	if most > callers+1 {
 		t.Errorf("%d idle connections, %d orders at the same time; want at most one more", most, callers)
@@ -58,13 +58,15 @@ func TestIdleConnectionsAreClosedInTime(t *testing.T) {
 // A call in progress during Close leaves no idle connection.
 func TestACallThatEndsAfterCloseKeepsNothing(t *testing.T) {
 	t.Parallel()
-	s := serveWire(t, false, func(p peer) bool { <-time.After(200 * time.Millisecond); p.says(created201); return true })
+	arrived, closed := make(chan struct{}), make(chan struct{})
+	s := serveWire(t, false, func(p peer) bool { close(arrived); <-closed; p.says(created201); return true })
 	client := s.client(t, nil)
 	_, _ = client.Token(t.Context())
 	var all sync.WaitGroup
 	all.Go(func() { _, _ = client.CreateOrder(t.Context(), []byte(`{}`)) })
-	<-time.After(100 * time.Millisecond)
+	<-arrived
 	client.Close()
+	close(closed)
 	all.Wait()
 	if idle, _, _ := client.Kept(); idle != 0 {
 		t.Errorf("%d idle connections after Close", idle)

@@ -132,7 +132,7 @@ func TestACancelledWaitReleasesItsSlot(t *testing.T) {
 	t.Parallel()
 	soon := func(t *testing.T) (context.Context, context.CancelFunc) {
 		t.Helper()
-		return context.WithTimeout(t.Context(), time.Second)
+		return context.WithTimeout(t.Context(), time.Second) //testwaits:allow in the synctest bubble
 	}
 	t.Run("for a slot among orders", func(t *testing.T) {
 		t.Parallel()

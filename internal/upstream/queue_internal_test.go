@@ -22,7 +22,7 @@ func testQueue(concurrency int, rate float64) *queue {
 
 // bounds returns the limits of an order that arrives now.
 func bounds() waitLimits {
-	return waitLimits{predictedBy: time.Now().Add(limit / 4), waitUntil: time.Now().Add(limit * 3 / 10)}
+	return waitLimits{predictedBy: time.Now().Add(limit / 4), waitUntil: time.Now().Add(limit * 3 / 10)} //testwaits:allow in the synctest bubble
 }
 
 // queueState is the state that tests compare.
@@ -45,7 +45,7 @@ func (q *queue) order(ctx context.Context, client string, hold time.Duration) (w
 		return time.Since(begun), err
 	}
 	waited = time.Since(begun)
-	time.Sleep(hold)
+	time.Sleep(hold) //testwaits:allow in the synctest bubble
 	q.release(t, true)
 	return waited, nil
 }

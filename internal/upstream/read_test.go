@@ -310,7 +310,7 @@ func breaks(t *testing.T, fails http.HandlerFunc) {
 	if _, err := client.CreateOrder(t.Context(), []byte("{}")); err != nil {
 		t.Errorf("an order while the breaker for reads is open: %v", err)
 	}
-	<-time.After(20 * time.Second)
+	<-time.After(20 * time.Second) //testwaits:allow in the synctest bubble
 	down.Store(false)
 	if _, err := client.RejectionReasons(t.Context()); err != nil {
 		t.Errorf("a read after the service is back: %v", err)

@@ -41,7 +41,7 @@ func TestALargeOrderIsRefusedEarly(t *testing.T) {
 	client := clientOf(t, func(conn net.Conn) {
 		_, _ = io.ReadFull(conn, make([]byte, 100))
 		_, _ = io.WriteString(conn, "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
-		<-time.After(200 * time.Millisecond)
+		<-time.After(200 * time.Millisecond) //testwaits:allow so that the client reads the response before the end of the connection
 	})
 	_, err := client.CreateOrder(t.Context(), append(bytes.Repeat([]byte(" "), 8<<20), "{}"...))
 	var refused *upstream.Error

@@ -32,7 +32,7 @@ func TestWhichConnectionsAreKept(t *testing.T) {
 		return func(p peer) bool {
 			p.says(created201)
 			if p.order == 1 {
-				<-time.After(20 * time.Millisecond)
+				<-time.After(20 * time.Millisecond) //testwaits:allow so that the connection is idle
 				do(p)
 			}
 			return true
@@ -48,7 +48,7 @@ func TestWhichConnectionsAreKept(t *testing.T) {
 		"HTTP/1.0":            {always(strings.Replace(withHeader("Connection: keep-alive"), "1.1", "1.0", 1)), 50 * time.Millisecond},
 		"an announced time that ends": {func(p peer) bool {
 			p.says(withHeader("Keep-Alive: timeout=1"))
-			<-time.After(20 * time.Millisecond)
+			<-time.After(20 * time.Millisecond) //testwaits:allow so that the connection is idle
 			return p.order > 1
 		}, 200 * time.Millisecond},
 		"closed after the response": {func(p peer) bool { p.says(created201); return false }, 50 * time.Millisecond},
@@ -77,7 +77,7 @@ func TestWhichConnectionsAreKept(t *testing.T) {
 					}
 					switch {
 					case tc.pause > 0:
-						<-time.After(tc.pause)
+						<-time.After(tc.pause) //testwaits:allow until what the service did has arrived; the client does not report it
 					case order == 0:
 						awaitKept(t, client)
 					}
@@ -149,7 +149,7 @@ func TestKeptConnectionsAreDoubted(t *testing.T) {
 				}
 				p.says(created201)
 				if idle && ended.CompareAndSwap(false, true) {
-					<-time.After(20 * time.Millisecond)
+					<-time.After(20 * time.Millisecond) //testwaits:allow so that the connection is idle
 					return false
 				}
 				return true
@@ -158,7 +158,7 @@ func TestKeptConnectionsAreDoubted(t *testing.T) {
 			client := s.client(t, nil, upstream.WithLogger(log))
 			for range 2 {
 				_, _ = client.CreateOrder(t.Context(), []byte(`{}`))
-				<-time.After(50 * time.Millisecond)
+				<-time.After(50 * time.Millisecond) //testwaits:allow until the end of the connection has arrived; the client does not report it
 			}
 			if _, proven, _ := client.Kept(); proven {
 				t.Error("kept connections are still used")
@@ -255,12 +255,12 @@ func TestReuseIsProvenFirst(t *testing.T) {
 				}
 			}
 			order()
-			<-time.After(reuse / 5)
+			<-time.After(reuse / 5) //testwaits:allow less than the proof takes
 			order()
 			if conns.Load() != 2 {
 				t.Errorf("%d connections of 2 orders before the proof, want 2", conns.Load())
 			}
-			<-time.After(3 * reuse)
+			<-time.After(3 * reuse) //testwaits:allow the proof takes twice timeouts.reuse
 			if idle, proven, _ := client.Kept(); proven != tc.want || idle != 0 {
 				t.Fatalf("proven %v, %d idle connections; want %v and 0", proven, idle, tc.want)
 			}
@@ -280,7 +280,7 @@ func TestReuseIsProvenFirst(t *testing.T) {
 				t.Errorf("%d connections of 4 orders, %d closed by the client; want %d, %d", conns.Load(), closing.Load(), want, closed)
 			}
 			if tc.want {
-				<-time.After(2 * reuse)
+				<-time.After(2 * reuse) //testwaits:allow longer than timeouts.reuse
 				order()
 				if conns.Load() != 4 {
 					t.Errorf("an order after more than timeouts.reuse: %d connections, want 4", conns.Load())
@@ -347,12 +347,12 @@ func endOfACall(t *testing.T, cancelled bool) {
 		t.Fatal(err)
 	}
 	awaitKept(t, client)
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond) //testwaits:allow the test expects its end
 	defer cancel()
 	if cancelled {
 		ctx, cancel = context.WithCancel(t.Context())
 		defer cancel()
-		time.AfterFunc(50*time.Millisecond, cancel)
+		time.AfterFunc(50*time.Millisecond, cancel) //testwaits:allow the caller leaves while it waits
 	}
 	_, err := client.CreateOrder(ctx, []byte(`{}`))
 	close(gone)

@@ -42,7 +42,7 @@ func farAway(t *testing.T) upstream.DialFunc {
 		}
 		copying.Go(func() { delayed(far, middle) })
 		copying.Go(func() { delayed(middle, far) })
-		<-time.After(roundTripTime)
+		<-time.After(roundTripTime) //testwaits:allow the simulated round trip
 		return near, nil
 	}
 }
@@ -57,14 +57,14 @@ func delayed(to, from net.Conn) {
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for p := range sent {
-			<-time.After(time.Until(p.at))
-			_, _ = to.Write(p.bytes) // an error is seen by the other side
+			<-time.After(time.Until(p.at)) //testwaits:allow the simulated round trip
+			_, _ = to.Write(p.bytes)       // an error is seen by the other side
 		}
 		_ = to.Close()
 	})
 	for block := make([]byte, 64<<10); ; {
 		n, err := from.Read(block)
-		sent <- packet{time.Now().Add(roundTripTime / 2), slices.Clone(block[:n])}
+		sent <- packet{time.Now().Add(roundTripTime / 2), slices.Clone(block[:n])} //testwaits:allow the simulated round trip
 		if err != nil {
 			break
 		}
@@ -82,7 +82,7 @@ func roundTripsOf(t *testing.T, reuse, interval time.Duration, orders int) []flo
 	if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil { // with the token
 		t.Fatal(err)
 	}
-	<-time.After(2*reuse + 4*roundTripTime) // the connection is watched
+	<-time.After(2*reuse + 4*roundTripTime) //testwaits:allow until the connection is watched
 	var took []float64
 	for range orders {
 		begun := time.Now()
@@ -90,7 +90,7 @@ func roundTripsOf(t *testing.T, reuse, interval time.Duration, orders int) []flo
 			t.Error(err)
 		}
 		took = append(took, float64(time.Since(begun))/float64(roundTripTime))
-		<-time.After(time.Until(begun.Add(interval)))
+		<-time.After(time.Until(begun.Add(interval))) //testwaits:allow orders arrive at this interval
 	}
 	slices.Sort(took)
 	return took

@@ -94,7 +94,7 @@ func TestBytesBeforeTheRequestAreNotItsResponse(t *testing.T) {
 					ctx, tries := collectAttempts(beforeWrite(t.Context(), func() {
 						close(taken)
 						<-sent
-						<-time.After(50 * time.Millisecond) // until it has arrived
+						<-time.After(50 * time.Millisecond) //testwaits:allow until it has arrived; the client does not report it
 					}))
 					if op == upstream.OpCreate {
 						created, err := client.CreateOrder(ctx, []byte(`{"dishList":[]}`))
@@ -150,7 +150,7 @@ func TestAPartOfARecordIsNotItsResponse(t *testing.T) {
 			if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
 				t.Fatal(err)
 			}
-			<-time.After(100 * time.Millisecond)
+			<-time.After(100 * time.Millisecond) //testwaits:allow until it has arrived; the client does not report it
 			created, err := client.CreateOrder(t.Context(), []byte(`{}`))
 			if err != nil || created.OrderID != "1" || s.conns.Load() != 2 {
 				t.Errorf("the second order = %q, %v on %d connections; want order 1 on 2", created.OrderID, err, s.conns.Load())
@@ -188,7 +188,7 @@ func TestAPartOfARefusalRepeatsNoOrder(t *testing.T) {
 	if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
 		t.Fatal(err)
 	}
-	<-time.After(100 * time.Millisecond)
+	<-time.After(100 * time.Millisecond) //testwaits:allow until it has arrived; the client does not report it
 	_, err := client.CreateOrder(t.Context(), []byte(`{}`))
 	if n := s.requests.Load(); n != 2 {
 		t.Errorf("2 orders: the service executed %d (%v)", n, err)
@@ -204,7 +204,7 @@ func TestALateRequestIsSentOnANewConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitKept(t, client)
-	late := beforeWrite(t.Context(), func() { <-time.After(250 * time.Millisecond) })
+	late := beforeWrite(t.Context(), func() { <-time.After(250 * time.Millisecond) }) //testwaits:allow longer than timeouts.reuse
 	if _, err := client.CreateOrder(late, []byte(`{}`)); err != nil {
 		t.Errorf("a late order = %v", err)
 	}
@@ -229,7 +229,7 @@ func TestIdleConnectionsAreLimited(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := serveWire(t, false, func(p peer) bool {
-				<-time.After(tc.slow)
+				<-time.After(tc.slow) //testwaits:allow the service responds late
 				p.says(created201)
 				return true
 			})

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -146,13 +147,29 @@ func (s *wireService) serve(accepted net.Conn, settings *tls.Config) {
 	}
 }
 
+// tokens returns the address of a service for tokens. It keeps no connections, so that a client in a synctest
+// bubble has no goroutine that waits for the network: the time of the bubble would stand still.
+func (*wireService) tokens(t *testing.T) string {
+	t.Helper()
+	tokens := httptest.NewUnstartedServer(&service{})
+	tokens.Config.SetKeepAlivesEnabled(false)
+	tokens.Start()
+	t.Cleanup(tokens.Close)
+	return tokens.URL
+}
+
 // client returns a client of the service with kept connections.
 func (s *wireService) client(t *testing.T, change func(*upstream.Config), opts ...upstream.Option) *upstream.Client {
 	t.Helper()
-	tokens := httptest.NewServer(&service{})
-	t.Cleanup(tokens.Close)
+	return s.clientOf(t, s.tokens(t), change, opts...)
+}
+
+// clientOf is client with a service for tokens. It may be called in a synctest bubble, if both services are
+// outside. Then time does not pass while the client waits for them.
+func (s *wireService) clientOf(t *testing.T, tokens string, change func(*upstream.Config), opts ...upstream.Option) *upstream.Client {
+	t.Helper()
 	cfg := config(s.address)
-	cfg.AuthURL, cfg.Timeouts.Reuse = tokens.URL, new(2*time.Second)
+	cfg.AuthURL, cfg.Timeouts.Reuse = tokens, new(2*time.Second)
 	if change != nil {
 		change(&cfg)
 	}
@@ -174,12 +191,23 @@ func awaitKept(t *testing.T, client *upstream.Client) {
 	await(t, func() bool { _, _, usable := client.Kept(); return usable })
 }
 
+// awaitEnd waits until the end of the last kept connection has arrived at the client. In a synctest bubble, no
+// time passes.
+func awaitEnd(t *testing.T, client *upstream.Client) {
+	t.Helper()
+	for !client.KeptHasEnded() {
+		runtime.Gosched()
+	}
+}
+
 // await waits for a condition.
 func await(t *testing.T, reached func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !reached(); <-time.After(time.Millisecond) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); !reached(); <-tick.C {
 		if time.Now().After(end) {
-			t.Fatal("the condition was not reached within 10 s")
+			t.Fatal("the condition was not reached within a minute")
 		}
 	}
 }

@@ -51,15 +51,19 @@ func TestCommitsSharePipelines(t *testing.T) {
 	j, _, p, release := held(t)
 	var orders sync.WaitGroup
 	records := make([]ordering.Record, 60)
+	var started sync.WaitGroup
+	started.Add(len(records))
 	for i := range records {
 		orders.Go(func() {
+			started.Done()
 			var err error
 			if records[i], err = j.Begin(t.Context(), create()); err != nil {
 				t.Errorf("Begin: %v", err)
 			}
 		})
 	}
-	time.Sleep(100 * time.Millisecond) // nearly all of them wait now
+	started.Wait()
+	time.Sleep(100 * time.Millisecond) //testwaits:allow until nearly all of them wait; the journal does not report it
 	release()
 	orders.Wait()
 	if _, answers := p.counts(); answers > 20 {
@@ -83,7 +87,7 @@ func TestSharedPipelineWithoutScript(t *testing.T) {
 	for range orders {
 		all.Go(func() { begun(t, j, create()) })
 	}
-	time.Sleep(100 * time.Millisecond) // nearly all of them wait now
+	time.Sleep(100 * time.Millisecond) //testwaits:allow until nearly all of them wait; the journal does not report it
 	if err := w.client.ScriptFlush(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +102,7 @@ func TestSharedPipelineWithoutScript(t *testing.T) {
 func TestQueuedCommitIsNotSent(t *testing.T) {
 	t.Parallel()
 	j, _, _, release := held(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) //testwaits:allow the test expects its end
 	defer cancel()
 	o := create()
 	if _, err := j.Begin(ctx, o); !errors.Is(err, context.DeadlineExceeded) {
@@ -117,7 +121,7 @@ func TestQueuedCommitWithDetachedContextIsNotSent(t *testing.T) {
 	j, w, _, release := held(t)
 	r := begun(t, w, create())
 	at := time.Now()
-	if err := finishWithin(t, j, r, 50*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+	if err := finishWithin(t, j, r, 50*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) { //testwaits:allow the test expects its end
 		t.Errorf("Finish = %v, want the end of its context", err)
 	}
 	if waited := time.Since(at); waited < 50*time.Millisecond || waited > patience {
@@ -146,7 +150,7 @@ func TestCommitIsSentAgainAfterItsContext(t *testing.T) {
 	j := journal.New(open(t, p.url(), ""), ordering.DefaultConfig(), quiet())
 	r := begun(t, j, create())
 	p.hold()
-	if err := finishWithin(t, j, r, 50*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+	if err := finishWithin(t, j, r, 50*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) { //testwaits:allow the test expects its end
 		t.Errorf("Finish = %v, want the end of its context", err)
 	}
 	for n := range 20 {

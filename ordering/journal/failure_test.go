@@ -191,7 +191,7 @@ func TestBeginAfterAbort(t *testing.T) {
 
 	p.hold()
 	o := create()
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) //testwaits:allow the test expects its end
 	defer cancel()
 	if _, err := j.Begin(ctx, o); err == nil {
 		t.Fatal("Begin returns a record before Redis has the request")

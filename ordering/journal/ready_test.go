@@ -114,7 +114,7 @@ func TestReadyEndsWithItsCaller(t *testing.T) {
 	p := newProxy(t, w.server.Addr())
 	j := journal.New(open(t, p.url(), ""), ordering.DefaultConfig(), quiet())
 	p.hold()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) //testwaits:allow the test expects its end
 	defer cancel()
 	err := j.Ready(ctx, main)
 	wantNotReady(t, err, "does not answer", 5*time.Second)

@@ -17,7 +17,7 @@ export async function axe(page, state = 'the page', { whole = everything } = {})
   // Contrast is checked after transitions have ended. Endless animations are ignored.
   await page.evaluate(() => Promise.race([
     Promise.allSettled(document.getAnimations().filter((one) => one.effect?.getComputedTiming().endTime !== Infinity).map((one) => one.finished)),
-    new Promise((resolve) => setTimeout(resolve, 2000)), // an animation of an invisible element does not end
+    new Promise((resolve) => setTimeout(resolve, 2000)), //testwaits:allow an animation of an invisible element does not end
   ]));
   if (thorough) await shot(page, state, { full: false });
   if (combination?.axe === false) return;

@@ -50,7 +50,7 @@ async function settled(locator) {
   let { top, inside } = await place();
   for (let i = 0; i < 20 && !inside; i++) {
     await locator.scrollIntoViewIfNeeded().catch(() => {}); // it was drawn again
-    await locator.page().waitForTimeout(200); // the time between two looks
+    await locator.page().waitForTimeout(200); //testwaits:allow the time between two looks
     const next = await place();
     inside = next.top === top;
     top = next.top;

@@ -42,7 +42,7 @@ export async function eventually(is, what, limit = timeout) {
     const got = await is();
     if (got) return got;
     must(performance.now() < end, `${what}: not within ${limit / 1000} s`);
-    await new Promise((resolve) => setTimeout(resolve, 50)); // the time between two looks
+    await new Promise((resolve) => setTimeout(resolve, 50)); //testwaits:allow the time between two looks
   }
 }
 

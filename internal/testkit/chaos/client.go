@@ -235,7 +235,7 @@ func (c *client) try(ctx context.Context, made *call) (answer Answer) {
 // sendAgain repeats the last orders before a loss of data, as customers do who have
 // lost their answers. None may be executed again.
 func (s *clients) sendAgain(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 4*time.Second) //testwaits:allow limits how many orders are repeated
 	defer cancel()
 	s.mu.Lock()
 	last := slices.Clone(s.calls)

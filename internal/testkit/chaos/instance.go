@@ -94,7 +94,7 @@ func (l *instanceProcess) url(path string) string { return "http://" + l.addr + 
 
 // ready returns nil if the instance serves menus and can place orders.
 func (l *instanceProcess) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second) //testwaits:allow limits one attempt; callers repeat it
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.url("/readyz"), http.NoBody)
 	if err != nil {

@@ -225,7 +225,7 @@ func (w *testbed) accept() error {
 }
 
 func (w *testbed) acceptAt(instance int) error {
-	ctx, cancel := context.WithTimeout(w.tb.Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(w.tb.Context(), 2*time.Second) //testwaits:allow limits one attempt; accept repeats it
 	defer cancel()
 	ops, err := w.clients.bearer(ctx, instance, "ops")
 	if err != nil {

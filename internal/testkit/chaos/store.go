@@ -110,7 +110,7 @@ func (s *store) awaitTakeover(old *redistest.Server) {
 func (s *store) afterTakeover(master *redistest.Server, end func() error) func() error {
 	began := time.Now()
 	return func() error {
-		if s.form != Single && time.Since(began) > failoverAfter/2 {
+		if s.form != Single && time.Since(began) > failoverAfter/2 { //testwaits:allow in doubt, waits for the takeover
 			s.awaitTakeover(master)
 		}
 		return end()
@@ -260,7 +260,8 @@ func (s *store) replicasFirst(
 			return nil, err
 		}
 		ends = append(ends, end)
-		time.Sleep(time.Second) // the others acknowledge in the meantime, if any
+		//testwaits:allow the fault lasts so long; the others acknowledge in the meantime, if any
+		time.Sleep(time.Second)
 	}
 	master.Stop()
 	return func() error {
@@ -298,12 +299,12 @@ func fillDisk(ctx context.Context, master *redistest.Server) (end func() error, 
 			return err
 		}
 		err := errors.New("not asked")
-		for range 100 { // the server tries again once a second
+		for range 1200 { // for a minute; the server tries again once a second
 			err = client.ConfigSet(ctx, "appendfsync", "always").Err()
 			if err == nil && !strings.Contains(master.Info(ctx, "persistence"), "aof_last_write_status:err") {
 				break
 			}
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(50 * time.Millisecond) //testwaits:allow between two attempts
 		}
 		return errors.Join(err, client.Close())
 	}, master.FillDisk()

@@ -35,7 +35,7 @@ func TestAwaitFindsWhatTheChildPrints(t *testing.T) {
 	if log, err := os.ReadFile(child.LogPath()); err != nil || string(log) != "first\nlistening on here\n" {
 		t.Errorf("the log: %q, %v", log, err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond) //testwaits:allow the test expects its end
 	defer cancel()
 	if _, err := child.Await(ctx, regexp.MustCompile(`(never)`)); err == nil || !strings.Contains(err.Error(), "said nothing like") {
 		t.Errorf("Await of what is never printed: %v", err)

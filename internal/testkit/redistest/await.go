@@ -29,7 +29,7 @@ func await(tb testing.TB, what string, agreed func(ctx context.Context) error) {
 	defer ticker.Stop()
 	var missing error // the last error, not the timeout
 	for {
-		poll, end := context.WithTimeout(ctx, groupPollWithin)
+		poll, end := context.WithTimeout(ctx, groupPollWithin) //testwaits:allow limits one attempt, which is repeated
 		err := agreed(poll)
 		end()
 		switch {

@@ -226,7 +226,7 @@ func (s *Server) startLocked(newPort bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.tb.Context()), readyWithin)
 	defer cancel()
 	for attempt := range startAttempts {
-		time.Sleep(time.Duration(attempt) * portRetry)
+		time.Sleep(time.Duration(attempt) * portRetry) //testwaits:allow between two attempts
 		if newPort {
 			s.port = freePort(ctx, s.tb, s.bus)
 			if s.front != nil {

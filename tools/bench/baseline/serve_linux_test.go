@@ -47,7 +47,7 @@ func start(t *testing.T, answers baseline.Answers) (address string) {
 			if err != nil {
 				t.Errorf("Serve: %v", err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("Serve goes on after its context has ended")
 		}
 	})

@@ -39,7 +39,7 @@ func begin(t *testing.T, words ...string) (address string) {
 			if err != nil {
 				t.Errorf("%v: %v", words, err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Errorf("%v goes on after its context has ended", words)
 		}
 	})

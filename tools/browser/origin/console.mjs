@@ -36,7 +36,7 @@ await scenario({ matrix: false, expected, origins: [larder, closed, strange, bac
     for (const word of words) must(said[0].includes(word), `${word} is not in ${said[0]}`);
     await page.locator('larder-menu').getByText(shown).waitFor();
     await again.click();
-    await page.waitForTimeout(300); // the second attempt fails with nothing to see; a second message would come with it
+    await page.waitForTimeout(300); //testwaits:allow the second attempt fails with nothing to see; a second message would come with it
     equal(said.length, 1, `messages: ${said.join('\n')}`);
     step(`  ${said[0]}`);
   };
@@ -92,7 +92,7 @@ await scenario({ matrix: false, expected, origins: [larder, closed, strange, bac
   const late = await visit(site, 'restaurant=', 'id=');
   await late.page.evaluate((id) => document.querySelectorAll('larder-menu, larder-order-form').forEach((element) => { element.restaurant = id; }), bistro);
   await parts(late.page).choose.waitFor();
-  await late.page.waitForTimeout(3500); // the element reports a missing attribute after 3 s
+  await late.page.waitForTimeout(3500); //testwaits:allow the element reports a missing attribute after 3 s
   equal(late.said, [], 'messages');
 
   step('a slot of a dish that does not exist is reported once');

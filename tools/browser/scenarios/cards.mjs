@@ -219,7 +219,7 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
     await desk.page.locator('larder-menu .arrow').last().click();
     await eventually(() => strip.evaluate((nav, left) => Math.abs(nav.scrollLeft) > left + 100, before), 'the arrow moves the categories');
   }
-  await desk.page.waitForTimeout(1100); // after a jump the page may still scroll
+  await desk.page.waitForTimeout(1100); //testwaits:allow after a jump the page may still scroll
   await desk.page.mouse.move(300, 600);
   await desk.page.mouse.wheel(0, 2500);
   await eventually(async () => (await strip.locator('[aria-current=true]').innerText()) !== (await strip.locator('button').nth(1).innerText()), 'the current category follows the page');

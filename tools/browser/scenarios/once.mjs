@@ -150,7 +150,7 @@ await scenario({ size: 'phone', expected: [...expectedErrors, /^request failed: 
     await here.submit.evaluate((button) => button.click());
     await here.outcome.getByText(/4711/).waitFor();
     await both.unrouteAll({ behavior: 'wait' });
-    await both.waitForTimeout(500); // a wrong order would follow the validation
+    await both.waitForTimeout(500); //testwaits:allow a wrong order would follow the validation
     equal([await here.outcome.getAttribute('data-state'), await count()], ['placed', before], 'the state, and orders');
     await both.close();
   } finally {

@@ -65,14 +65,14 @@ await scenario({ expected: [/^request failed: 404 /] }, async ({ page, open, lar
     await slow.route('**/menu', async (route) => { await held; await route.continue(); });
     await slow.goto(`${larder}/`);
     await slow.waitForFunction(() => document.querySelector('larder-menu').shadowRoot);
-    await slow.waitForTimeout(200); // the HTML menu must stay
+    await slow.waitForTimeout(200); //testwaits:allow the HTML menu must stay
     equal(await slow.locator('larder-menu .plain h3').first().isVisible(), true, `${size}: the HTML menu is visible until the menu is loaded`);
     equal(await slow.locator('larder-menu .skeleton').first().isVisible(), false, `${size}: a skeleton is visible`);
     await axe(slow, `the HTML menu in the element, ${size}`);
     const before = await slow.locator('larder-menu .plain h3').first().boundingBox();
     release();
     await slow.locator('larder-menu [part=card]').first().waitFor();
-    await slow.waitForTimeout(300); // later shifts count too
+    await slow.waitForTimeout(300); //testwaits:allow later shifts count too
     const { by, what } = await slow.evaluate(() => globalThis.moved);
     const after = await slow.locator('larder-menu [part=name]').first().boundingBox();
     must(Math.abs(before.y - after.y) < 1 && Math.abs(before.x - after.x) < 1, `${size}: the first dish was at ${before.x}, ${before.y} and is at ${after.x}, ${after.y}`);

@@ -75,7 +75,7 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
   await menu.locator('[part=basket-button]').focus();
   await form.evaluate((one) => one.scrollIntoView({ behavior: 'instant' }));
   await eventually(() => bar.evaluate((one) => one.classList.contains('away')), 'the bar is not needed');
-  await page.waitForTimeout(100); // a browser takes the focus from an invisible element a little later
+  await page.waitForTimeout(100); //testwaits:allow a browser takes the focus from an invisible element a little later
   equal(await bar.evaluate((one) => one.matches(':focus-within')), true, 'the bar has the focus');
   await page.keyboard.press('Tab');
   equal(await form.evaluate((one) => one === document.activeElement), true, 'the focus is in the form');
@@ -91,7 +91,7 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
     await pressBar(menu.locator('[part=basket-button]'));
     const top = async () => (await form.boundingBox()).y;
     await eventually(async () => await top() >= 0 && await top() < 140, `the form is in view after a tap at ${part} of the menu`);
-    await page.waitForTimeout(1200); // until the heights no longer change
+    await page.waitForTimeout(1200); //testwaits:allow until the heights no longer change
     const y = await top();
     must(y >= 0 && y < 140, `the form begins at ${y} after a tap at ${part} of the menu`);
     let from = await page.evaluate(() => globalThis.from);
@@ -99,11 +99,11 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
     await eventually(() => page.evaluate((at) => Math.abs(scrollY - at) < 200, from), 'Back returns to the place in the menu');
     equal(page.url(), `${larder}/`, 'the page after Back');
     await pressBar(menu.locator('[part=basket-button]'));
-    await page.waitForTimeout(100); // Back while the page still scrolls to the form
+    await page.waitForTimeout(100); //testwaits:allow Back while the page still scrolls to the form
     from = await page.evaluate(() => globalThis.from);
     await page.goBack();
     await eventually(() => page.evaluate((at) => Math.abs(scrollY - at) < 200, from), 'Back at once returns to the place in the menu');
-    await page.waitForTimeout(1200); // the heights may still change
+    await page.waitForTimeout(1200); //testwaits:allow the heights may still change
     const back = await page.evaluate(() => scrollY);
     must(Math.abs(back - from) < 200, `the page is at ${back} after Back at once, not at ${from}`);
   }

@@ -78,7 +78,7 @@ await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, 
       const valid = page.waitForResponse('**/orders/validate');
       press();
       await valid;
-      await page.waitForTimeout(200); // the form must stay as it is
+      await page.waitForTimeout(200); //testwaits:allow the form must stay as it is
       must((await summary.innerText()).includes('Please fix'), 'nothing moves during a press');
       await page.mouse.up();
       await page.unrouteAll({ behavior: 'ignoreErrors' });

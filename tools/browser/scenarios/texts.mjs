@@ -17,7 +17,7 @@ await scenario({ matrix: false, expected: [/^request failed: 404 /] }, async ({ 
   });
   await page.goto(`${larder}/`, { waitUntil: 'commit' });
   await page.waitForFunction(() => customElements.get('larder-menu'));
-  await page.waitForTimeout(500); // the elements must stay empty
+  await page.waitForTimeout(500); //testwaits:allow the elements must stay empty
   equal(await shown(page), ['', ''], 'before the texts');
   pass();
   await page.getByText('Ваша корзина пуста').waitFor();
