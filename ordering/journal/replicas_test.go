@@ -185,13 +185,14 @@ func TestProbesAreLimited(t *testing.T) {
 	if err := client.ConfigResetStat(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	asked := 0
-	for start := time.Now(); time.Since(start) < 2300*time.Millisecond; time.Sleep(10 * time.Millisecond) {
+	asked, began := 0, time.Now()
+	for ; time.Since(began) < 2300*time.Millisecond; time.Sleep(10 * time.Millisecond) {
 		asked++
 		if _, err := j.Begin(t.Context(), create()); !errors.Is(err, journal.ErrReplicas) {
 			t.Fatalf("Begin %d = %v, want ErrReplicas", asked, err)
 		}
 	}
+	most := 1 + int(time.Since(began)/time.Second)
 	stats, err := client.Info(t.Context(), "commandstats").Result()
 	if err != nil {
 		t.Fatal(err)
@@ -202,8 +203,8 @@ func TestProbesAreLimited(t *testing.T) {
 		rejected, _ := strconv.Atoi(m[2])
 		probes += calls + rejected
 	}
-	if probes < 1 || probes > 3 {
-		t.Errorf("%d requests in 2.3 s probed %d times, want 1 to 3", asked, probes)
+	if probes < 1 || probes > most {
+		t.Errorf("%d requests in at least 2.3 s probed %d times, want 1 to %d", asked, probes, most)
 	}
 }
 

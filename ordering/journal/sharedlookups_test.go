@@ -43,12 +43,11 @@ func TestLookupsSharePipelines(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(200 * time.Millisecond)
+	eventually(t, "both pipelines wait", func() bool { waiting, _ := p.counts(); return waiting >= 2 })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	at := time.Now()
-	if _, _, err := j.Lookup(ctx, main, journaltest.Hashed(specs[0].Key)); !errors.Is(err, context.DeadlineExceeded) || time.Since(at) > time.Second {
-		t.Errorf("a lookup whose context ends = %v after %v", err, time.Since(at))
+	if _, _, err := j.Lookup(ctx, main, journaltest.Hashed(specs[0].Key)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a lookup whose context ends = %v", err) // while Redis does not answer
 	}
 	p.release()
 	all.Wait()
