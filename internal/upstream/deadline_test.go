@@ -24,7 +24,7 @@ func TestADeadlineEndsWithItsCall(t *testing.T) {
 			t.Parallel()
 			s := serveWire(t, secured, func(p peer) bool { p.says(created201); return true })
 			client := s.client(t, nil)
-			const short, long = 300 * time.Millisecond, time.Minute
+			const short, long = 2 * time.Second, time.Minute
 			for _, ctx := range []func() context.Context{
 				func() context.Context { return until(t, short) }, //testwaits:allow the subject: the limit of one order must not end the next
 				func() context.Context { return until(t, long) },
@@ -54,6 +54,7 @@ func TestADeadlineEndsACall(t *testing.T) {
 			s := serveWire(t, secured, func(p peer) bool {
 				if p.order > 1 {
 					<-ended
+					return false
 				}
 				p.says(created201)
 				return true
@@ -63,9 +64,9 @@ func TestADeadlineEndsACall(t *testing.T) {
 				t.Fatal(err)
 			}
 			begun := time.Now()
-			_, err := client.CreateOrder(until(t, 300*time.Millisecond), []byte(`{}`)) //testwaits:allow the test expects the end of the context
-			if took := time.Since(begun); !isUnknownError(err) || took < 300*time.Millisecond || took > 30*time.Second {
-				t.Errorf("a call without a response = %v after %v, want unknown after 300ms", err, took)
+			_, err := client.CreateOrder(until(t, time.Second), []byte(`{}`)) //testwaits:allow the test expects the end of the context
+			if took := time.Since(begun); !isUnknownError(err) || took < time.Second {
+				t.Errorf("a call without a response = %v after %v, want unknown after a second", err, took)
 			}
 			if idle, proven, _ := client.Kept(); idle != 0 || proven {
 				t.Errorf("%d idle connections, proven %v; want 0 and a doubt", idle, proven)

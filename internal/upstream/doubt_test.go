@@ -109,7 +109,7 @@ func blackhole(t *testing.T, limit time.Duration) upstream.DialFunc {
 			return nil, err
 		}
 		var mu sync.Mutex
-		last, dead := time.Now(), false
+		last, dead := time.Time{}, false // of the last response
 		copyTo := func(to, from net.Conn) {
 			for b := make([]byte, 4096); ; {
 				n, err := from.Read(b)
@@ -117,8 +117,11 @@ func blackhole(t *testing.T, limit time.Duration) upstream.DialFunc {
 					return
 				}
 				mu.Lock()
-				dead = dead || time.Since(last) > limit
-				last = time.Now()
+				if from == far {
+					last = time.Now()
+				} else {
+					dead = dead || !last.IsZero() && time.Since(last) > limit
+				}
 				lost := dead
 				mu.Unlock()
 				if !lost {

@@ -134,7 +134,8 @@ func (c *Client) Kept() (idle int, proven, usable bool) {
 	return idle, pool.proven, usable
 }
 
-// KeptHasEnded reports whether the service has closed the last idle connection, or sent something on it.
+// KeptHasEnded reports whether the service has closed the last idle connection, or sent something on it. It is also
+// true if none is idle.
 func (c *Client) KeptHasEnded() bool {
 	pool, ok := c.writes.(*writePool)
 	if !ok {
@@ -142,7 +143,7 @@ func (c *Client) KeptHasEnded() bool {
 	}
 	pool.mu.Lock()
 	defer pool.mu.Unlock()
-	return len(pool.idle) > 0 && !pool.idle[len(pool.idle)-1].quiet()
+	return len(pool.idle) == 0 || !pool.idle[len(pool.idle)-1].quiet()
 }
 
 // WithClock replaces the clock for token lifetimes.

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	logtest "github.com/sirupsen/logrus/hooks/test"
@@ -40,30 +41,30 @@ func TestWhichConnectionsAreKept(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		answer func(peer) bool
-		pause  time.Duration // before the second order; 0: until the connection can be used
+		kept   bool
 	}{
-		"a complete response": {always(created201), 0},
-		"a chunked response":  {always("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n1a\r\n" + created201[len(created201)-26:] + "\r\n0\r\n\r\n"), 0},
-		"an announced end":    {always(withHeader("Connection: close")), 50 * time.Millisecond},
-		"HTTP/1.0":            {always(strings.Replace(withHeader("Connection: keep-alive"), "1.1", "1.0", 1)), 50 * time.Millisecond},
+		"a complete response": {always(created201), true},
+		"a chunked response":  {always("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n1a\r\n" + created201[len(created201)-26:] + "\r\n0\r\n\r\n"), true},
+		"an announced end":    {always(withHeader("Connection: close")), false},
+		"HTTP/1.0":            {always(strings.Replace(withHeader("Connection: keep-alive"), "1.1", "1.0", 1)), false},
 		"an announced time that ends": {func(p peer) bool {
 			p.says(withHeader("Keep-Alive: timeout=1"))
 			<-time.After(20 * time.Millisecond) //testwaits:allow so that the connection is idle
 			return p.order > 1
-		}, 200 * time.Millisecond},
-		"closed after the response": {func(p peer) bool { p.says(created201); return false }, 50 * time.Millisecond},
-		"a second response":         {always(created201 + strings.Replace(created201, `"1"`, `"2"`, 1)), 50 * time.Millisecond},
-		"one more byte":             {always(created201 + "\n"), 50 * time.Millisecond},
+		}, false},
+		"closed after the response": {func(p peer) bool { p.says(created201); return false }, false},
+		"a second response":         {always(created201 + strings.Replace(created201, `"1"`, `"2"`, 1)), false},
+		"one more byte":             {always(created201 + "\n"), false},
 		"a body that has no end": {func(p peer) bool {
 			p.says("HTTP/1.1 201 Created\r\n\r\n" + created201[len(created201)-26:])
 			return false
-		}, 50 * time.Millisecond},
-		"closed later":      {later(func(p peer) { _ = p.Close() }), 200 * time.Millisecond},
-		"half closed later": {later(func(p peer) { _ = p.tcp.CloseWrite() }), 200 * time.Millisecond},
-		"reset later":       {later(peer.reset), 200 * time.Millisecond},
+		}, false},
+		"closed later":      {later(func(p peer) { _ = p.Close() }), false},
+		"half closed later": {later(func(p peer) { _ = p.tcp.CloseWrite() }), false},
+		"reset later":       {later(peer.reset), false},
 		"a timeout response later": {later(func(p peer) {
 			p.says("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
-		}), 200 * time.Millisecond},
+		}), false},
 	} {
 		for _, secured := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, TLS %v", name, secured), func(t *testing.T) {
@@ -76,14 +77,15 @@ func TestWhichConnectionsAreKept(t *testing.T) {
 						t.Fatalf("order %d = %+v, %v; want order 1 placed", order, created, err)
 					}
 					switch {
-					case tc.pause > 0:
-						<-time.After(tc.pause) //testwaits:allow until what the service did has arrived; the client does not report it
-					case order == 0:
+					case order > 0:
+					case tc.kept:
 						awaitKept(t, client)
+					default:
+						await(t, client.KeptHasEnded)
 					}
 				}
 				want := int64(2)
-				if tc.pause == 0 {
+				if tc.kept {
 					want = 1
 				}
 				if s.conns.Load() != want || s.requests.Load() != 2 {
@@ -243,50 +245,54 @@ func TestReuseIsProvenFirst(t *testing.T) {
 		t.Run(fmt.Sprint(tc.idle, tc.reuse), func(t *testing.T) {
 			t.Parallel()
 			server, conns, closing := counted(t, tc.idle, reply(http.StatusCreated, `{"orderID":"1"}`))
-			tokens := httptest.NewServer(&service{})
-			t.Cleanup(tokens.Close)
 			cfg := config(server.URL)
-			cfg.AuthURL, cfg.Timeouts.Reuse = tokens.URL, &tc.reuse
-			client := connect(t, cfg)
-			order := func() {
-				t.Helper()
-				if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
-					t.Errorf("CreateOrder() = %v", err)
-				}
-			}
-			order()
-			<-time.After(reuse / 5) //testwaits:allow less than the proof takes
-			order()
-			if conns.Load() != 2 {
-				t.Errorf("%d connections of 2 orders before the proof, want 2", conns.Load())
-			}
-			<-time.After(3 * reuse) //testwaits:allow the proof takes twice timeouts.reuse
-			if idle, proven, _ := client.Kept(); proven != tc.want || idle != 0 {
-				t.Fatalf("proven %v, %d idle connections; want %v and 0", proven, idle, tc.want)
-			}
-			order()
-			if tc.want {
-				awaitKept(t, client)
-			}
-			order()
-			want, closed := int64(4), int64(3)
-			if tc.want {
-				want, closed = 3, 1
-			}
-			if tc.reuse == 0 {
-				closed = 4
-			}
-			if conns.Load() != want || closing.Load() != closed {
-				t.Errorf("%d connections of 4 orders, %d closed by the client; want %d, %d", conns.Load(), closing.Load(), want, closed)
-			}
-			if tc.want {
-				<-time.After(2 * reuse) //testwaits:allow longer than timeouts.reuse
-				order()
-				if conns.Load() != 4 {
-					t.Errorf("an order after more than timeouts.reuse: %d connections, want 4", conns.Load())
-				}
-			}
+			cfg.AuthURL, cfg.Timeouts.Reuse = new(wireService).tokens(t), &tc.reuse
+			synctest.Test(t, func(t *testing.T) { // only the service is outside
+				reuseIsProven(t, connect(t, cfg), reuse, tc.reuse > 0, tc.want, conns, closing)
+			})
 		})
+	}
+}
+
+func reuseIsProven(t *testing.T, client *upstream.Client, reuse time.Duration, enabled, proves bool, conns, closing *atomic.Int64) {
+	t.Helper()
+	order := func() {
+		t.Helper()
+		if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
+			t.Errorf("CreateOrder() = %v", err)
+		}
+	}
+	order()
+	time.Sleep(reuse / 5) //testwaits:allow in the synctest bubble
+	order()
+	if conns.Load() != 2 {
+		t.Errorf("%d connections of 2 orders before the proof, want 2", conns.Load())
+	}
+	if !proves {
+		awaitEnd(t, client)
+	}
+	time.Sleep(3 * reuse) //testwaits:allow in the synctest bubble
+	if idle, proven, _ := client.Kept(); proven != proves || idle != 0 {
+		t.Fatalf("proven %v, %d idle connections; want %v and 0", proven, idle, proves)
+	}
+	order()
+	order()
+	want, closed := int64(4), int64(3)
+	if proves {
+		want, closed = 3, 1
+	}
+	if !enabled {
+		closed = 4
+	}
+	if conns.Load() != want || closing.Load() != closed {
+		t.Errorf("%d connections of 4 orders, %d closed by the client; want %d, %d", conns.Load(), closing.Load(), want, closed)
+	}
+	if proves {
+		time.Sleep(2 * reuse) //testwaits:allow in the synctest bubble
+		order()
+		if conns.Load() != 4 {
+			t.Errorf("an order after more than timeouts.reuse: %d connections, want 4", conns.Load())
+		}
 	}
 }
 
@@ -332,9 +338,10 @@ func TestACallThatEndsClosesItsKeptConnection(t *testing.T) {
 
 func endOfACall(t *testing.T, cancelled bool) {
 	t.Helper()
-	gone := make(chan struct{})
+	sent, gone := make(chan struct{}), make(chan struct{})
 	s := serveWire(t, false, func(p peer) bool {
 		if p.order == 2 {
+			close(sent)
 			<-gone
 			p.says(strings.Replace(created201, `"1"`, `"late"`, 1))
 			return false
@@ -347,12 +354,12 @@ func endOfACall(t *testing.T, cancelled bool) {
 		t.Fatal(err)
 	}
 	awaitKept(t, client)
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond) //testwaits:allow the test expects its end
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) //testwaits:allow the test expects its end
 	defer cancel()
 	if cancelled {
 		ctx, cancel = context.WithCancel(t.Context())
 		defer cancel()
-		time.AfterFunc(50*time.Millisecond, cancel) //testwaits:allow the caller leaves while it waits
+		go func() { <-sent; cancel() }()
 	}
 	_, err := client.CreateOrder(ctx, []byte(`{}`))
 	close(gone)

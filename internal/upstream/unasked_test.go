@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"larder/internal/upstream"
@@ -199,18 +200,20 @@ func TestAPartOfARefusalRepeatsNoOrder(t *testing.T) {
 func TestALateRequestIsSentOnANewConnection(t *testing.T) {
 	t.Parallel()
 	s := serveWire(t, true, func(p peer) bool { p.says(created201); return true })
-	client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse = new(200 * time.Millisecond) })
-	if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
-		t.Fatal(err)
-	}
-	awaitKept(t, client)
-	late := beforeWrite(t.Context(), func() { <-time.After(250 * time.Millisecond) }) //testwaits:allow longer than timeouts.reuse
-	if _, err := client.CreateOrder(late, []byte(`{}`)); err != nil {
-		t.Errorf("a late order = %v", err)
-	}
-	if _, proven, _ := client.Kept(); !proven || s.conns.Load() != 2 || s.requests.Load() != 2 {
-		t.Errorf("proven %v, %d connections, %d requests; want true, 2 and 2", proven, s.conns.Load(), s.requests.Load())
-	}
+	tokens := s.tokens(t)
+	synctest.Test(t, func(t *testing.T) {
+		client := s.clientOf(t, tokens, func(cfg *upstream.Config) { cfg.Timeouts.Reuse = new(200 * time.Millisecond) })
+		if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+		late := beforeWrite(t.Context(), func() { time.Sleep(250 * time.Millisecond) })
+		if _, err := client.CreateOrder(late, []byte(`{}`)); err != nil {
+			t.Errorf("a late order = %v", err)
+		}
+		if _, proven, _ := client.Kept(); !proven || s.conns.Load() != 2 || s.requests.Load() != 2 {
+			t.Errorf("proven %v, %d connections, %d requests; want true, 2 and 2", proven, s.conns.Load(), s.requests.Load())
+		}
+	})
 }
 
 // Before the proof, one connection is kept. Later, only those that can be used are.

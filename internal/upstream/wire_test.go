@@ -169,7 +169,7 @@ func (s *wireService) client(t *testing.T, change func(*upstream.Config), opts .
 func (s *wireService) clientOf(t *testing.T, tokens string, change func(*upstream.Config), opts ...upstream.Option) *upstream.Client {
 	t.Helper()
 	cfg := config(s.address)
-	cfg.AuthURL, cfg.Timeouts.Reuse = tokens, new(2*time.Second)
+	cfg.AuthURL, cfg.Timeouts.Reuse = tokens, new(time.Minute)
 	if change != nil {
 		change(&cfg)
 	}

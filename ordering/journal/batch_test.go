@@ -62,8 +62,7 @@ func TestCommitsSharePipelines(t *testing.T) {
 			}
 		})
 	}
-	started.Wait()
-	time.Sleep(100 * time.Millisecond) //testwaits:allow until nearly all of them wait; the journal does not report it
+	eventually(t, "all of them wait", func() bool { return j.Queued(main) == len(records) })
 	release()
 	orders.Wait()
 	if _, answers := p.counts(); answers > 20 {
@@ -87,7 +86,7 @@ func TestSharedPipelineWithoutScript(t *testing.T) {
 	for range orders {
 		all.Go(func() { begun(t, j, create()) })
 	}
-	time.Sleep(100 * time.Millisecond) //testwaits:allow until nearly all of them wait; the journal does not report it
+	eventually(t, "all of them wait", func() bool { return j.Queued(main) == orders })
 	if err := w.client.ScriptFlush(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +149,13 @@ func TestCommitIsSentAgainAfterItsContext(t *testing.T) {
 	j := journal.New(open(t, p.url(), ""), ordering.DefaultConfig(), quiet())
 	r := begun(t, j, create())
 	p.hold()
-	if err := finishWithin(t, j, r, 50*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) { //testwaits:allow the test expects its end
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- finish(ctx, j, r) }()
+	eventually(t, "the result is sent", func() bool { waiting, _ := p.counts(); return waiting > 0 })
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("Finish = %v, want the end of its context", err)
 	}
 	for n := range 20 {
@@ -169,7 +174,11 @@ func TestCommitIsSentAgainAfterItsContext(t *testing.T) {
 // finishWithin finishes a begun order as ordering.Orders does.
 func finishWithin(t *testing.T, j *journal.Journal, r ordering.Record, limit time.Duration) error {
 	t.Helper()
-	_, err := j.Finish(sleep.Detached(t.Context(), time.Now().Add(limit)), ordering.CallResult{
+	return finish(sleep.Detached(t.Context(), time.Now().Add(limit)), j, r)
+}
+
+func finish(ctx context.Context, j *journal.Journal, r ordering.Record) error {
+	_, err := j.Finish(ctx, ordering.CallResult{
 		Connection: main,
 		Ref:        r.Ref,
 		Call:       1,

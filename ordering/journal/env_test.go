@@ -50,7 +50,7 @@ const (
 	main  = "main" // connection of most tests
 	phone = "+37120000001"
 	// patience limits the wait for asynchronous events.
-	patience = 15 * time.Second
+	patience = time.Minute
 )
 
 // open opens a Redis until the test ends. Keys of an embedded Redis expire.

@@ -55,6 +55,17 @@ func (j *Journal) Check(ctx context.Context, connection, key, value string) erro
 	return err
 }
 
+// Queued returns the number of commits and lookups that wait for the next pipeline of a connection.
+func (j *Journal) Queued(connection string) int {
+	queued, s := 0, j.state(connection)
+	for _, b := range []*batcher{&s.unreplicated, &s.withReplicas, &s.lookups} {
+		b.mu.Lock()
+		queued += len(b.queue)
+		b.mu.Unlock()
+	}
+	return queued
+}
+
 // DurabilityError checks the fields of INFO.
 func (j *Journal) DurabilityError(facts map[string]string) error { return j.durabilityError(facts, 0) }
 

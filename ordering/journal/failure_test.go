@@ -191,13 +191,17 @@ func TestBeginAfterAbort(t *testing.T) {
 
 	p.hold()
 	o := create()
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) //testwaits:allow the test expects its end
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := j.Begin(ctx, o); err == nil {
+	result := make(chan error, 1)
+	go func() {
+		_, err := j.Begin(ctx, o)
+		result <- err
+	}()
+	eventually(t, "the request is on its way", func() bool { waiting, _ := p.counts(); return waiting > 0 })
+	cancel()
+	if err := <-result; err == nil {
 		t.Fatal("Begin returns a record before Redis has the request")
-	}
-	if waiting, _ := p.counts(); waiting == 0 {
-		t.Fatal("no request is waiting")
 	}
 	if err := w.Abort(t.Context(), o); err != nil {
 		t.Fatalf("Abort: %v", err)

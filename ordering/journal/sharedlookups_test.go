@@ -43,11 +43,11 @@ func TestLookupsSharePipelines(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(200 * time.Millisecond)                                   //testwaits:allow until nearly all of them wait; the journal does not report it
+	eventually(t, "both pipelines wait", func() bool { waiting, _ := p.counts(); return waiting >= 2 })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) //testwaits:allow the test expects its end
 	defer cancel()
 	if _, _, err := j.Lookup(ctx, main, journaltest.Hashed(specs[0].Key)); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a lookup whose context ends = %v", err)
+		t.Errorf("a lookup whose context ends = %v", err) // while Redis does not answer
 	}
 	p.release()
 	all.Wait()
