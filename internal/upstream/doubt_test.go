@@ -169,7 +169,9 @@ func TestTheProofTakesTwiceTheTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			end := make(chan struct{})
+			closeConn := sync.OnceFunc(func() { close(end) })
 			s := serveWire(t, false, func(p peer) bool { p.says(created201); <-end; return false })
+			defer closeConn() // before serveWire waits for its connections
 			tokens := s.tokens(t)
 			synctest.Test(t, func(t *testing.T) {
 				client := s.clientOf(t, tokens, func(c *upstream.Config) { c.Timeouts.Reuse = new(reuse) }, upstream.WithoutProof())
@@ -181,7 +183,7 @@ func TestTheProofTakesTwiceTheTime(t *testing.T) {
 					t.Errorf("after 1.5 times reuse: %d idle connections, proven %v; want 1, false", idle, proven)
 				}
 				if closes {
-					close(end)
+					closeConn()
 					awaitEnd(t, client)
 				}
 				time.Sleep(reuse)
@@ -189,9 +191,6 @@ func TestTheProofTakesTwiceTheTime(t *testing.T) {
 					t.Errorf("after 2.5 times reuse: %d idle connections, proven %v; want 0, %v", idle, proven, !closes)
 				}
 			})
-			if !closes {
-				close(end)
-			}
 		})
 	}
 }
