@@ -34,8 +34,8 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 			t.Parallel()
 			want := tc.reuse < tc.idle
 			// On a busy machine an order may take longer than reuse, and then none can share a connection.
-			for slower := time.Duration(1); ; slower *= 2 {
-				conns := ordersWhenIdle(t, tc.idle*slower, tc.reuse*slower, callers, tc.orders)
+			for slower := 1; ; slower *= 2 {
+				conns := ordersWhenIdle(t, tc.idle*time.Duration(slower), tc.reuse*time.Duration(slower), callers, tc.orders)
 				if shared := conns < tc.orders; shared == want {
 					return
 				}
