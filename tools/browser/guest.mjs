@@ -47,6 +47,8 @@ export async function addFries(page) {
   await use(page, dialog.locator('input[type=radio], input[type=checkbox]').first(), 'Space');
   await use(page, add);
   await line.first().waitFor();
+  // The dialog leaves with history.back(), which takes a moment. A reload before that would never end.
+  await eventually(() => page.evaluate(() => history.state?.larder !== true), 'the entry of the dialog is left');
 }
 
 /** Fills in the form for a pickup with the keyboard, or with the input of the combination. */
