@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"testing"
-	"time"
 
 	"larder/internal/upstream"
 )
@@ -17,6 +16,7 @@ func TestAConnectionThatIsClosedBeforeTheRequestIsCertain(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = listener.Close() })
+	closed := make(chan struct{})
 	go func() {
 		for {
 			c, err := listener.Accept()
@@ -24,11 +24,18 @@ func TestAConnectionThatIsClosedBeforeTheRequestIsCertain(t *testing.T) {
 				return
 			}
 			_ = c.Close()
+			select {
+			case closed <- struct{}{}:
+			case <-t.Context().Done():
+				return
+			}
 		}
 	}()
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := new(net.Dialer).DialContext(ctx, network, address)
-		time.Sleep(20 * time.Millisecond) //testwaits:allow until the end of the connection has arrived; the client does not report it
+		if err == nil {
+			<-closed // on loopback, the end of the connection arrives with this
+		}
 		return c, err
 	}
 	client := withTokens(t, "http://"+listener.Addr().String(), upstream.WithWriteDial(dial, nil))

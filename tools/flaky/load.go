@@ -29,7 +29,7 @@ func keepBusy(ctx context.Context, threads int) {
 	}
 	for ctx.Err() == nil {
 		wait(ctx, 50*time.Millisecond)
-		switch ready := readyThreads(threads); {
+		switch ready := readyThreads(threads - 1); {
 		case ready < threads:
 			wanted.Store(min(wanted.Load()+1, int64(threads)))
 		case ready > threads:
@@ -44,12 +44,12 @@ func readyThreads(otherwise int) int {
 	text, err := os.ReadFile("/proc/loadavg") // 0.20 0.18 0.12 READY/ALL 11206
 	fields := strings.Fields(string(text))
 	if err != nil || len(fields) < 4 {
-		return otherwise - 1
+		return otherwise
 	}
 	ready, _, _ := strings.Cut(fields[3], "/")
 	n, err := strconv.Atoi(ready)
 	if err != nil {
-		return otherwise - 1
+		return otherwise
 	}
 	return n - 1 // without the thread that reads the file
 }

@@ -83,6 +83,9 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	fmt.Fprintf(out, "%d test programs are built after %v\n", len(programs), time.Since(begun).Round(time.Second))
 	r := &report{out: out, all: o.count * len(programs), first: map[string]string{}, failures: map[string]int{}}
 	runAll(ctx, o, programs, work, r)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		fmt.Fprintln(out, "interrupted")
+	}
 	return r.print(time.Since(begun))
 }
 

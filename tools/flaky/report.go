@@ -58,7 +58,7 @@ func (r *report) print(took time.Duration) error {
 	switch {
 	case len(r.failures) > 0:
 	case r.done < r.all:
-		return fmt.Errorf("%w: %d of %d test programs did not run within %v", errFailed, r.all-r.done, r.all, totalLimit)
+		return fmt.Errorf("%w: %d of %d test programs did not run to their end", errFailed, r.all-r.done, r.all)
 	default:
 		fmt.Fprintf(r.out, "no test failed in %d runs of test programs, %v\n", r.done, took)
 		return nil

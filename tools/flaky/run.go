@@ -20,38 +20,57 @@ import (
 // runAll runs each program o.count times, several at a time, and adds the results to a
 // report. When the context ends, so do the running programs, and no other one starts.
 func runAll(ctx context.Context, o options, programs []program, work string, r *report) {
-	jobs := make([]program, 0, o.count*len(programs))
-	for range o.count {
-		jobs = append(jobs, programs...)
-	}
-	rand.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
-	// The longest programs first, so that at the end not only one of them is left.
-	slices.SortStableFunc(jobs, func(a, b program) int { return size(b) - size(a) })
-
 	threads := perCore * runtime.NumCPU()
 	loadCtx, stopLoad := context.WithCancel(ctx)
 	defer stopLoad()
 	go keepBusy(loadCtx, threads)
 
-	queue := make(chan int)
-	var workers sync.WaitGroup
-	for range min(threads, len(jobs)) {
-		workers.Go(func() {
-			for i := range queue {
-				begun := time.Now()
-				output := runOnce(ctx, o, jobs[i])
-				r.add(jobs[i].Name, output, time.Since(begun), filepath.Join(work, fmt.Sprintf("%d.log", i)))
-			}
-		})
-	}
-	for i := range jobs {
+	slots := make(chan struct{}, threads)
+	var running sync.WaitGroup
+	defer running.Wait()
+	for i, p := range order(programs, o.count) {
 		select {
-		case queue <- i:
+		case slots <- struct{}{}:
 		case <-ctx.Done():
+			return
+		}
+		running.Go(func() {
+			defer func() { <-slots }()
+			begun := time.Now()
+			output := runOnce(ctx, o, p)
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return // interrupted: its tests may have done nothing wrong
+			}
+			r.add(p.Name, output, time.Since(begun), filepath.Join(work, fmt.Sprintf("%d.log", i)))
+		})
+		if o.pkg == "" {
+			awaitRoom(ctx, threads)
 		}
 	}
-	close(queue)
-	workers.Wait()
+}
+
+// order returns the programs of all rounds in random order. Each round begins with its
+// longest program, so that at the end not only this one is left.
+func order(programs []program, rounds int) []program {
+	var all []program
+	for range rounds {
+		round := slices.Clone(programs)
+		rand.Shuffle(len(round), func(i, j int) { round[i], round[j] = round[j], round[i] })
+		slices.SortStableFunc(round, func(a, b program) int { return size(b) - size(a) })
+		all = append(all, round...)
+	}
+	return all
+}
+
+// awaitRoom returns when the machine has had fewer threads that are ready to run than
+// this for a moment: some test programs start many others.
+func awaitRoom(ctx context.Context, threads int) {
+	for free := 0; free < 5 && ctx.Err() == nil; {
+		wait(ctx, 100*time.Millisecond)
+		if free++; readyThreads(0) > threads {
+			free = 0
+		}
+	}
 }
 
 // size is larger for the packages that take minutes.
