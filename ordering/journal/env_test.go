@@ -202,5 +202,17 @@ func eventually(t *testing.T, what string, so func() bool) {
 	}
 }
 
+// succeeds waits until a call returns no error.
+func succeeds(t *testing.T, what string, call func() error) {
+	t.Helper()
+	var last error
+	defer func() {
+		if t.Failed() {
+			t.Logf("%s: the last error is %v", what, last)
+		}
+	}()
+	eventually(t, what, func() bool { last = call(); return last == nil })
+}
+
 // zero returns a member of a sorted set that is long overdue.
 func zero(member string) redis.Z { return redis.Z{Member: member} }

@@ -145,7 +145,7 @@ func TestReplicaRuleIsAutomatic(t *testing.T) {
 		})
 	}
 	p.replicas[0].Thaw()
-	eventually(t, "orders are opened again", func() bool { _, err := j.Begin(t.Context(), create()); return err == nil })
+	succeeds(t, "orders are opened again", func() error { _, err := j.Begin(t.Context(), create()); return err })
 }
 
 // An instance that found no replica checks again every second, because a failover would
@@ -328,7 +328,7 @@ func TestFinishIsRepeatedAfterAFailover(t *testing.T) {
 
 	p.failover(t, p.replicas[0])
 	p.addReplicaOf(t)
-	eventually(t, "the completion is written again", func() bool { _, err := j.Finish(t.Context(), e); return err == nil })
+	succeeds(t, "the completion is written again", func() error { _, err := j.Finish(t.Context(), e); return err })
 	got, call, err := j.Lookup(t.Context(), main, journaltest.Hashed(o.Key))
 	if err != nil || call != 1 || got.State != ordering.StatePlaced || got.OrderID != "765" {
 		t.Errorf("Lookup = call %d of %+v, %v; want the placed order", call, got, err)
@@ -359,7 +359,7 @@ func TestResolutionIsRepeatedAfterAFailover(t *testing.T) {
 	}
 	p.failover(t, p.replicas[0])
 	p.addReplicaOf(t)
-	eventually(t, "it is resolved again", func() bool { _, err := j.Resolve(t.Context(), s); return err == nil })
+	succeeds(t, "it is resolved again", func() error { _, err := j.Resolve(t.Context(), s); return err })
 	got, call, err := j.Lookup(t.Context(), main, journaltest.Hashed(o.Key))
 	if err != nil || call != 1 || got.OrderID != "765" || got.Calls[0].Resolved == nil || got.Calls[0].Resolved.By != "ops" {
 		t.Errorf("Lookup = call %d of %+v, %v; want it as it was resolved", call, got, err)

@@ -265,7 +265,7 @@ func TestLostClusterMaster(t *testing.T) {
 	if _, err := j.Begin(t.Context(), create(on(gone))); !errors.As(err, &lost) {
 		t.Errorf("Begin on the lost master = %v, want a *JournalError", err)
 	}
-	eventually(t, "the other connections continue", func() bool { _, err := j.Begin(t.Context(), create(on(there))); return err == nil })
+	succeeds(t, "the other connections continue", func() error { _, err := j.Begin(t.Context(), create(on(there))); return err })
 	victim.Restart()
 	eventually(t, "all connections continue", func() bool {
 		_, err := j.Begin(t.Context(), create(on(gone)))
@@ -294,7 +294,7 @@ func TestFormerMasterPausesOrders(t *testing.T) {
 	}
 	p.failover(t, p.replicas[0])
 	p.addReplicaOf(t)
-	eventually(t, "an order is placed on the new master", func() bool { _, err := j.Begin(t.Context(), create()); return err == nil })
+	succeeds(t, "an order is placed on the new master", func() error { _, err := j.Begin(t.Context(), create()); return err })
 	p.master.Stop()
 	former.Restart()
 	p.proxy.follow(former.Addr())
@@ -324,7 +324,7 @@ func TestForkWithMoreCommitsPausesOrders(t *testing.T) {
 	p.failover(t, p.replicas[1])
 	p.addReplicaOf(t)
 	for range 5 {
-		eventually(t, "the other instance places an order", func() bool { _, err := other.Begin(t.Context(), create()); return err == nil })
+		succeeds(t, "the other instance places an order", func() error { _, err := other.Begin(t.Context(), create()); return err })
 	}
 	eventually(t, "the first instance pauses", func() bool {
 		_, err := j.Begin(t.Context(), create())
