@@ -10,15 +10,21 @@ import (
 	"time"
 )
 
-// keepBusy keeps a number of threads ready to run until the context ends: those of
-// other programs, and busy ones of its own in the place of the missing ones.
-func keepBusy(ctx context.Context, threads int) {
-	runtime.GOMAXPROCS(threads + 2) // two more for the rest of this program
-	var wanted atomic.Int64
-	for i := range int64(threads) {
+// load keeps a number of threads of the machine ready to run: those of other programs,
+// and busy ones of its own in the place of the missing ones.
+type load struct {
+	threads int
+	busy    atomic.Int64 // own threads
+	others  atomic.Int64 // a thousand times the mean number of the others in the last second
+}
+
+// run keeps the load until the context ends.
+func (l *load) run(ctx context.Context) {
+	runtime.GOMAXPROCS(l.threads + 2) // two more for the rest of this program
+	for i := range int64(l.threads) {
 		go func() {
 			for ctx.Err() == nil {
-				if i >= wanted.Load() {
+				if i >= l.busy.Load() {
 					wait(ctx, 10*time.Millisecond)
 					continue
 				}
@@ -29,29 +35,43 @@ func keepBusy(ctx context.Context, threads int) {
 	}
 	for ctx.Err() == nil {
 		wait(ctx, 50*time.Millisecond)
-		switch ready := readyThreads(threads - 1); {
-		case ready < threads:
-			wanted.Store(min(wanted.Load()+1, int64(threads)))
-		case ready > threads:
-			wanted.Store(max(wanted.Load()-1, 0))
+		busy := l.busy.Load()
+		ready, ok := readyThreads()
+		if !ok {
+			l.busy.Store(int64(l.threads))
+			return
+		}
+		l.others.Add((1000*max(ready-busy, 0) - l.others.Load()) / 20)
+		switch {
+		case ready < int64(l.threads):
+			l.busy.Store(min(busy+1, int64(l.threads)))
+		case ready > int64(l.threads):
+			l.busy.Store(max(busy-1, 0))
 		}
 	}
 }
 
-// readyThreads returns the number of threads on this machine that run or could run, or
-// otherwise if the system does not report it.
-func readyThreads(otherwise int) int {
+// awaitRoom returns when other programs have kept fewer threads ready for a second: some
+// test programs start many others.
+func (l *load) awaitRoom(ctx context.Context) {
+	for range 5 {
+		wait(ctx, 100*time.Millisecond)
+	}
+	for ctx.Err() == nil && l.others.Load() > 1000*int64(l.threads) {
+		wait(ctx, 100*time.Millisecond)
+	}
+}
+
+// readyThreads returns the number of threads on this machine that run or could run.
+func readyThreads() (int64, bool) {
 	text, err := os.ReadFile("/proc/loadavg") // 0.20 0.18 0.12 READY/ALL 11206
 	fields := strings.Fields(string(text))
 	if err != nil || len(fields) < 4 {
-		return otherwise
+		return 0, false
 	}
 	ready, _, _ := strings.Cut(fields[3], "/")
-	n, err := strconv.Atoi(ready)
-	if err != nil {
-		return otherwise
-	}
-	return n - 1 // without the thread that reads the file
+	n, err := strconv.ParseInt(ready, 10, 64)
+	return n - 1, err == nil // without the thread that reads the file
 }
 
 // wait waits for a time or the end of the context.

@@ -7,8 +7,9 @@
 // Without -pkg it runs all tests of all modules below ROOT N (3) times. With -pkg it
 // runs the tests of one package that match PATTERN N (50) times. TIME (20m) is the limit
 // of one test program; the whole run takes at most 40 minutes.
-// Four test programs for each core run at the same time. While fewer threads than that
-// are ready to run, busy threads take the place of the missing ones.
+// Four test programs for each core run at the same time. Without -pkg, none is started
+// while more threads than that are ready to run, and while fewer are, busy threads take
+// the place of the missing ones.
 //
 // It builds with the flags of GOFLAGS and the tags of TAGS. The outputs of failed test
 // programs are in ROOT/.cache/flaky. The exit status is 1 if a test failed.

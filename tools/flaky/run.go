@@ -21,10 +21,12 @@ import (
 // report. When the context ends, so do the running programs, and no other one starts.
 func runAll(ctx context.Context, o options, programs []program, work string, r *report) {
 	threads := perCore * runtime.NumCPU()
-	loadCtx, stopLoad := context.WithCancel(ctx)
-	defer stopLoad()
-	go keepBusy(loadCtx, threads)
-
+	l := &load{threads: threads}
+	if o.pkg == "" {
+		loadCtx, stopLoad := context.WithCancel(ctx)
+		defer stopLoad()
+		go l.run(loadCtx)
+	}
 	slots := make(chan struct{}, threads)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -44,7 +46,7 @@ func runAll(ctx context.Context, o options, programs []program, work string, r *
 			r.add(p.Name, output, time.Since(begun), filepath.Join(work, fmt.Sprintf("%d.log", i)))
 		})
 		if o.pkg == "" {
-			awaitRoom(ctx, threads)
+			l.awaitRoom(ctx)
 		}
 	}
 }
@@ -60,17 +62,6 @@ func order(programs []program, rounds int) []program {
 		all = append(all, round...)
 	}
 	return all
-}
-
-// awaitRoom returns when the machine has had fewer threads that are ready to run than
-// this for a moment: some test programs start many others.
-func awaitRoom(ctx context.Context, threads int) {
-	for free := 0; free < 5 && ctx.Err() == nil; {
-		wait(ctx, 100*time.Millisecond)
-		if free++; readyThreads(0) > threads {
-			free = 0
-		}
-	}
 }
 
 // size is larger for the packages that take minutes.
