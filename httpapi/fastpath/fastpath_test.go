@@ -60,6 +60,7 @@ type fixture struct {
 	server   *http.Server
 	behind   atomic.Int64
 	panicked atomic.Int64
+	reported chan struct{} // closed by a panic
 	cut      context.CancelFunc
 	group    errgroup.Group
 }
@@ -74,7 +75,7 @@ func bodyOf(size int) []byte { return bytes.Repeat([]byte("larder "), size/7+1)[
 // newFixtureOf is newFixture with other timeouts, for the fast path and for net/http.
 func newFixtureOf(t *testing.T, body []byte, change func(*fastpath.Config), behind func(*http.Server)) *fixture {
 	t.Helper()
-	r := &fixture{t: t, ready: &ready{body: body, held: make(chan struct{}), release: make(chan struct{})}}
+	r := &fixture{t: t, reported: make(chan struct{}), ready: &ready{body: body, held: make(chan struct{}), release: make(chan struct{})}}
 	var config net.ListenConfig
 	inner, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -85,7 +86,7 @@ func newFixtureOf(t *testing.T, body []byte, change func(*fastpath.Config), behi
 		HeadTimeout:  limit,
 		IdleTimeout:  limit,
 		WriteTimeout: limit,
-		OnPanic:      func(any) { r.panicked.Add(1) },
+		OnPanic:      func(any) { r.panicked.Add(1); close(r.reported) },
 	}
 	if change != nil {
 		change(&cfg)
@@ -254,6 +255,11 @@ func TestAPanicClosesItsConnectionAlone(t *testing.T) {
 	c.ends()
 	other.send(ask("/body"))
 	other.receive()
+	select { // the connection is closed before the report
+	case <-r.reported:
+	case <-time.After(limit):
+		t.Fatal("the panic is not reported")
+	}
 	if n := r.panicked.Load(); n != 1 {
 		t.Errorf("%d panics were reported", n)
 	}
@@ -353,7 +359,7 @@ func TestAcceptSurvivesPassingFaults(t *testing.T) {
 	}
 	broken := &faulty{Listener: inner}
 	broken.faults.Store(3)
-	r := &fixture{t: t, ready: &ready{body: []byte("b")}, server: &http.Server{
+	r := &fixture{t: t, reported: make(chan struct{}), ready: &ready{body: []byte("b")}, server: &http.Server{
 		ReadHeaderTimeout: limit, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}}
 	r.listener = fastpath.New(broken, fastpath.Config{
