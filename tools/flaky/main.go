@@ -36,7 +36,7 @@ const (
 	totalLimit = 40 * time.Minute
 	// coreMinutes is the processor time that all tests need for one round, by a
 	// measurement. It is for the announcement only.
-	coreMinutes = 15
+	coreMinutes = 9
 )
 
 // options are the arguments of the command.
