@@ -79,8 +79,12 @@ release: ## Build the release archives (linux and darwin, amd64 and arm64) in di
 
 .PHONY: test
 test: test-needs ## Run all tests (installs redis-server and Chromium with apt if possible); make race uses the race detector
+	$(MAKE) --no-print-directory --jobs=2 --keep-going test-larder test-bench test-deploy test-tools
+
+# These take longest, so they start first, without a dependency. The tests of the other modules run beside them.
+.PHONY: test-larder
+test-larder:
 	$(LIKE_RELEASES) go test $(TEST_FLAGS) ./...
-	$(MAKE) --no-print-directory --jobs=2 test-bench test-deploy test-tools
 
 .PHONY: test-bench
 test-bench: test-needs ## Test the benchmarks in tools/bench
