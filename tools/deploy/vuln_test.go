@@ -34,7 +34,7 @@ func TestVuln(t *testing.T) {
 		fails bool
 		says  string
 	}{
-		"a call of a vulnerable function fails":   {"1.99.0", true, "GO-2026-0001"},
+		"a call of a vulnerable function fails":   {"1.99.0", true, "failed with status 3"},
 		"a fixed vulnerability passes":            {"1.20.0", false, "No vulnerabilities found"},
 		"without the database nothing is checked": {"", false, "make vuln checked nothing"},
 	} {
@@ -67,6 +67,7 @@ func vulnerabilities(fixed string) map[string]string {
 		"index/modules.json": fmt.Sprintf(`[{"path":"stdlib","vulns":[{"id":"GO-2026-0001",%s,"fixed":%q}]}]`, at, fixed),
 		"index/vulns.json":   `[{"id":"GO-2026-0001",` + at + `}]`,
 		"ID/GO-2026-0001.json": fmt.Sprintf(`{"schema_version":"1.3.1","id":"GO-2026-0001",%s,"details":"For a test.",
+			"database_specific":{"url":"https://example.com/GO-2026-0001"},
 			"affected":[{"package":{"name":"stdlib","ecosystem":"Go"},
 				"ranges":[{"type":"SEMVER","events":[{"introduced":"0"},{"fixed":%q}]}],
 				"ecosystem_specific":{"imports":[{"path":"errors","symbols":["New"]}]}}]}`, at, fixed),
