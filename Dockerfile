@@ -1,6 +1,7 @@
 # syntax=docker/dockerfile:1
 
 # Cross-compiled on the builder's platform: larder needs no C compiler.
+# The release of the toolchain line in go.mod.
 FROM --platform=$BUILDPLATFORM golang:1.26.11-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./

@@ -143,7 +143,7 @@ tidy-check: ## Check that go.mod and go.sum are tidy
 .PHONY: flaky
 flaky: test-needs ## Find tests that fail by chance: run all tests FLAKY_COUNT (3) times in random order on busy cores; PKG=./sync RUN=TestX: these 50 times
 	cd tools && go build -o ../.cache/bin/flaky ./flaky
-	$(LIKE_RELEASES) .cache/bin/flaky $(if $(FLAKY_COUNT),-count $(FLAKY_COUNT)) $(if $(PKG),-pkg $(PKG)) $(if $(RUN),-run '$(RUN)') .
+	$(LIKE_RELEASES) .cache/bin/flaky $(if $(FLAKY_COUNT),-count '$(FLAKY_COUNT)') $(if $(PKG),-pkg '$(PKG)') $(if $(value RUN),-run '$(value RUN)') .
 
 .PHONY: race
 race: race-needs ## Run the tests of larder and its benchmarks with the race detector in random order, those of concurrent packages RACE_COUNT (3) times
@@ -180,8 +180,8 @@ release-check: ## Build the release for RELEASE_TARGETS (all) twice, the second 
 	diff -r .cache/release/first .cache/release/second
 
 .PHONY: vuln
-vuln: $(BIN)/govulncheck ## Check larder and its tools for known vulnerabilities (VULN_DB: the database); without the database it says so and checks nothing
-	$(RELEASE_GO) tools/vuln $(CURDIR)/$(BIN)/govulncheck . tools tools/bench tools/deploy
+vuln: $(BIN)/govulncheck ## Check larder and its tools for known vulnerabilities (VULN_DB: the database); without a database it says so and checks nothing
+	@$(RELEASE_GO) tools/vuln $(CURDIR)/$(BIN)/govulncheck . tools tools/bench tools/deploy
 
 # The parts of make verify. The long forms are the parts by themselves: make race (three times), make release-check (all
 # platforms).
@@ -279,7 +279,7 @@ clean: ## Remove build results and caches: bin/, dist/ and .cache/
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	  /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: test-needs
 test-needs:

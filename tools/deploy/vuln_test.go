@@ -36,7 +36,7 @@ func TestVuln(t *testing.T) {
 	}{
 		"a call of a vulnerable function fails":   {"1.99.0", true, "failed with status 3"},
 		"a fixed vulnerability passes":            {"1.20.0", false, "No vulnerabilities found"},
-		"without the database nothing is checked": {"", false, "make vuln checked nothing"},
+		"without the database nothing is checked": {"", true, "make vuln checked nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

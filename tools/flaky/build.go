@@ -23,15 +23,13 @@ type program struct {
 
 // build compiles the test programs of one package, or of all packages of all modules.
 func build(ctx context.Context, o options, work string) ([]program, error) {
-	folders, pattern := []string{o.pkg}, "."
+	folders, pattern := []string{o.folder}, "."
 	if o.pkg == "" {
 		var err error
 		if folders, err = modules(o.root); err != nil {
 			return nil, err
 		}
 		pattern = "./..."
-	} else if !filepath.IsAbs(o.pkg) {
-		folders[0] = filepath.Join(o.root, o.pkg)
 	}
 	var all []program
 	for _, folder := range folders {

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // sample has one test of each kind. The number of its runs is the size of a file.
@@ -14,6 +19,8 @@ const sample = `package sample
 
 import (
 	"os"
+	"os/exec"
+	"strconv"
 	"testing"
 )
 
@@ -35,6 +42,22 @@ func TestEverySecondTime(t *testing.T) {
 	})
 }
 
+func TestSkipped(t *testing.T) { t.Skip("not here") }
+
+func TestStartsAProcess(t *testing.T) {
+	if os.Getenv("CHILD") == "" {
+		return
+	}
+	child := exec.Command("sleep", "600")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(os.Getenv("CHILD"), []byte(strconv.Itoa(child.Process.Pid)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	select {}
+}
+
 func TestHangs(t *testing.T) {
 	if os.Getenv("HANG") != "" {
 		select {}
@@ -52,6 +75,11 @@ func TestPanics(t *testing.T) {
 // flaky runs the command over a module with the sample, and returns what it prints.
 func flaky(t *testing.T, args ...string) (string, error) {
 	t.Helper()
+	return flakyUntil(t.Context(), t, args...)
+}
+
+func flakyUntil(ctx context.Context, t *testing.T, args ...string) (string, error) {
+	t.Helper()
 	root := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module sample\n\ngo 1.26.0\n", "sample_test.go": sample} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
@@ -59,7 +87,7 @@ func flaky(t *testing.T, args ...string) (string, error) {
 		}
 	}
 	var out strings.Builder
-	err := run(t.Context(), &out, append(args, root))
+	err := run(ctx, &out, append(args, root))
 	t.Log(out.String())
 	return out.String(), err
 }
@@ -78,7 +106,7 @@ func TestFailuresAreCounted(t *testing.T) { //nolint:paralleltest // it keeps al
 func TestOneTestOfAPackage(t *testing.T) {
 	t.Parallel()
 	out, err := flaky(t, "-pkg", ".", "-run", "TestGood")
-	if err != nil || !strings.Contains(out, "no test failed in 50 runs") {
+	if err != nil || !strings.Contains(out, "no test failed; runs of test programs: 50") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -101,9 +129,57 @@ func TestACrashNamesTheRunningTest(t *testing.T) {
 
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{}, {"-count", "-1", "."}, {"-run", "TestX", "."}, {"a", "b"}} {
-		if err := run(t.Context(), &strings.Builder{}, args); err == nil || errors.Is(err, errFailed) {
+	for says, args := range map[string][]string{
+		"usage:":                      {},
+		"FOLDER is one package":       {"a", "b"},
+		`"-1": use a number`:          {"-count", "-1", "."},
+		`"0": use a number`:           {"-count", "0", "."},
+		`"abc": use a number`:         {"-count", "abc", "."},
+		"needs a package":             {"-run", "TestX", "."},
+		"missing closing )":           {"-pkg", ".", "-run", "Test(", "."},
+		"there is no folder ./nope":   {"-pkg", "./nope", "."},
+		"there is no folder ./sync/…": {"-pkg", "./sync/…", "."},
+	} {
+		if err := run(t.Context(), &strings.Builder{}, args); err == nil || errors.Is(err, errFailed) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: the error is %v", args, err)
 		}
+	}
+}
+
+func TestTestsThatDoNotRunAreNotGood(t *testing.T) {
+	t.Parallel()
+	for pattern, says := range map[string]string{"TestNope": "no test of . matches", "TestSkipped": "was skipped"} {
+		if _, err := flaky(t, "-pkg", ".", "-run", pattern, "-count", "1"); err == nil || errors.Is(err, errFailed) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: the error is %v", pattern, err)
+		}
+	}
+}
+
+// After an interrupt, nothing that a test has started is left.
+func TestAnInterruptLeavesNothing(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	t.Setenv("CHILD", pids)
+	ctx, interrupt := context.WithCancel(t.Context())
+	go func() {
+		defer interrupt()
+		for text, _ := os.ReadFile(pids); len(text) == 0 && t.Context().Err() == nil; text, _ = os.ReadFile(pids) {
+			time.Sleep(10 * time.Millisecond) //testwaits:allow a poll, until the test has started a process
+		}
+	}()
+	_, err := flakyUntil(ctx, t, "-pkg", ".", "-run", "TestStartsAProcess", "-count", "1")
+	if err == nil || !strings.Contains(err.Error(), "interrupted after 0 of 1 runs; 0 tests failed") {
+		t.Errorf("the error is %v", err)
+	}
+	text, err := os.ReadFile(pids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err := syscall.Kill(pid, 0); err == nil && !strings.Contains(string(state), ") Z ") {
+		t.Errorf("the process %d is running", pid)
 	}
 }

@@ -12,7 +12,8 @@
 // the place of the missing ones.
 //
 // It builds with the flags of GOFLAGS and the tags of TAGS. The outputs of failed test
-// programs are in ROOT/.cache/flaky. The exit status is 1 if a test failed.
+// programs are in ROOT/.cache/flaky. The exit status is 1 if a test failed, and 2 if
+// nothing can be said: wrong arguments, no matching test, an interrupt.
 package main
 
 import (
@@ -24,7 +25,10 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -42,6 +46,8 @@ const (
 // options are the arguments of the command.
 type options struct {
 	root, pkg, run string
+	folder         string // of the package
+	temp           string // the folder for temporary files of tests
 	count          int
 	limit          time.Duration // of one test program
 }
@@ -82,10 +88,22 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	fmt.Fprintf(out, "%d test programs are built after %v\n", len(programs), time.Since(begun).Round(time.Second))
+	// Tests that are stopped leave their files.
+	if o.temp, err = os.MkdirTemp("", "flaky"); err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(o.temp) }()
 	r := &report{out: out, all: o.count * len(programs), first: map[string]string{}, failures: map[string]int{}}
 	runAll(ctx, o, programs, work, r)
-	if errors.Is(ctx.Err(), context.Canceled) {
-		fmt.Fprintln(out, "interrupted")
+	nothing := r.done == r.all && len(r.failures) == 0 && r.ran == 0
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		_ = r.print(time.Since(begun))
+		return fmt.Errorf("interrupted after %d of %d runs; %d tests failed in these", r.done, r.all, len(r.failures))
+	case nothing && r.skipped > 0:
+		return fmt.Errorf("every test of %s that matches %q was skipped", o.pkg, o.run)
+	case nothing:
+		return fmt.Errorf("no test of %s matches %q: see go test -list . %s", o.pkg, o.run, o.pkg)
 	}
 	return r.print(time.Since(begun))
 }
@@ -93,42 +111,60 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 // parse reads the arguments.
 func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("flaky", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // the error says what is wrong
 	var o options
+	var count string
 	flags.StringVar(&o.pkg, "pkg", "", "the folder of one package; the default is all packages")
 	flags.StringVar(&o.run, "run", "", "with -pkg: the tests, as for go test -run")
-	flags.IntVar(&o.count, "count", 0, "how often each test runs; the default is 3, or 50 with -pkg")
+	flags.StringVar(&count, "count", "", "how often each test runs; the default is 3, or 50 with -pkg")
 	flags.DurationVar(&o.limit, "limit", 20*time.Minute, "the time limit of one test program")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	if flags.NArg() != 1 {
-		return o, errors.New("usage: flaky [-count N] [-limit TIME] [-pkg FOLDER [-run PATTERN]] ROOT")
+		return o, errors.New("usage: flaky [-count N] [-limit TIME] [-pkg FOLDER [-run PATTERN]] ROOT; FOLDER is one package")
+	}
+	var err error
+	if o.root, err = filepath.Abs(flags.Arg(0)); err != nil {
+		return o, err
+	}
+	switch number, err := strconv.Atoi(count); {
+	case count == "" && o.pkg == "":
+		o.count = 3
+	case count == "":
+		o.count = 50
+	case err != nil || number < 1:
+		return o, fmt.Errorf("count (FLAKY_COUNT) is %q: use a number, 1 or more", count)
+	default:
+		o.count = number
 	}
 	if o.run != "" && o.pkg == "" {
 		return o, errors.New("a pattern of tests needs a package: make flaky PKG=./sync RUN=TestX")
 	}
-	if o.count == 0 {
-		o.count = 3
-		if o.pkg != "" {
-			o.count = 50
-		}
+	if _, err := regexp.Compile(o.run); err != nil {
+		return o, fmt.Errorf("the pattern of tests (RUN) is not valid: %w", err)
 	}
-	if o.count < 1 {
-		return o, fmt.Errorf("count %d: use 1 or more", o.count)
+	if o.pkg == "" {
+		return o, nil
 	}
-	root, err := filepath.Abs(flags.Arg(0))
-	o.root = root
-	return o, err
+	if o.folder = o.pkg; !filepath.IsAbs(o.pkg) {
+		o.folder = filepath.Join(o.root, o.pkg)
+	}
+	if info, err := os.Stat(o.folder); err != nil || !info.IsDir() {
+		return o, fmt.Errorf("there is no folder %s: PKG is the folder of one package, such as ./sync", o.pkg)
+	}
+	return o, nil
 }
 
 // announce prints what will happen, and how long it takes.
 func announce(out io.Writer, o options) {
 	cores := runtime.NumCPU()
 	if o.pkg != "" {
-		fmt.Fprintf(out, "%s %s: %d runs, %d at a time, for at most %v\n", o.pkg, o.run, o.count, perCore*cores, totalLimit)
+		fmt.Fprintf(out, "%s: %d runs, %d at a time, for at most %d minutes\n",
+			strings.TrimSpace(o.pkg+" "+o.run), o.count, perCore*cores, int(totalLimit.Minutes()))
 		return
 	}
 	minutes := min(coreMinutes*o.count/cores+3, int(totalLimit.Minutes()))
-	fmt.Fprintf(out, "all tests %d times in random order, a load of %d on each of %d cores: about %d minutes, at most %v\n",
-		o.count, perCore, cores, minutes, totalLimit)
+	fmt.Fprintf(out, "all tests %d times in random order, a load of %d on each of %d cores: about %d minutes, at most %d\n",
+		o.count, perCore, cores, minutes, int(totalLimit.Minutes()))
 }

@@ -18,6 +18,8 @@ type report struct {
 	out       io.Writer
 	all, done int // runs of test programs
 
+	ran, skipped int // tests of all runs
+
 	mu       sync.Mutex
 	failures map[string]int    // by package and test
 	first    map[string]string // the message of the first failure
@@ -32,9 +34,12 @@ type event struct {
 // output of a failed run in a file.
 func (r *report) add(name string, output []byte, took time.Duration, file string) {
 	failed := failuresOf(name, output)
+	ran, skipped := countTests(output)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.done++
+	r.ran += ran
+	r.skipped += skipped
 	state := "ok"
 	if len(failed) > 0 {
 		state = "FAILED, output in " + file
@@ -60,7 +65,7 @@ func (r *report) print(took time.Duration) error {
 	case r.done < r.all:
 		return fmt.Errorf("%w: %d of %d test programs did not run to their end", errFailed, r.all-r.done, r.all)
 	default:
-		fmt.Fprintf(r.out, "no test failed in %d runs of test programs, %v\n", r.done, took)
+		fmt.Fprintf(r.out, "no test failed; runs of test programs: %d, %v\n", r.done, took)
 		return nil
 	}
 	fmt.Fprintf(r.out, "\nfailures  test, and its first message, %v\n", took)
@@ -68,6 +73,21 @@ func (r *report) print(took time.Duration) error {
 		fmt.Fprintf(r.out, "%8d  %s\n          %s\n", r.failures[test], test, r.first[test])
 	}
 	return fmt.Errorf("%w: %d, in %d of %d runs of test programs", errFailed, len(r.failures), r.done, r.all)
+}
+
+// countTests returns how many tests of one run have run and how many were skipped.
+func countTests(output []byte) (ran, skipped int) {
+	for line := range bytes.Lines(output) {
+		var e event
+		switch _ = json.Unmarshal(line, &e); {
+		case e.Test == "" || strings.Contains(e.Test, "/"):
+		case e.Action == "skip":
+			skipped++
+		case e.Action == "pass" || e.Action == "fail":
+			ran++
+		}
+	}
+	return ran, skipped
 }
 
 // failuresOf returns the failed tests of one run, each with its first message. A test

@@ -79,11 +79,15 @@ func runOnce(ctx context.Context, o options, p program) []byte {
 	cmd := exec.CommandContext(ctx, p.File, "-test.v=test2json", "-test.paniconexit0",
 		"-test.shuffle=on", "-test.timeout="+o.limit.String(), "-test.run="+o.run)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Dir, &printed, &printed
-	cmd.Env = append(os.Environ(), "PWD="+p.Dir)
+	cmd.Env = append(os.Environ(), "PWD="+p.Dir, "TMPDIR="+o.temp)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	// The program prints the stacks of its goroutines and ends.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
 	cmd.WaitDelay = 10 * time.Second
 	err := cmd.Run()
+	if ctx.Err() != nil && cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what the tests have started
+	}
 
 	convert := exec.CommandContext(context.WithoutCancel(ctx), "go", "tool", "test2json", "-p", p.Name)
 	convert.Stdin, convert.Stdout, convert.Stderr = &printed, &events, &events

@@ -49,10 +49,11 @@ func main() {
 func check(root string, exceptions map[string]bool) ([]string, error) {
 	files, methods := map[string]int{}, map[string]int{}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
 		name := entry.Name()
 		switch {
-		case err != nil:
-			return err
 		case entry.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "node_modules" || name == "testdata"):
 			return fs.SkipDir
 		case entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):

@@ -71,10 +71,11 @@ func check(root string) ([]finding, error) {
 	packages := map[string]*goPackage{}
 	var findings []finding
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
 		name := entry.Name()
 		switch {
-		case err != nil:
-			return err
 		case entry.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "node_modules" || name == "testdata"):
 			return fs.SkipDir
 		case entry.IsDir():
