@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
+	"larder/internal/testkit/leaktest"
 )
 
 // TestMain checks that the tests of the package together cover the API document.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(checkedRun{m}) }
+func TestMain(m *testing.M) { leaktest.Main(checkedRun{m}) }
 
 type checkedRun struct{ *testing.M }
 

@@ -18,10 +18,10 @@ import (
 
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
-	"go.uber.org/goleak"
 
 	"larder/internal/menu"
 	"larder/internal/testkit/journaltest"
+	"larder/internal/testkit/leaktest"
 	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // exchange is one call with the request that the service received.

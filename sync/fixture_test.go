@@ -13,12 +13,12 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
-	"go.uber.org/goleak"
 
 	"larder/cache"
 	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/leaktest"
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) {
 	redis.SetLogger(quiet{}) // it logs every refused connection in tests that stop a server
-	goleak.VerifyTestMain(servers.Main(m))
+	leaktest.Main(servers.Main(m))
 }
 
 // servers are the servers of the topologies that take seconds to start.

@@ -16,10 +16,10 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9/logging"
-	"go.uber.org/goleak"
 
 	"larder/internal/cli"
 	"larder/internal/testkit/clitest"
+	"larder/internal/testkit/leaktest"
 )
 
 // parallel is the minimum number of parallel tests, because tests of outages mostly
@@ -44,10 +44,7 @@ func TestMain(m *testing.M) {
 	built = filepath.Join(dir, "larder")
 	status := m.Run()
 	http.DefaultClient.CloseIdleConnections()
-	if err := goleak.Find(goleak.IgnoreTopFunction("os/signal.signal_recv")); err != nil && status == 0 {
-		_, _ = os.Stderr.WriteString(err.Error() + "\n")
-		status = 1
-	}
+	status = leaktest.Check(status, "os/signal.signal_recv")
 	_ = os.RemoveAll(dir)
 	os.Exit(status)
 }

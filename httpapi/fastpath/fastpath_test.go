@@ -15,13 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi/fastpath"
+	"larder/internal/testkit/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 const limit = 30 * time.Second // for each condition that a test waits for
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-	"go.uber.org/goleak"
 
 	"larder/internal/testkit/clitest"
+	"larder/internal/testkit/leaktest"
 )
 
 func TestMain(m *testing.M) {
@@ -21,11 +21,7 @@ func TestMain(m *testing.M) {
 	}
 	status := m.Run()
 	http.DefaultClient.CloseIdleConnections()
-	if err := goleak.Find(); err != nil && status == 0 {
-		_, _ = os.Stderr.WriteString(err.Error() + "\n")
-		status = 1
-	}
-	os.Exit(status)
+	os.Exit(leaktest.Check(status))
 }
 
 // programRoot returns Root with commands in place of those that the program adds.

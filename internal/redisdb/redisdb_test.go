@@ -10,9 +10,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 	"github.com/sirupsen/logrus/hooks/test"
-	"go.uber.org/goleak"
 
 	"larder/internal/redisdb"
+	"larder/internal/testkit/leaktest"
 	"larder/internal/testkit/redistest"
 )
 
@@ -21,7 +21,7 @@ var shared redistest.Shared
 
 func TestMain(m *testing.M) {
 	redis.SetLogger(silent{}) // it logs every refused connection in tests that stop a server
-	goleak.VerifyTestMain(shared.Main(m))
+	leaktest.Main(shared.Main(m))
 }
 
 type silent struct{}

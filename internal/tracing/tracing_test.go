@@ -15,14 +15,14 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
-	"go.uber.org/goleak"
 
 	"larder/internal/setting"
+	"larder/internal/testkit/leaktest"
 	"larder/internal/testkit/redistest"
 	"larder/internal/tracing"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // collector counts the received spans and responds with the given status.
 func collector(t *testing.T, status *atomic.Int64) (url string, arrived *atomic.Int64) {

@@ -12,10 +12,10 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/shopspring/decimal"
 	"github.com/sirupsen/logrus"
-	"go.uber.org/goleak"
 
 	"larder/internal/redisdb"
 	"larder/internal/silentlog"
+	"larder/internal/testkit/leaktest"
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	redis.SetLogger(unreachable{}) // it would log every refused connection in tests that stop a server
-	goleak.VerifyTestMain(servers.Main(replicated.Main(m)))
+	leaktest.Main(servers.Main(replicated.Main(m)))
 }
 
 type unreachable struct{}

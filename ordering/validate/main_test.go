@@ -5,8 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"larder/internal/testkit/leaktest"
 	"larder/internal/testkit/menutest"
 )
 
@@ -15,5 +14,5 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }

@@ -9,12 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"larder/internal/testkit/faultproxy"
+	"larder/internal/testkit/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // echo starts a server that returns every line.
 func echo(t *testing.T) string {

@@ -34,15 +34,15 @@ func (s *Shared) Cluster(tb testing.TB) *Cluster {
 	})
 }
 
-// Run runs the tests and then stops the servers. With goleak:
-// goleak.VerifyTestMain(shared.Main(m)).
+// Run runs the tests and then stops the servers. With a check for goroutines:
+// leaktest.Main(shared.Main(m)).
 func (s *Shared) Run(m interface{ Run() int }) int {
 	defer s.sentinel.close()
 	defer s.cluster.close()
 	return m.Run()
 }
 
-// Main returns m with Run around it, for goleak.
+// Main returns m with Run around it, for leaktest.
 func (s *Shared) Main(m interface{ Run() int }) interface{ Run() int } { return main{s, m} }
 
 type main struct {

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
-	"go.uber.org/goleak"
 
 	"larder/internal/redisdb"
 	"larder/internal/silentlog"
+	"larder/internal/testkit/leaktest"
 	"larder/internal/testkit/redistest"
 )
 
@@ -26,7 +26,7 @@ var servers redistest.Shared //nolint:gochecknoglobals // one for all tests of a
 // leaves a goroutine behind.
 func Main(m *testing.M) {
 	redis.SetLogger(silent{}) // it logs each refused connection of tests that stop a server
-	goleak.VerifyTestMain(servers.Main(m))
+	leaktest.Main(servers.Main(m))
 }
 
 type silent struct{}
