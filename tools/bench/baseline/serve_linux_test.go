@@ -14,12 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"larder/internal/testkit/leaktest"
 	"larder/tools/bench/baseline"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // answer returns a complete response with a body of n bytes.
 func answer(n int) []byte {
