@@ -8,8 +8,8 @@ import (
 )
 
 // A goroutine that needs more time than goleak waits, and less than a minute, is no leak.
-func TestCheckWaits(t *testing.T) { //nolint:paralleltest // other tests have goroutines
-	ended := time.Now().Add(time.Second) //testwaits:allow the subject is a goroutine that ends after a second
+func TestCheckWaits(t *testing.T) {
+	ended := time.Now().Add(time.Second)          //testwaits:allow the subject is a goroutine that ends after a second
 	go func() { time.Sleep(time.Until(ended)) }() //testwaits:allow the subject is a goroutine that sleeps
 	before := goleak.Find()
 	if got := Check(0); got != 0 || time.Now().Before(ended) || before == nil {
