@@ -147,7 +147,13 @@ flaky: test-needs ## Find tests that fail by chance: run all tests FLAKY_COUNT (
 
 .PHONY: race
 race: race-needs ## Run the tests of larder and its benchmarks with the race detector in random order, those of concurrent packages RACE_COUNT (3) times
+	$(MAKE) --no-print-directory --jobs=2 --keep-going race-concurrent race-others
+
+# Many of these tests wait, so both run at the same time.
+.PHONY: race-concurrent race-others
+race-concurrent:
 	LARDER_THOROUGH=1 go test -race -tags $(TAGS) -shuffle on -count $(RACE_COUNT) -timeout 30m $(RACE_PACKAGES)
+race-others:
 	go test -race -tags $(TAGS) -shuffle on -count 1 -timeout 30m $(OTHER_PACKAGES)
 	cd tools/bench && LARDER_THOROUGH=1 go test -race -tags $(TAGS) -shuffle on -count 1 -timeout 30m ./...
 
