@@ -42,31 +42,81 @@ func startBackend(t *testing.T, language, base, site string) (orderURL string, s
 	if len(blocks) != 1 {
 		t.Fatalf("%d blocks of %s in docs/storefront.md, want 1", len(blocks), language)
 	}
-	address := freeAddress(t)
-	text := strings.NewReplacer("http://127.0.0.1:8080", base, "http://127.0.0.1:3000", site,
-		"127.0.0.1:3001", address, `listen(3001, "127.0.0.1")`, listenOn(address)).Replace(blocks[0])
-	var cmd *exec.Cmd
-	if language == "js" {
-		cmd = exec.CommandContext(t.Context(), installed(t, "node"), clitest.WriteFile(t, "backend.mjs", text))
-	} else {
-		program := filepath.Join(t.TempDir(), "backend")
-		build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", program, clitest.WriteFile(t, "backend.go", text))
-		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as larder is built, with the same compiled standard library
-		if printed, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, printed)
+	for range 5 {
+		address := freeAddress(t)
+		text := strings.NewReplacer("http://127.0.0.1:8080", base, "http://127.0.0.1:3000", site,
+			"127.0.0.1:3001", address, `listen(3001, "127.0.0.1")`, listenOn(address)).Replace(blocks[0])
+		cmd := backendCommand(t, language, text)
+		said = clitest.NewWatched()
+		cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), "LARDER_SECRET=storefront-secret"), said, said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
 		}
-		cmd = exec.CommandContext(t.Context(), program)
+		exited := make(chan struct{})
+		go func() { _ = cmd.Wait(); close(exited) }() // it is killed
+		t.Cleanup(func() { _ = cmd.Process.Kill(); <-exited })
+		if listens(t, address, exited) {
+			return "http://" + address + "/order", said
+		}
+		t.Logf("another program took the address %s before the backend listened on it:\n%s", address, said)
 	}
-	said = clitest.NewWatched()
-	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), "LARDER_SECRET=storefront-secret"), said, said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	t.Fatalf("the backend in %s does not listen:\n%s", language, said)
+	return "", nil
+}
+
+// backendCommand returns the command that runs a backend, after it has compiled it.
+func backendCommand(t *testing.T, language, text string) *exec.Cmd {
+	t.Helper()
+	if language == "js" {
+		return exec.CommandContext(t.Context(), installed(t, "node"), clitest.WriteFile(t, "backend.mjs", text))
 	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
+	program := filepath.Join(t.TempDir(), "backend")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", program, clitest.WriteFile(t, "backend.go", text))
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as larder is built, with the same compiled standard library
+	if printed, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, printed)
+	}
+	return exec.CommandContext(t.Context(), program)
+}
+
+// listens waits until a program accepts connections at an address, and returns false if the program has exited: while
+// it was compiled, another program may have taken the address.
+func listens(t *testing.T, address string, exited <-chan struct{}) bool {
+	t.Helper()
+	clitest.Eventually(t, "a program listens on "+address, func() bool {
+		select {
+		case <-exited:
+			return true
+		default:
+		}
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
 	})
-	return "http://" + address + "/order", said
+	select {
+	case <-exited:
+	case <-time.After(200 * time.Millisecond): //testwaits:allow if the other program accepted the connection, the backend exits now
+	}
+	select {
+	case <-exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// Another program took the backend's address and accepts connections there. The backend exits.
+func TestAnAddressOfAnotherProgramIsNotUsed(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(other.Close)
+	exited := make(chan struct{})
+	time.AfterFunc(20*time.Millisecond, func() { close(exited) }) //testwaits:allow the subject is a program that ends a little later
+	if listens(t, other.Listener.Addr().String(), exited) {
+		t.Error("the backend listens, want that it does not: it has exited")
+	}
 }
 
 // shopOrigin is the origin of a page in tests without a browser.
