@@ -42,6 +42,18 @@ func TestEverySecondTime(t *testing.T) {
 	})
 }
 
+// TestMain checks something after the tests.
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if os.Getenv("LEAK") != "" {
+		println("a goroutine is left")
+		status = 1
+	}
+	os.Exit(status)
+}
+
+func TestWaits(t *testing.T) { t.Parallel() }
+
 func TestSkipped(t *testing.T) { t.Skip("not here") }
 
 func TestStartsAProcess(t *testing.T) {
@@ -113,8 +125,17 @@ func TestOneTestOfAPackage(t *testing.T) {
 
 func TestAHangingTestIsNamed(t *testing.T) {
 	t.Setenv("HANG", "1")
-	out, err := flaky(t, "-pkg", ".", "-run", "TestGood|TestHangs", "-count", "1", "-limit", "5s")
-	if !errors.Is(err, errFailed) || !strings.Contains(out, "sample TestHangs\n          it HANGS") {
+	out, err := flaky(t, "-pkg", ".", "-run", "TestGood|TestHangs|TestWaits", "-count", "1", "-limit", "5s")
+	if !errors.Is(err, errFailed) || !strings.Contains(out, "sample TestHangs\n          it HANGS") || strings.Contains(out, "TestWaits\n") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// All tests pass, and TestMain exits with 1.
+func TestAFailureAfterTheTestsIsReported(t *testing.T) {
+	t.Setenv("LEAK", "1")
+	out, err := flaky(t, "-pkg", ".", "-run", "TestGood", "-count", "1")
+	if !errors.Is(err, errFailed) || !strings.Contains(out, "the test program failed, no test did (exit status 1)") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -178,8 +199,14 @@ func TestAnInterruptLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err := syscall.Kill(pid, 0); err == nil && !strings.Contains(string(state), ") Z ") {
+	running := func() bool { // a killed process needs some time to end
+		state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return syscall.Kill(pid, 0) == nil && !strings.Contains(string(state), ") Z ")
+	}
+	for begun := time.Now(); running() && time.Since(begun) < time.Minute; {
+		time.Sleep(10 * time.Millisecond) //testwaits:allow a poll
+	}
+	if running() {
 		t.Errorf("the process %d is running", pid)
 	}
 }

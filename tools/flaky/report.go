@@ -30,10 +30,10 @@ type event struct {
 	Action, Package, Test, Output string
 }
 
-// add adds the output of one run of a program, prints the progress, and stores the
+// add adds the output and the error of one run of a program, prints the progress, and stores the
 // output of a failed run in a file.
-func (r *report) add(name string, output []byte, took time.Duration, file string) {
-	failed := failuresOf(name, output)
+func (r *report) add(name string, output []byte, err error, took time.Duration, file string) {
+	failed := failuresOf(name, output, err)
 	ran, skipped := countTests(output)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,8 +92,9 @@ func countTests(output []byte) (ran, skipped int) {
 
 // failuresOf returns the failed tests of one run, each with its first message. A test
 // with failed subtests is left out. A test that did not end is named as hanging, or as
-// running if the program crashed. Without a result of the program, it failed itself.
-func failuresOf(name string, output []byte) map[string]string {
+// running if the program crashed. If no test failed and the program did, it failed itself: its
+// TestMain may check something after the tests.
+func failuresOf(name string, output []byte, err error) map[string]string {
 	texts, failed, running := map[string][]string{}, map[string]bool{}, map[string]bool{}
 	ended := false
 	var rest []string // lines of no test
@@ -104,8 +105,10 @@ func failuresOf(name string, output []byte) map[string]string {
 			continue
 		}
 		switch e.Action {
-		case "run":
+		case "run", "cont":
 			running[e.Test] = true
+		case "pause": // until the sequential tests have ended
+			delete(running, e.Test)
 		case "output":
 			texts[e.Test] = append(texts[e.Test], e.Output)
 		case "pass", "skip", "fail":
@@ -132,8 +135,8 @@ func failuresOf(name string, output []byte) map[string]string {
 			found[name+" "+test] = message(texts[test])
 		}
 	}
-	if len(found) == 0 && !ended {
-		found[name] = message(all)
+	if len(found) == 0 && (err != nil || !ended) {
+		found[name] = fmt.Sprintf("the test program failed, no test did (%v): %s", err, message(all))
 	}
 	return found
 }

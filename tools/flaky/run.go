@@ -39,11 +39,11 @@ func runAll(ctx context.Context, o options, programs []program, work string, r *
 		running.Go(func() {
 			defer func() { <-slots }()
 			begun := time.Now()
-			output := runOnce(ctx, o, p)
+			output, err := runOnce(ctx, o, p)
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return // interrupted: its tests may have done nothing wrong
 			}
-			r.add(p.Name, output, time.Since(begun), filepath.Join(work, fmt.Sprintf("%d.log", i)))
+			r.add(p.Name, output, err, time.Since(begun), filepath.Join(work, fmt.Sprintf("%d.log", i)))
 		})
 		if o.pkg == "" {
 			l.awaitRoom(ctx)
@@ -74,7 +74,7 @@ func size(p program) int {
 
 // runOnce runs the tests of one program in random order and returns their events, as
 // printed by go tool test2json, and the error of the program.
-func runOnce(ctx context.Context, o options, p program) []byte {
+func runOnce(ctx context.Context, o options, p program) (output []byte, err error) {
 	var printed, events bytes.Buffer
 	cmd := exec.CommandContext(ctx, p.File, "-test.v=test2json", "-test.paniconexit0",
 		"-test.shuffle=on", "-test.timeout="+o.limit.String(), "-test.run="+o.run)
@@ -84,15 +84,15 @@ func runOnce(ctx context.Context, o options, p program) []byte {
 	// The program prints the stacks of its goroutines and ends.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
 	cmd.WaitDelay = 10 * time.Second
-	err := cmd.Run()
-	if ctx.Err() != nil && cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what the tests have started
+	err = cmd.Run()
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what the tests have started and left
 	}
 
 	convert := exec.CommandContext(context.WithoutCancel(ctx), "go", "tool", "test2json", "-p", p.Name)
 	convert.Stdin, convert.Stdout, convert.Stderr = &printed, &events, &events
-	if err := errors.Join(err, convert.Run()); err != nil {
-		fmt.Fprintf(&events, "\n%v\n", err)
+	if failed := convert.Run(); failed != nil {
+		err = errors.Join(err, failed)
 	}
-	return events.Bytes()
+	return events.Bytes(), err
 }
