@@ -81,7 +81,7 @@ release: ## Build the release archives (linux and darwin, amd64 and arm64) in di
 test: test-needs ## Run all tests (installs redis-server and Chromium with apt if possible); make race uses the race detector
 	$(MAKE) --no-print-directory --jobs=2 --keep-going test-larder test-bench test-deploy test-tools
 
-# These take longest, so they start first, without a dependency. The tests of the other modules run beside them.
+# These tests take longest, so they start first: they wait for no other target. Those of the other modules run beside them.
 .PHONY: test-larder
 test-larder:
 	$(LIKE_RELEASES) go test $(TEST_FLAGS) ./...
@@ -186,7 +186,7 @@ release-check: ## Build the release for RELEASE_TARGETS (all) twice, the second 
 	diff -r .cache/release/first .cache/release/second
 
 .PHONY: vuln
-vuln: $(BIN)/govulncheck ## Check larder and its tools for known vulnerabilities (VULN_DB: the database); without a database it says so and checks nothing
+vuln: $(BIN)/govulncheck ## Check larder and its tools for known vulnerabilities (VULN_DB: the database); says so if it cannot read the database
 	@$(RELEASE_GO) tools/vuln $(CURDIR)/$(BIN)/govulncheck . tools tools/bench tools/deploy
 
 # The parts of make verify. The long forms are the parts by themselves: make race (three times), make release-check (all

@@ -53,7 +53,7 @@ func startBackend(t *testing.T, language, base, site string) (orderURL string, s
 			t.Fatal(err)
 		}
 		exited := make(chan struct{})
-		go func() { _ = cmd.Wait(); close(exited) }() // it is killed
+		go func() { _ = cmd.Wait(); close(exited) }() // returns an error: the cleanup kills it
 		t.Cleanup(func() { _ = cmd.Process.Kill(); <-exited })
 		if listens(t, address, exited) {
 			return "http://" + address + "/order", said
