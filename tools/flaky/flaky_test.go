@@ -36,6 +36,7 @@ func TestEverySecondTime(t *testing.T) {
 		if _, err := file.WriteString("x"); err != nil {
 			t.Fatal(err)
 		}
+		t.Log("this is no error")
 		if info, err := file.Stat(); err != nil || info.Size()%2 == 0 {
 			t.Errorf("an even run, %v", err)
 		}
@@ -140,6 +141,15 @@ func TestAFailureAfterTheTestsIsReported(t *testing.T) {
 	}
 }
 
+// When the time of the whole run is over, a test that is running has not failed.
+func TestATestAtTheEndOfTheTimeHasNotFailed(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	out, err := flakyUntil(endsWith(t, errTimeIsOver, pids), t, "-pkg", ".", "-run", "TestStartsAProcess", "-count", "1")
+	if err == nil || errors.Is(err, errFailed) || !strings.Contains(out, "nothing is known about these runs:\n  sample TestStartsAProcess (its test program ran for") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestACrashNamesTheRunningTest(t *testing.T) {
 	t.Setenv("PANIC", "1")
 	out, err := flaky(t, "-pkg", ".", "-count", "1", "-run", "TestGood|TestPanics")
@@ -157,6 +167,7 @@ func TestWrongArguments(t *testing.T) {
 		`"0": use a number`:           {"-count", "0", "."},
 		`"abc": use a number`:         {"-count", "abc", "."},
 		"needs a package":             {"-run", "TestX", "."},
+		"at most":                     {"-count", "1000", "."},
 		"missing closing )":           {"-pkg", ".", "-run", "Test(", "."},
 		"there is no folder ./nope":   {"-pkg", "./nope", "."},
 		"there is no folder ./sync/…": {"-pkg", "./sync/…", "."},
@@ -176,18 +187,34 @@ func TestTestsThatDoNotRunAreNotGood(t *testing.T) {
 	}
 }
 
-// After an interrupt, nothing that a test has started is left.
-func TestAnInterruptLeavesNothing(t *testing.T) {
-	pids := filepath.Join(t.TempDir(), "pids")
+// A message of a program that the test has run says more than the line of the test.
+func TestTheMessageOfABrowserIsShown(t *testing.T) {
+	t.Parallel()
+	lines := []string{"=== RUN   TestX\n", "    x_test.go:7: exit status 1; pictures are in /x\n", "  step 1 ok\n", "  Error: no dialog\n", "  Error: closed\n"}
+	if got, want := message(t.TempDir(), lines), "x_test.go:7: exit status 1; pictures are in /x … Error: no dialog"; got != want {
+		t.Errorf("the message is %q, not %q", got, want)
+	}
+}
+
+// endsWith returns a context that ends with a cause when TestStartsAProcess has started a process and
+// has written its number to a file.
+func endsWith(t *testing.T, cause error, pids string) context.Context {
+	t.Helper()
 	t.Setenv("CHILD", pids)
-	ctx, interrupt := context.WithCancel(t.Context())
+	ctx, end := context.WithCancelCause(t.Context())
 	go func() {
-		defer interrupt()
+		defer end(cause)
 		for text, _ := os.ReadFile(pids); len(text) == 0 && t.Context().Err() == nil; text, _ = os.ReadFile(pids) {
 			time.Sleep(10 * time.Millisecond) //testwaits:allow a poll, until the test has started a process
 		}
 	}()
-	_, err := flakyUntil(ctx, t, "-pkg", ".", "-run", "TestStartsAProcess", "-count", "1")
+	return ctx
+}
+
+// After an interrupt, nothing that a test has started is left.
+func TestAnInterruptLeavesNothing(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	_, err := flakyUntil(endsWith(t, context.Canceled, pids), t, "-pkg", ".", "-run", "TestStartsAProcess", "-count", "1")
 	if err == nil || !strings.Contains(err.Error(), "interrupted after 0 of 1 runs; 0 tests failed") {
 		t.Errorf("the error is %v", err)
 	}

@@ -20,7 +20,7 @@ type load struct {
 
 // run keeps the load until the context ends.
 func (l *load) run(ctx context.Context) {
-	runtime.GOMAXPROCS(l.threads + 2) // two more for the rest of this program
+	runtime.GOMAXPROCS(l.threads + 2) // two more for the rest of this program, which starts and reads test programs
 	for i := range int64(l.threads) {
 		go func() {
 			for ctx.Err() == nil {
@@ -52,12 +52,16 @@ func (l *load) run(ctx context.Context) {
 }
 
 // awaitRoom returns when other programs have kept fewer threads ready for a second: some
-// test programs start many others.
-func (l *load) awaitRoom(ctx context.Context) {
-	for range 5 {
-		wait(ctx, 100*time.Millisecond)
-	}
+// test programs start many others. It waits at most a minute, because not all of the others need
+// to be test programs.
+func (l *load) awaitRoom(ctx context.Context, r *report) {
+	wait(ctx, 500*time.Millisecond) // for the program that was started last
+	begun := time.Now()
 	for ctx.Err() == nil && l.others.Load() > 1000*int64(l.threads) {
+		if time.Since(begun) > time.Minute {
+			r.say("      more than %d threads were ready to run for a minute; the next test program starts\n", l.threads)
+			return
+		}
 		wait(ctx, 100*time.Millisecond)
 	}
 }

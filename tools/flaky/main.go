@@ -6,14 +6,15 @@
 //
 // Without -pkg it runs all tests of all modules below ROOT N (3) times. With -pkg it
 // runs the tests of one package that match PATTERN N (50) times. TIME (20m) is the limit
-// of one test program; the whole run takes at most 40 minutes.
+// of one test program; the whole run takes at most 40 minutes. Tests that run at that moment
+// are listed: nothing is known about them.
 // Four test programs for each core run at the same time. Without -pkg, none is started
 // while more threads than that are ready to run, and while fewer are, busy threads take
 // the place of the missing ones.
 //
 // It builds with the flags of GOFLAGS and the tags of TAGS. The outputs of failed test
 // programs are in ROOT/.cache/flaky. The exit status is 1 if a test failed, and 2 if
-// nothing can be said: wrong arguments, no matching test, an interrupt.
+// nothing can be said: wrong arguments, no matching test, an interrupt, not enough time.
 package main
 
 import (
@@ -41,6 +42,8 @@ const (
 	// coreMinutes is the processor time that all tests need for one round, by a
 	// measurement. It is for the announcement only.
 	coreMinutes = 9
+	// buildMinutes is the time of the build.
+	buildMinutes = 3
 )
 
 // options are the arguments of the command.
@@ -53,7 +56,7 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if err := run(ctx, os.Stdout, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "flaky:", err)
@@ -64,15 +67,21 @@ func main() {
 	}
 }
 
+// cores is the number of processors that this program may use.
+var cores = runtime.GOMAXPROCS(0)
+
 // errFailed is returned if a test failed.
 var errFailed = errors.New("tests failed")
+
+// errTimeIsOver is the cause of a context that ends after totalLimit.
+var errTimeIsOver = errors.New("the time limit of the whole run is reached")
 
 func run(ctx context.Context, out io.Writer, args []string) error {
 	o, err := parse(args)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, totalLimit)
+	ctx, cancel := context.WithTimeoutCause(ctx, totalLimit, errTimeIsOver)
 	defer cancel()
 	work := filepath.Join(o.root, ".cache", "flaky")
 	if err := os.RemoveAll(work); err != nil {
@@ -82,7 +91,9 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	begun := time.Now()
-	announce(out, o)
+	if err := announce(out, o); err != nil {
+		return err
+	}
 	programs, err := build(ctx, o, work)
 	if err != nil {
 		return err
@@ -97,7 +108,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	runAll(ctx, o, programs, work, r)
 	nothing := r.done == r.all && len(r.failures) == 0 && r.ran == 0
 	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
+	case errors.Is(context.Cause(ctx), context.Canceled):
 		_ = r.print(time.Since(begun))
 		return fmt.Errorf("interrupted after %d of %d runs; %d tests failed in these", r.done, r.all, len(r.failures))
 	case nothing && r.skipped > 0:
@@ -156,15 +167,20 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-// announce prints what will happen, and how long it takes.
-func announce(out io.Writer, o options) {
-	cores := runtime.NumCPU()
+// announce prints what will happen, and how long it takes. It returns an error if that is too long.
+func announce(out io.Writer, o options) error {
+	limit := int(totalLimit.Minutes())
 	if o.pkg != "" {
 		fmt.Fprintf(out, "%s: %d runs, %d at a time, for at most %d minutes\n",
-			strings.TrimSpace(o.pkg+" "+o.run), o.count, perCore*cores, int(totalLimit.Minutes()))
-		return
+			strings.TrimSpace(o.pkg+" "+o.run), o.count, perCore*cores, limit)
+		return nil
 	}
-	minutes := min(coreMinutes*o.count/cores+3, int(totalLimit.Minutes()))
+	minutes := coreMinutes*o.count/cores + buildMinutes
+	if minutes > limit {
+		return fmt.Errorf("all tests %d times take about %d minutes, and the limit is %d: at most %d times (FLAKY_COUNT)",
+			o.count, minutes, limit, (limit-buildMinutes)*cores/coreMinutes)
+	}
 	fmt.Fprintf(out, "all tests %d times in random order, a load of %d on each of %d cores: about %d minutes, at most %d\n",
-		o.count, perCore, cores, minutes, int(totalLimit.Minutes()))
+		o.count, perCore, cores, minutes, limit)
+	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +19,7 @@ import (
 // runAll runs each program o.count times, several at a time, and adds the results to a
 // report. When the context ends, so do the running programs, and no other one starts.
 func runAll(ctx context.Context, o options, programs []program, work string, r *report) {
-	threads := perCore * runtime.NumCPU()
+	threads := perCore * cores
 	l := &load{threads: threads}
 	if o.pkg == "" {
 		loadCtx, stopLoad := context.WithCancel(ctx)
@@ -36,17 +35,18 @@ func runAll(ctx context.Context, o options, programs []program, work string, r *
 		case <-ctx.Done():
 			return
 		}
+		if ctx.Err() != nil {
+			return
+		}
 		running.Go(func() {
 			defer func() { <-slots }()
 			begun := time.Now()
 			output, err := runOnce(ctx, o, p)
-			if errors.Is(ctx.Err(), context.Canceled) {
-				return // interrupted: its tests may have done nothing wrong
-			}
-			r.add(p.Name, output, err, time.Since(begun), filepath.Join(work, fmt.Sprintf("%d.log", i)))
+			stopped := err != nil && ctx.Err() != nil
+			r.add(p, output, err, stopped, time.Since(begun), filepath.Join(work, fmt.Sprintf("%d.log", i)))
 		})
 		if o.pkg == "" {
-			l.awaitRoom(ctx)
+			l.awaitRoom(ctx, r)
 		}
 	}
 }
@@ -81,12 +81,12 @@ func runOnce(ctx context.Context, o options, p program) (output []byte, err erro
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Dir, &printed, &printed
 	cmd.Env = append(os.Environ(), "PWD="+p.Dir, "TMPDIR="+o.temp)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// The program prints the stacks of its goroutines and ends.
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
-	cmd.WaitDelay = 10 * time.Second
+	killGroup := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Cancel = killGroup
+	cmd.WaitDelay = time.Second // for a process outside the group that has the output open
 	err = cmd.Run()
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what the tests have started and left
+		_ = killGroup() // what the tests have started and left
 	}
 
 	convert := exec.CommandContext(context.WithoutCancel(ctx), "go", "tool", "test2json", "-p", p.Name)
