@@ -38,7 +38,7 @@ TEST_FLAGS := $(COMPILE) -timeout 14m -p 3
 LIKE_RELEASES := CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"
 
 # The Go release with which programs and releases are built: the toolchain line of go.mod, if it can be downloaded.
-RELEASE_GO := export GOTOOLCHAIN; GOTOOLCHAIN=$$(tools/go-toolchain);
+RELEASE_GO := GOTOOLCHAIN=$$(tools/go-toolchain); export GOTOOLCHAIN GO_RELEASE_CHOSEN=1;
 
 # The tools of tools/go.mod. Each is built once for its version and the version of Go, with the flags of `make build`,
 # so that both use the same compiled standard library.
@@ -189,10 +189,10 @@ release-check: ## Build the release for RELEASE_TARGETS (all) twice, the second 
 vuln: $(BIN)/govulncheck ## Check larder and its tools for known vulnerabilities (VULN_DB: the database); says so if it cannot read the database
 	@$(RELEASE_GO) tools/vuln $(CURDIR)/$(BIN)/govulncheck . tools tools/bench tools/deploy
 
-# The parts of make verify. The long forms are the parts by themselves: make race (three times), make release-check (all
-# platforms).
+# The parts of make verify. The long forms are the parts by themselves: make race (three times), make fuzz FUZZTIME=60s,
+# make overload (60 s), make release-check (all platforms).
 VERIFY       := lint lint-api lint-ts tidy-check race cover bench fuzz swaps concurrent cost prometheus soak chaos overload browser bench-smoke release-check
-VERIFY_FLAGS := RACE_COUNT=1 FUZZTIME=60s SOAK_FOR=60s RELEASE_TARGETS=linux/amd64,darwin/arm64
+VERIFY_FLAGS := RACE_COUNT=1 FUZZTIME=30s SOAK_FOR=60s OVERLOAD_FOR=30s RELEASE_TARGETS=linux/amd64,darwin/arm64
 
 .PHONY: verify
 verify: ## Run the longer checks, at most an hour: race, cover, bench, fuzz, chaos, overload, soak, browser and others; prints the time of each

@@ -29,27 +29,29 @@ func TestVuln(t *testing.T) {
 		"go.mod":  "module program\n\ngo 1.26.0\n",
 		"main.go": "package main\n\nimport \"errors\"\n\nfunc main() { panic(errors.New(\"x\")) }\n",
 	})
+	// An address that answers 404, and as a proxy of https:// connects nobody.
+	nobody := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(nobody.Close)
 	for name, test := range map[string]struct {
-		fixed string // the release that has no vulnerability; "": there is no database
+		env   []string
+		fixed string // the release without the vulnerability, for a database
 		fails bool
 		says  string
 	}{
-		"a call of a vulnerable function fails":   {"1.99.0", true, "failed with status 3"},
-		"a fixed vulnerability passes":            {"1.20.0", false, "No vulnerabilities found"},
-		"without the database nothing is checked": {"", true, "make vuln checked nothing"},
+		"a call of a vulnerable function fails":                    {nil, "1.99.0", true, "failed with status 3"},
+		"a fixed vulnerability passes":                             {nil, "1.20.0", false, "No vulnerabilities found"},
+		"without the database of VULN_DB it fails":                 {[]string{"VULN_DB=" + nobody.URL}, "", true, "make vuln checked nothing"},
+		"without the public database nothing is checked, status 0": {[]string{"VULN_DB=", "HTTPS_PROXY=" + nobody.URL}, "", false, "make vuln checked nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			database := "file://" + t.TempDir()
-			if test.fixed == "" {
-				server := httptest.NewServer(http.NotFoundHandler())
-				t.Cleanup(server.Close)
-				database = server.URL
-			} else {
-				writeFiles(t, strings.TrimPrefix(database, "file://"), vulnerabilities(test.fixed))
+			if test.fixed != "" {
+				database := t.TempDir()
+				writeFiles(t, database, vulnerabilities(test.fixed))
+				test.env = []string{"VULN_DB=file://" + database}
 			}
 			check := exec.CommandContext(t.Context(), filepath.Join(root, "tools/vuln"), govulncheck, program)
-			check.Env = append(os.Environ(), "VULN_DB="+database)
+			check.Env = append(os.Environ(), test.env...)
 			output, err := check.CombinedOutput()
 			if (err != nil) != test.fails || !strings.Contains(string(output), test.says) {
 				t.Errorf("ended with %v, want %q in:\n%s", err, test.says, output)
