@@ -252,7 +252,7 @@ func (w *testbed) finish() {
 	ctx := w.tb.Context()
 	w.noteReplacement()
 	w.allReady()
-	if made := w.newOrder(); w.clients.send(ctx, made, 0, 5*time.Second, false).Code == codeRestored {
+	if made := w.newOrder(); w.clients.send(ctx, made, 0, time.Minute, false).Code == codeRestored {
 		w.must(w.accept())
 	}
 	w.places()
