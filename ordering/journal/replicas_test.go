@@ -141,7 +141,7 @@ func TestReplicaRuleIsAutomatic(t *testing.T) {
 			if !errors.As(err, new(*ordering.NotReadyError)) {
 				t.Errorf("%s: the next Begin = %v, want a *NotReadyError", name, err)
 			}
-			return time.Since(began) < 100*time.Millisecond
+			return time.Since(began) < 100*time.Millisecond //testwaits:allow repeated on a busy machine; a wait for the replica is longer
 		})
 	}
 	p.replicas[0].Thaw()
@@ -164,7 +164,7 @@ func TestFirstReplicaIsDetectedSoon(t *testing.T) {
 		ready(t, j) // it may use a cached result
 		online := time.Now()
 		eventually(t, "the rule applies", func() bool { ready(t, j); return watched(t, j).Replicas == 1 })
-		if took = time.Since(online); took <= 3*time.Second {
+		if took = time.Since(online); took <= 3*time.Second { //testwaits:allow one of five attempts is enough
 			return
 		}
 	}

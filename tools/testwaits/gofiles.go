@@ -13,8 +13,15 @@ import (
 // tests, because a test may use their constants.
 type goPackage struct {
 	files  []*goFile
-	values map[string]ast.Expr // constants and variables of the package
-	limits map[string]int      // functions that use a parameter as a time limit, and its index
+	values map[string]*variable // constants and variables of the package
+	limits map[string]int       // test functions that use a parameter as a time limit, and its index
+	shared *shared
+}
+
+// shared is what tests use of other packages: "process.Patience".
+type shared struct {
+	values map[string]*variable
+	limits map[string]int // of internal/testkit
 }
 
 type goFile struct {
@@ -24,18 +31,12 @@ type goFile struct {
 	content []byte
 	test    bool
 	p       *goPackage
-	locals  []local
-	bubbles []ast.Node // function literals passed to synctest.Test
+	locals  []*variable
+	columns []*variable // of table tests
+	bubbles []ast.Node  // function literals passed to synctest.Test
 }
 
-// A local is a constant or variable of a function.
-type local struct {
-	name  string
-	value ast.Expr
-	in    ast.Decl
-}
-
-func addGoFile(packages map[string]*goPackage, name, relative string) error {
+func addGoFile(packages map[string]*goPackage, all *shared, name, relative string) error {
 	content, err := os.ReadFile(name)
 	if err != nil {
 		return err
@@ -48,7 +49,7 @@ func addGoFile(packages map[string]*goPackage, name, relative string) error {
 	key := path.Dir(relative) + " " + file.Name.Name
 	p := packages[key]
 	if p == nil {
-		p = &goPackage{values: map[string]ast.Expr{}, limits: map[string]int{}}
+		p = &goPackage{values: map[string]*variable{}, limits: map[string]int{}, shared: all}
 		packages[key] = p
 	}
 	f := &goFile{path: relative, set: set, file: file, content: content, p: p}
@@ -60,47 +61,37 @@ func addGoFile(packages map[string]*goPackage, name, relative string) error {
 	return nil
 }
 
-// declare records the constants and variables of a declaration, and its fake clocks.
-func (f *goFile) declare(decl ast.Decl) {
-	_, inFunc := decl.(*ast.FuncDecl)
-	set := func(name, value ast.Expr) {
-		ident, ok := name.(*ast.Ident)
-		switch {
-		case !ok:
-		case inFunc:
-			f.locals = append(f.locals, local{ident.Name, value, decl})
-		default:
-			f.p.values[ident.Name] = value
+// share makes the constants of the package known to tests of other packages, and the
+// functions of internal/testkit with a time limit.
+func (p *goPackage) share() {
+	for before := -1; before < len(p.limits); { // a function may pass its limit to another one
+		before = len(p.limits)
+		for _, f := range p.files {
+			f.findLimitFunctions()
 		}
 	}
-	ast.Inspect(decl, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ValueSpec:
-			for i, value := range n.Values {
-				if len(n.Values) == len(n.Names) {
-					set(n.Names[i], value)
-				}
+	name := p.files[0].file.Name.Name
+	for constant, v := range p.values {
+		if ast.IsExported(constant) {
+			if p.shared.values[name+"."+constant] != nil { // two packages with this name
+				v = &variable{}
 			}
-		case *ast.AssignStmt:
-			for i, value := range n.Rhs {
-				if len(n.Rhs) == len(n.Lhs) {
-					set(n.Lhs[i], value)
-				}
-			}
-		case *ast.CallExpr:
-			if literal, ok := last(n.Args).(*ast.FuncLit); ok && selector(n.Fun) == "synctest.Test" {
-				f.bubbles = append(f.bubbles, literal)
-			}
+			p.shared.values[name+"."+constant] = v
 		}
-		return true
-	})
+	}
+	for function, index := range p.limits {
+		key := function // of a method: ".Await"
+		if ast.IsExported(function) {
+			key = name + "." + function
+		}
+		if ast.IsExported(key[strings.Index(key, ".")+1:]) {
+			p.shared.limits[key] = index
+		}
+	}
 }
 
 // check returns the findings in the tests of the package.
 func (p *goPackage) check() (findings []finding) {
-	for _, f := range p.files {
-		f.findLimitFunctions()
-	}
 	for _, f := range p.files {
 		if !f.test {
 			continue

@@ -1,13 +1,17 @@
 // Command testwaits finds what makes tests fail by chance on a slow or busy machine:
 //
-//   - a sleep: time.Sleep, <-time.After as a statement, waitForTimeout in a browser scenario;
-//   - a time limit below ten seconds, in a call such as context.WithTimeout, as the Timeout
-//     of a client, or in a comparison such as time.Since(start) > limit;
-//   - a fixed port on which a test listens, or which it passes to a program.
+//   - a sleep: time.Sleep, <-time.After as a statement, a program such as sleep,
+//     waitForTimeout in a browser scenario;
+//   - a time limit below ten seconds, in a call such as context.WithTimeout, in a helper with a
+//     limit, as the Timeout of a client, or in a comparison such as time.Since(start) > limit;
+//   - a fixed port on which a test listens, to which it connects, or which it passes to a
+//     program. Tests use port 1 for a service that is down.
 //
 // It reads the Go files of tests and of internal/testkit, and the modules (.mjs) below
-// tools/browser. A function literal passed to synctest.Test runs with a fake clock, so sleeps
-// and limits in it are allowed. Functions that it calls are not recognised.
+// tools/browser, without the types of Go. It knows a value if a constant, a variable or the
+// row of a table test shows it. Settings of the program under test may be short. A function
+// literal passed to synctest.Test runs with a fake clock, so sleeps and limits in it are
+// allowed. Functions that it calls are not recognised.
 //
 // An exception is a comment with a reason, behind the code or on the line above:
 //
@@ -22,6 +26,7 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,6 +74,7 @@ type exception struct {
 // check returns the findings below root, by path and line.
 func check(root string) ([]finding, error) {
 	packages := map[string]*goPackage{}
+	all := &shared{values: map[string]*variable{}, limits: map[string]int{}}
 	var findings []finding
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -88,7 +94,7 @@ func check(root string) ([]finding, error) {
 		relative = filepath.ToSlash(relative)
 		switch {
 		case strings.HasSuffix(name, ".go"):
-			return addGoFile(packages, path, relative)
+			return addGoFile(packages, all, path, relative)
 		case strings.HasSuffix(name, ".mjs") && strings.HasPrefix(relative, "tools/browser/"):
 			content, err := os.ReadFile(path)
 			if err != nil {
@@ -98,6 +104,9 @@ func check(root string) ([]finding, error) {
 		}
 		return nil
 	})
+	for _, key := range slices.Sorted(maps.Keys(packages)) {
+		packages[key].share()
+	}
 	for _, p := range packages {
 		findings = append(findings, p.check()...)
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -28,6 +28,28 @@ func limitCalls() map[string]int {
 	}
 }
 
+// A parameter with a time limit.
+var limitName = regexp.MustCompile(`(?i)limit|timeout|within|patience|deadline`)
+
+// A helper whose timer is a pause.
+var pauseName = regexp.MustCompile(`(?i)pause|pass|sleep|delay`)
+
+// The types of clients, and their fields with a time limit.
+var (
+	clientType  = regexp.MustCompile(`^(?:http\.(?:Client|DefaultClient|Transport)|net\.Dialer|redis\.\w*Options|\w+\.[cC]lient)$`)
+	clientField = regexp.MustCompile(`^(?:Timeout|(?:Dial|Read|Write|Pool|ResponseHeader|TLSHandshake)Timeout)$`)
+)
+
+// Methods of a measured time, and their unit in nanoseconds.
+func elapsedMethods() map[string]float64 {
+	return map[string]float64{
+		"Seconds": 1e9, "Minutes": 60e9, "Milliseconds": 1e6, "Microseconds": 1e3, "Nanoseconds": 1, "Round": 1, "Truncate": 1, "Abs": 1,
+	}
+}
+
+// A program that only waits, alone or in a script.
+var sleepProgram = regexp.MustCompile(`^(?:/bin/)?sleep$|\bsleep +[\d.]`)
+
 // waits returns the sleeps and the short limits of a file.
 func (f *goFile) waits() (findings []finding) {
 	report := func(n ast.Node, format string, args ...any) {
@@ -35,43 +57,61 @@ func (f *goFile) waits() (findings []finding) {
 			findings = append(findings, finding{f.path, f.line(n.Pos()), fmt.Sprintf(format, args...)})
 		}
 	}
-	for _, decl := range f.file.Decls {
-		cases := map[ast.Stmt]bool{} // of select statements, which wait for other events too
-		ast.Inspect(decl, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.CommClause:
-				cases[n.Comm] = true
-			case *ast.ExprStmt:
-				if !cases[n] && isPause(n.X) {
-					report(n, "<-time.After is a sleep: %s", sleepAdvice)
-					return false
-				}
-			case *ast.CallExpr:
-				if selector(n.Fun) == "time.Sleep" {
-					report(n, "time.Sleep: %s", sleepAdvice)
-				}
-				if limit := f.limitOf(n); limit != nil {
-					if d, ok := f.short(limit, decl); ok {
-						report(n, "%s with a limit of %v: %s", nameOf(n), d, limitAdvice)
-					}
-				}
-			case *ast.CompositeLit:
-				if d, ok := f.clientTimeout(n, decl); ok {
-					report(n, "a client with a timeout of %v: %s", d, limitAdvice)
-				}
-			case *ast.ForStmt:
-				if d, ok := f.compared(n.Cond, token.LSS, token.LEQ, decl); ok {
-					report(n, "a loop that ends after %v: %s", d, limitAdvice)
-				}
-			case *ast.BinaryExpr:
-				if d, ok := f.compared(n, token.GTR, token.GEQ, decl); ok {
-					report(n, "fails after %v: %s", d, tookAdvice)
+	cases := map[ast.Stmt]bool{}   // of select statements, which wait for other events too
+	atLeast := map[ast.Expr]bool{} // comparisons that find a time that was too short
+	ast.Inspect(f.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CommClause:
+			cases[n.Comm] = true
+		case *ast.ExprStmt:
+			if !cases[n] && isPause(n.X) {
+				report(n, "<-time.After is a sleep: %s", sleepAdvice)
+				return false
+			}
+		case *ast.CallExpr:
+			f.call(n, report)
+		case *ast.CompositeLit, *ast.AssignStmt:
+			for _, field := range f.fields(n) { // settings of the program under test have other types, and may be short on purpose
+				if d, ok := f.short(field.value); ok && clientType.MatchString(field.typ) && clientField.MatchString(field.name) {
+					report(field.value, "a client with a timeout of %v: %s", d, limitAdvice)
 				}
 			}
-			return true
-		})
-	}
+		case *ast.IfStmt:
+			markAtLeast(atLeast, n.Cond, n.Body.List)
+		case *ast.CaseClause:
+			for _, condition := range n.List {
+				markAtLeast(atLeast, condition, n.Body)
+			}
+		case *ast.ForStmt:
+			if d, more := f.compared(n.Cond); d > 0 && !more {
+				report(n, "a loop that ends after %v: %s", d, limitAdvice)
+				atLeast[n.Cond] = true
+			}
+		case *ast.BinaryExpr:
+			if d, more := f.compared(n); d > 0 && (more || !atLeast[n]) {
+				report(n, "fails after %v: %s", d, tookAdvice)
+			}
+		}
+		return true
+	})
 	return findings
+}
+
+// call reports a call that sleeps or sets a short limit.
+func (f *goFile) call(call *ast.CallExpr, report func(n ast.Node, format string, args ...any)) {
+	switch name := selector(call.Fun); name {
+	case "time.Sleep":
+		report(call, "time.Sleep: %s", sleepAdvice)
+	case "exec.Command", "exec.CommandContext":
+		if slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return sleepProgram.MatchString(f.text(arg)) }) {
+			report(call, "a process that sleeps: let it wait for its input, or for a signal")
+		}
+	}
+	if limit := f.limitOf(call); limit != nil {
+		if d, ok := f.short(limit); ok {
+			report(call, "%s with a limit of %v: %s", nameOf(call), d, limitAdvice)
+		}
+	}
 }
 
 // isPause reports whether an expression is <-time.After(d).
@@ -86,11 +126,21 @@ func isPause(expr ast.Expr) bool {
 
 // limitOf returns the time limit that a call sets, or nil.
 func (f *goFile) limitOf(call *ast.CallExpr) ast.Expr {
-	index, ok := limitCalls()[selector(call.Fun)]
-	if !ok {
-		index, ok = f.p.limits[called(call)]
+	name := called(call)
+	index, ok := -1, false
+	switch call.Fun.(type) {
+	case *ast.Ident:
+		index, ok = f.p.limits[name]
+	case *ast.SelectorExpr:
+		for _, limits := range []map[string]int{limitCalls(), f.p.shared.limits, f.p.limits} {
+			for _, key := range []string{selector(call.Fun), "." + name} {
+				if !ok {
+					index, ok = limits[key]
+				}
+			}
+		}
 	}
-	switch name := called(call); {
+	switch {
 	case ok && index < len(call.Args):
 		return call.Args[index]
 	case name == "Add" && len(call.Args) == 1 && isNow(call.Fun):
@@ -124,26 +174,40 @@ func isNow(method ast.Expr) bool {
 	return false
 }
 
-// findLimitFunctions records the functions that use a parameter as a time limit. A
-// parameter for a timer may be a pause, and is not taken for one.
+// findLimitFunctions records the functions with a time limit: a parameter with such a name,
+// or one that is used as a limit.
 func (f *goFile) findLimitFunctions() {
 	for _, decl := range f.file.Decls {
 		function, ok := decl.(*ast.FuncDecl)
 		if !ok || !f.test {
 			continue
 		}
-		var params []string
+		key := function.Name.Name
+		if function.Recv != nil {
+			key = "." + key
+		}
+		var params []string // of type time.Duration
 		for _, field := range function.Type.Params.List {
 			for _, name := range field.Names {
+				if selector(field.Type) != "time.Duration" {
+					params = append(params, "")
+					continue
+				}
+				if limitName.MatchString(name.Name) {
+					f.p.limits[key] = len(params)
+				}
 				params = append(params, name.Name)
 			}
 		}
+		timers := !pauseName.MatchString(function.Name.Name)
 		ast.Inspect(function, func(n ast.Node) bool {
-			if call, ok := n.(*ast.CallExpr); ok && !f.hasFakeClock(n) && !strings.HasPrefix(selector(call.Fun), "time.") {
-				if limit, ok := f.limitOf(call).(*ast.Ident); ok {
-					if i := slices.Index(params, limit.Name); i >= 0 {
-						f.p.limits[function.Name.Name] = i
-					}
+			call, ok := n.(*ast.CallExpr)
+			if !ok || f.hasFakeClock(n) || strings.HasPrefix(selector(call.Fun), "time.") && !timers {
+				return true
+			}
+			if limit, ok := f.limitOf(call).(*ast.Ident); ok {
+				if i := slices.Index(params, limit.Name); i >= 0 {
+					f.p.limits[key] = i
 				}
 			}
 			return true
@@ -151,127 +215,74 @@ func (f *goFile) findLimitFunctions() {
 	}
 }
 
-// clientTimeout returns the short Timeout of an http.Client or a net.Dialer.
-func (f *goFile) clientTimeout(literal *ast.CompositeLit, in ast.Decl) (time.Duration, bool) {
-	if name := selector(literal.Type); name != "http.Client" && name != "net.Dialer" {
-		return 0, false
+// markAtLeast marks the parts of a condition that a failing body follows: a test that fails
+// if something took less than a limit does not fail on a slow machine.
+func markAtLeast(marked map[ast.Expr]bool, condition ast.Expr, body []ast.Stmt) {
+	if !slices.ContainsFunc(body, fails) {
+		return
 	}
-	for _, element := range literal.Elts {
-		if pair, ok := element.(*ast.KeyValueExpr); ok {
-			if key, ok := pair.Key.(*ast.Ident); ok && key.Name == "Timeout" {
-				return f.short(pair.Value, in)
-			}
+	ast.Inspect(condition, func(n ast.Node) bool {
+		if compare, ok := n.(*ast.BinaryExpr); ok {
+			marked[compare] = true
 		}
-	}
-	return 0, false
+		not, ok := n.(*ast.UnaryExpr)
+		return !ok || not.Op != token.NOT
+	})
 }
 
-// compared returns the short limit that an elapsed time is compared with, by one of the
-// operators: time.Since(start) > limit, or the same with the sides exchanged.
-func (f *goFile) compared(expr ast.Expr, more, orEqual token.Token, in ast.Decl) (time.Duration, bool) {
+// fails reports whether a statement makes a test fail.
+func fails(statement ast.Stmt) (found bool) {
+	ast.Inspect(statement, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		found = found || ok && failing.MatchString(called(call))
+		return !found
+	})
+	return found
+}
+
+// The functions that make a test fail.
+var failing = regexp.MustCompile(`^(?:Fatal|Error|Fail|panic|wrong)`)
+
+// compared returns the short limit that a measured time is compared with, or 0, and whether
+// the comparison holds if the time is longer.
+func (f *goFile) compared(expr ast.Expr) (limit time.Duration, more bool) {
 	compare, ok := expr.(*ast.BinaryExpr)
 	if !ok {
 		return 0, false
 	}
-	exchanged := map[token.Token]token.Token{token.GTR: token.LSS, token.GEQ: token.LEQ, token.LSS: token.GTR, token.LEQ: token.GEQ}
-	elapsed, limit := compare.X, compare.Y
-	if op := exchanged[compare.Op]; op == more || op == orEqual {
-		elapsed, limit = compare.Y, compare.X
-	} else if compare.Op != more && compare.Op != orEqual {
+	greater := compare.Op == token.GTR || compare.Op == token.GEQ
+	if less := compare.Op == token.LSS || compare.Op == token.LEQ; !greater && !less {
 		return 0, false
 	}
-	if !f.isElapsed(elapsed, in) {
+	unit, bound := f.elapsed(compare.X), compare.Y
+	if unit == 0 {
+		unit, bound, greater = f.elapsed(compare.Y), compare.X, !greater
+	}
+	v, ok := f.eval(bound)
+	limit = time.Duration(v * unit)
+	if !ok || limit < 0 || limit >= least {
 		return 0, false
 	}
-	return f.short(limit, in)
+	return limit, greater
 }
 
-// isElapsed reports whether an expression is a measured time: time.Since(start),
-// end.Sub(start), or a variable with such a value.
-func (f *goFile) isElapsed(expr ast.Expr, in ast.Decl) bool {
-	switch e := expr.(type) {
-	case *ast.CallExpr:
-		return selector(e.Fun) == "time.Since" || called(e) == "Sub"
-	case *ast.Ident:
-		value := f.value(e, in)
-		return value != nil && f.isElapsed(value, in)
-	default:
-		return false
-	}
-}
-
-// short returns the value of a constant duration if it is a limit that a busy machine
-// may exceed. A limit of zero or less has ended before the test goes on.
-func (f *goFile) short(expr ast.Expr, in ast.Decl) (time.Duration, bool) {
-	d, isTime, ok := f.eval(expr, in)
-	return time.Duration(d), ok && isTime && d > 0 && time.Duration(d) < least
-}
-
-// eval returns the value of a constant number or duration.
-func (f *goFile) eval(expr ast.Expr, in ast.Decl) (v float64, isTime, ok bool) {
+// elapsed returns the unit of a measured time, or 0 for another expression. A measured time is
+// time.Since(start), end.Sub(start), a variable with such a value, or a method such as Seconds of it.
+func (f *goFile) elapsed(expr ast.Expr) float64 {
 	switch e := expr.(type) {
 	case *ast.ParenExpr:
-		return f.eval(e.X, in)
-	case *ast.BasicLit:
-		v, err := strconv.ParseFloat(strings.ReplaceAll(e.Value, "_", ""), 64)
-		return v, false, err == nil
-	case *ast.SelectorExpr:
-		unit, ok := map[string]time.Duration{
-			"time.Nanosecond": 1, "time.Microsecond": time.Microsecond, "time.Millisecond": time.Millisecond,
-			"time.Second": time.Second, "time.Minute": time.Minute, "time.Hour": time.Hour,
-		}[selector(e)]
-		return float64(unit), ok, ok
+		return f.elapsed(e.X)
 	case *ast.CallExpr:
-		if selector(e.Fun) != "time.Duration" || len(e.Args) != 1 {
-			return 0, false, false
+		if selector(e.Fun) == "time.Since" || called(e) == "Sub" {
+			return 1
 		}
-		v, _, ok := f.eval(e.Args[0], in)
-		return v, true, ok
+		if method, ok := e.Fun.(*ast.SelectorExpr); ok {
+			return elapsedMethods()[method.Sel.Name] * f.elapsed(method.X)
+		}
 	case *ast.Ident:
-		value := f.value(e, in)
-		if value == nil {
-			return 0, false, false
-		}
-		return f.eval(value, in)
-	case *ast.BinaryExpr:
-		return f.evalBinary(e, in)
-	default:
-		return 0, false, false
-	}
-}
-
-func (f *goFile) evalBinary(e *ast.BinaryExpr, in ast.Decl) (v float64, isTime, ok bool) {
-	x, xTime, xOK := f.eval(e.X, in)
-	y, yTime, yOK := f.eval(e.Y, in)
-	switch e.Op {
-	case token.ADD:
-		v = x + y
-	case token.SUB:
-		v = x - y
-	case token.MUL:
-		v = x * y
-	case token.QUO:
-		v = x / y
-	default:
-		return 0, false, false
-	}
-	return v, xTime || yTime, xOK && yOK
-}
-
-// value returns the value that a name has at its place: the last one that the function
-// gives it above, or that of the package.
-func (f *goFile) value(name *ast.Ident, in ast.Decl) ast.Expr {
-	for _, l := range slices.Backward(f.locals) {
-		if l.in == in && l.name == name.Name && l.value.End() < name.Pos() {
-			return l.value
+		if v := f.lookup(e); v != nil && v.value != nil {
+			return v.file.elapsed(v.value)
 		}
 	}
-	if function, ok := in.(*ast.FuncDecl); ok {
-		for _, field := range function.Type.Params.List {
-			if slices.ContainsFunc(field.Names, func(n *ast.Ident) bool { return n.Name == name.Name }) {
-				return nil
-			}
-		}
-	}
-	return f.p.values[name.Name]
+	return 0
 }

@@ -214,6 +214,7 @@ func (c *client) try(ctx context.Context, made *call) (answer Answer) {
 		if c.draw.IntN(10) == 0 {
 			limit = 300 * time.Millisecond // an impatient client
 		}
+		//testwaits:allow the subject: a client that gives up and repeats the call
 		answer = c.clients.send(context.WithoutCancel(ctx), made, c.draw.IntN(len(c.clients.instances)), limit, false)
 		waits := answer.Status == 0 || answer.Status == http.StatusServiceUnavailable ||
 			answer.Code == "idempotency_key_in_flight" || answer.Code == "order_busy"
@@ -254,7 +255,7 @@ func (s *clients) sendAgain(ctx context.Context) {
 				path:      c.path,
 				body:      c.body,
 			}
-			s.send(ctx, again, n%len(s.instances), time.Second, false)
+			s.send(ctx, again, n%len(s.instances), time.Second, false) //testwaits:allow the order is repeated again after the faults
 		}
 	}
 }

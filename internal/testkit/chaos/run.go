@@ -115,6 +115,7 @@ func (w *testbed) places() {
 	w.tb.Helper()
 	for n := range w.instances {
 		await(w.tb, 45*time.Second, "orders are placed", func(ctx context.Context) error {
+			//testwaits:allow limits one attempt; await repeats it
 			if a := w.clients.send(ctx, w.newOrder(), n, 5*time.Second, false); !a.Done() {
 				return errors.New(show(a))
 			}
