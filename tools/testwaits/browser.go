@@ -39,7 +39,7 @@ func checkModule(path, text string) []finding {
 		constants[constant[1]] = constant[2]
 	}
 	limit := func(at int, value string) {
-		if d := time.Duration(product(value, constants)) * time.Millisecond; d > 0 && d < least {
+		if d := time.Duration(product(value, constants) * 1e6); d > 0 && d < least {
 			report(at, "a limit of "+d.String()+": use a minute, which a passing scenario does not wait for")
 		}
 	}
@@ -63,15 +63,15 @@ func checkModule(path, text string) []finding {
 }
 
 // product returns the value of 5 * 1000, of 5_000, or of a name for it, or 0.
-func product(text string, constants map[string]string) int {
-	result := 1
+func product(text string, constants map[string]string) float64 {
+	result := 1.0
 	for factor := range strings.SplitSeq(text, "*") {
 		factor = strings.TrimSpace(factor)
 		if value, ok := constants[factor]; ok {
 			result *= product(value, nil)
 			continue
 		}
-		n, err := strconv.Atoi(strings.ReplaceAll(factor, "_", ""))
+		n, err := strconv.ParseFloat(strings.ReplaceAll(factor, "_", ""), 64)
 		if err != nil {
 			return 0
 		}

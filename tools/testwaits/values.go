@@ -86,14 +86,12 @@ func (f *goFile) table(literal *ast.CompositeLit, decl ast.Decl) {
 	case *ast.MapType:
 		row = list.Value
 	}
-	fields, ok := row.(*ast.StructType)
-	if !ok {
-		return
-	}
-	var names []string
-	for _, field := range fields.Fields.List {
-		for _, name := range field.Names {
-			names = append(names, name.Name)
+	var names []string // if the type is written here
+	if fields, ok := row.(*ast.StructType); ok {
+		for _, field := range fields.Fields.List {
+			for _, name := range field.Names {
+				names = append(names, name.Name)
+			}
 		}
 	}
 	for _, element := range literal.Elts {
@@ -115,10 +113,10 @@ func (f *goFile) table(literal *ast.CompositeLit, decl ast.Decl) {
 	}
 }
 
-// shortest returns the shortest time in a column of a table.
+// shortest returns the shortest time in a column of a table above.
 func (f *goFile) shortest(column *ast.SelectorExpr) (least float64, ok bool) {
 	for _, v := range f.columns {
-		if v.name == column.Sel.Name && v.from <= column.Pos() && column.Pos() < v.to {
+		if v.name == column.Sel.Name && v.from <= column.Pos() && column.Pos() < v.to && v.value.End() < column.Pos() {
 			if d, is := f.eval(v.value); is && d > 0 && (!ok || d < least) {
 				least, ok = d, true
 			}
@@ -147,7 +145,7 @@ func only(values []ast.Expr, i, names int) ast.Expr {
 	return values[i]
 }
 
-// lookup returns what a name stands for at its place: the last value that its function gives
+// lookup returns what a name means at its place: the last value that its function gives
 // it above, or that of the package. It returns nil for a name that is not known.
 func (f *goFile) lookup(name *ast.Ident) *variable {
 	for _, v := range slices.Backward(f.locals) {
@@ -181,7 +179,7 @@ func (f *goFile) eval(expr ast.Expr) (v float64, ok bool) {
 			"time.Nanosecond": 1, "time.Microsecond": time.Microsecond, "time.Millisecond": time.Millisecond,
 			"time.Second": time.Second, "time.Minute": time.Minute, "time.Hour": time.Hour,
 		}[selector(e)]
-		if v := f.p.shared.values[selector(e)]; v != nil && v.value != nil {
+		if v := f.p.shared.values[selector(e)]; v != nil && v.value != nil && v.file.p != f.p { // else a package imports one with its own name
 			return v.file.eval(v.value)
 		}
 		return float64(unit), ok

@@ -145,7 +145,7 @@ func (f *goFile) limitOf(call *ast.CallExpr) ast.Expr {
 		return call.Args[index]
 	case name == "Add" && len(call.Args) == 1 && isNow(call.Fun):
 		return call.Args[0]
-	case strings.HasPrefix(name, "Set") && strings.HasSuffix(name, "Deadline") || strings.HasPrefix(name, "WithDeadline"):
+	case strings.HasPrefix(name, "Set") && strings.HasSuffix(name, "Deadline") || strings.HasPrefix(name, "WithDeadline") || isNow(call.Fun):
 		// A deadline after another time than now: begun.Add(limit).
 		for _, arg := range call.Args {
 			if add, ok := arg.(*ast.CallExpr); ok && called(add) == "Add" && len(add.Args) == 1 && !isNow(add.Fun) {
@@ -159,7 +159,7 @@ func (f *goFile) limitOf(call *ast.CallExpr) ast.Expr {
 // nameOf returns the name of a call for a finding.
 func nameOf(call *ast.CallExpr) string {
 	if isNow(call.Fun) {
-		return "time.Now().Add"
+		return "time.Now()." + called(call)
 	}
 	return cmp.Or(selector(call.Fun), called(call))
 }
