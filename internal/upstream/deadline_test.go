@@ -3,6 +3,7 @@ package upstream_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,29 +17,46 @@ func until(t *testing.T, d time.Duration) context.Context {
 	return sleep.Detached(t.Context(), time.Now().Add(d))
 }
 
+// retried calls try with longer and longer limits, until it returns true: a busy machine may not send an order within
+// a short one.
+func retried(t *testing.T, try func(limit time.Duration) bool) {
+	t.Helper()
+	for limit := 200 * time.Millisecond; !try(limit); limit *= 2 {
+		if limit > time.Minute {
+			t.Fatalf("no order was sent within %v", limit)
+		}
+	}
+}
+
 // The deadline of a call is over when the next one uses its TCP connection.
 func TestADeadlineEndsWithItsCall(t *testing.T) {
 	t.Parallel()
 	for _, secured := range []bool{false, true} {
 		t.Run(fmt.Sprint("TLS ", secured), func(t *testing.T) {
 			t.Parallel()
-			s := serveWire(t, secured, func(p peer) bool { p.says(created201); return true })
-			client := s.client(t, nil)
-			const short, long = 2 * time.Second, time.Minute
-			for _, ctx := range []func() context.Context{
-				func() context.Context { return until(t, short) }, //testwaits:allow the subject: the limit of one order must not end the next
-				func() context.Context { return until(t, long) },
-				func() context.Context { return until(t, short) }, //testwaits:allow the subject: the limit of one order must not end the next
-				t.Context,
-			} {
-				if _, err := client.CreateOrder(ctx(), []byte(`{}`)); err != nil {
-					t.Fatal(err)
+			retried(t, func(short time.Duration) bool {
+				s := serveWire(t, secured, func(p peer) bool { p.says(created201); return true })
+				client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse, cfg.Timeouts.Write = new(10*time.Minute), 10*time.Minute })
+				_, _ = client.Token(t.Context())
+				for order, limit := range []time.Duration{short, 9 * time.Minute, short, 0} {
+					ctx := t.Context()
+					if limit > 0 {
+						ctx = until(t, limit)
+					}
+					switch _, err := client.CreateOrder(ctx, []byte(`{}`)); {
+					case err != nil && limit == short:
+						return false
+					case err != nil:
+						t.Fatalf("order %d = %v", order, err)
+					case limit == short:
+						<-ctx.Done()
+					}
 				}
-				<-time.After(short * 3 / 2) //testwaits:allow until the limit of the order has passed
-			}
-			if n := s.conns.Load(); n != 1 {
-				t.Errorf("4 orders used %d connections, want 1", n)
-			}
+				if n := s.conns.Load(); n != 1 {
+					t.Errorf("4 orders used %d connections, want 1", n)
+				}
+				return true
+			})
 		})
 	}
 }
@@ -49,28 +67,39 @@ func TestADeadlineEndsACall(t *testing.T) {
 	for _, secured := range []bool{false, true} {
 		t.Run(fmt.Sprint("TLS ", secured), func(t *testing.T) {
 			t.Parallel()
-			ended := make(chan struct{})
-			defer close(ended)
-			s := serveWire(t, secured, func(p peer) bool {
-				if p.order > 1 {
-					<-ended
+			retried(t, func(limit time.Duration) bool {
+				ended := make(chan struct{})
+				end := sync.OnceFunc(func() { close(ended) })
+				defer end()
+				s := serveWire(t, secured, func(p peer) bool {
+					if p.order > 1 {
+						<-ended
+						return false
+					}
+					p.says(created201)
+					return true
+				})
+				client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse, cfg.Timeouts.Write = new(10*time.Minute), 10*time.Minute })
+				if _, err := client.CreateOrder(until(t, 9*time.Minute), []byte(`{}`)); err != nil {
+					t.Fatal(err)
+				}
+				awaitKept(t, client)
+				begun := time.Now()
+				// Without its deadline, the call would end after nine minutes, with that of the first one.
+				tooLate := time.AfterFunc(limit+time.Minute, func() { t.Error("the deadline does not end the call"); end() })
+				_, err := client.CreateOrder(until(t, limit), []byte(`{}`))
+				tooLate.Stop()
+				if s.requests.Load() < 2 {
 					return false
 				}
-				p.says(created201)
+				if took := time.Since(begun); !isUnknownError(err) || took < limit {
+					t.Errorf("a call without a response = %v after %v, want unknown after %v", err, took, limit)
+				}
+				if idle, proven, _ := client.Kept(); idle != 0 || proven {
+					t.Errorf("%d idle connections, proven %v; want 0 and a doubt", idle, proven)
+				}
 				return true
 			})
-			client := s.client(t, nil)
-			if _, err := client.CreateOrder(until(t, time.Minute), []byte(`{}`)); err != nil {
-				t.Fatal(err)
-			}
-			begun := time.Now()
-			_, err := client.CreateOrder(until(t, time.Second), []byte(`{}`)) //testwaits:allow the test expects the end of the context
-			if took := time.Since(begun); !isUnknownError(err) || took < time.Second {
-				t.Errorf("a call without a response = %v after %v, want unknown after a second", err, took)
-			}
-			if idle, proven, _ := client.Kept(); idle != 0 || proven {
-				t.Errorf("%d idle connections, proven %v; want 0 and a doubt", idle, proven)
-			}
 		})
 	}
 }

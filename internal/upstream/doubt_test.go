@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,15 +61,17 @@ func TestAnIncompleteResponseIsDoubted(t *testing.T) {
 				return false
 			})
 			client := s.client(t, nil)
-			unknown := 0
-			for range 6 {
-				if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); isUnknownError(err) {
-					unknown++
+			for order := 1; order <= 6; order++ {
+				_, err := client.CreateOrder(t.Context(), []byte(`{}`))
+				if isUnknownError(err) != (order == 2) || order != 2 && err != nil {
+					t.Errorf("order %d = %v, want only order 2 unknown", order, err)
 				}
-				<-time.After(30 * time.Millisecond) //testwaits:allow until the end of the connection has arrived; the client does not report it
+				if order == 1 {
+					awaitKept(t, client)
+				}
 			}
-			if _, proven, _ := client.Kept(); proven || unknown > 1 {
-				t.Errorf("proven %v, %d of 6 orders unknown", proven, unknown)
+			if _, proven, _ := client.Kept(); proven || s.conns.Load() != 5 {
+				t.Errorf("proven %v, %d connections for 6 orders, want false and 5", proven, s.conns.Load())
 			}
 		})
 	}
@@ -86,79 +90,100 @@ func TestAFirstRequestIsNoReasonForDoubt(t *testing.T) {
 	}
 }
 
-// blackhole forwards a connection, and forgets it silently when it is idle for longer than limit.
-func blackhole(t *testing.T, limit time.Duration) upstream.DialFunc {
+// blackhole forwards connections to a service. When forget is called, it forgets all of them silently.
+func blackhole(t *testing.T, service string) (dial upstream.DialFunc, forget func()) {
 	t.Helper()
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		var dialer net.Dialer
-		far, err := dialer.DialContext(ctx, network, address)
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var (
+		forgotten atomic.Int64 // how often
+		running   sync.WaitGroup
+		open      sync.Map
+	)
+	forward := func(near net.Conn) {
+		far, err := new(net.Dialer).DialContext(t.Context(), "tcp", service)
 		if err != nil {
-			return nil, err
+			_ = near.Close()
+			return
 		}
-		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = listener.Close() }()
-		near, err := dialer.DialContext(ctx, network, listener.Addr().String())
-		if err != nil {
-			return nil, err
-		}
-		middle, err := listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		var mu sync.Mutex
-		last, dead := time.Time{}, false // of the last response
+		known := forgotten.Load()
 		copyTo := func(to, from net.Conn) {
+			open.Store(from, nil)
 			for b := make([]byte, 4096); ; {
 				n, err := from.Read(b)
 				if err != nil {
 					return
 				}
-				mu.Lock()
-				if from == far {
-					last = time.Now()
-				} else {
-					dead = dead || !last.IsZero() && time.Since(last) > limit
-				}
-				lost := dead
-				mu.Unlock()
-				if !lost {
+				if forgotten.Load() == known {
 					_, _ = to.Write(b[:n])
 				}
 			}
 		}
-		go copyTo(far, middle)
-		go copyTo(middle, far)
-		t.Cleanup(func() { _ = far.Close(); _ = middle.Close() })
-		return near, nil
+		running.Go(func() { copyTo(far, near) })
+		running.Go(func() { copyTo(near, far) })
 	}
+	running.Go(func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			forward(near)
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		open.Range(func(conn, _ any) bool {
+			if c, ok := conn.(net.Conn); ok {
+				_ = c.Close()
+			}
+			return true
+		})
+		running.Wait()
+	})
+	dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, listener.Addr().String())
+	}
+	return dial, func() { forgotten.Add(1) }
 }
 
 // A middlebox forgets idle connections silently. The proof cannot see that, but one lost order ends the use.
 func TestALostConnectionIsDoubted(t *testing.T) {
 	t.Parallel()
 	s := serveWire(t, false, func(p peer) bool { p.says(created201); return true })
-	client := s.client(t, func(cfg *upstream.Config) {
-		cfg.Timeouts.Reuse, cfg.Timeouts.Write = new(500*time.Millisecond), 900*time.Millisecond
-	}, upstream.WithWriteDial(blackhole(t, 100*time.Millisecond), nil)) // after WithProven: there is a real proof
-	if _, proven, _ := client.Kept(); proven {
-		t.Fatal("proven at the start")
-	}
-	_, _ = client.CreateOrder(t.Context(), []byte(`{}`))
-	<-time.After(1300 * time.Millisecond) //testwaits:allow the proof takes twice timeouts.reuse
-	_, proven, _ := client.Kept()
-	unknown := 0
-	for range 8 {
-		if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); isUnknownError(err) {
-			unknown++
+	tokens := s.tokens(t)
+	dial, forget := blackhole(t, strings.TrimPrefix(s.address, "http://"))
+	synctest.Test(t, func(t *testing.T) { // only the service and the middlebox are outside
+		const reuse = 500 * time.Millisecond
+		client := s.clientOf(t, tokens, func(cfg *upstream.Config) { cfg.Timeouts.Reuse = new(reuse) },
+			upstream.WithWriteDial(dial, nil)) // after WithProven: there is a real proof
+		if _, proven, _ := client.Kept(); proven {
+			t.Fatal("proven at the start")
 		}
-		<-time.After(200 * time.Millisecond) //testwaits:allow orders with pauses that the middlebox forgets
-	}
-	if _, still, _ := client.Kept(); unknown > 1 {
-		t.Errorf("proven %v, then %v; %d of 8 orders unknown", proven, still, unknown)
-	}
+		_, _ = client.CreateOrder(t.Context(), []byte(`{}`))
+		forget()
+		time.Sleep(2*reuse + time.Millisecond)
+		if _, proven, _ := client.Kept(); !proven {
+			t.Fatal("not proven, although the connection stayed open")
+		}
+		for order := 1; order <= 6; order++ {
+			ctx := t.Context()
+			if order == 2 { // it gets no response: its time, which is the socket's, ends it
+				ctx = until(t, 300*time.Millisecond)
+			}
+			_, err := client.CreateOrder(ctx, []byte(`{}`))
+			if isUnknownError(err) != (order == 2) || order != 2 && err != nil {
+				t.Errorf("order %d = %v, want only order 2 unknown", order, err)
+			}
+			if _, proven, _ := client.Kept(); proven != (order == 1) {
+				t.Errorf("after order %d: proven %v", order, proven)
+			}
+			forget()
+			time.Sleep(reuse / 2)
+		}
+	})
 }
 
 // A service that keeps idle connections for 1.5 times reuse is not used this way.
@@ -200,32 +225,40 @@ func TestTheProofTakesTwiceTheTime(t *testing.T) {
 func TestADoubtClosesIdleConnections(t *testing.T) {
 	t.Parallel()
 	const reuse = 400 * time.Millisecond
+	first, second := of(3), of(2)
 	s := serveWire(t, false, func(p peer) bool {
-		<-time.After(50 * time.Millisecond) //testwaits:allow the service responds late
 		if p.order == 2 {
+			second.arrive()
 			return false
 		}
+		first.arrive()
 		p.says(created201)
 		return true
 	})
-	log, hook := logtest.NewNullLogger()
-	client := s.client(t, func(c *upstream.Config) { c.Timeouts.Reuse = new(reuse) }, upstream.WithLogger(log))
-	_, _ = client.Token(t.Context())
-	for orders := 3; orders > 1; orders-- {
-		var all sync.WaitGroup
-		for range orders {
-			all.Go(func() { _, _ = client.CreateOrder(t.Context(), []byte(`{}`)) })
+	tokens := s.tokens(t)
+	synctest.Test(t, func(t *testing.T) { // only the service is outside
+		log, hook := logtest.NewNullLogger()
+		client := s.clientOf(t, tokens, func(c *upstream.Config) { c.Timeouts.Reuse = new(reuse) }, upstream.WithLogger(log))
+		_, _ = client.Token(t.Context())
+		for orders := 3; orders > 1; orders-- {
+			var all sync.WaitGroup
+			for range orders {
+				all.Go(func() { _, _ = client.CreateOrder(t.Context(), []byte(`{}`)) })
+			}
+			all.Wait()
+			if idle, proven, _ := client.Kept(); orders == 3 && (idle != 3 || !proven) {
+				t.Errorf("%d idle connections after the first orders, proven %v; want 3, true", idle, proven)
+			}
 		}
-		all.Wait()
-	}
-	if idle, proven, _ := client.Kept(); idle != 0 || proven || s.conns.Load() != 3 {
-		t.Errorf("%d idle connections of %d, proven %v; want 0 of 3, false", idle, s.conns.Load(), proven)
-	}
-	<-time.After(3 * reuse) //testwaits:allow time for a proof, which must not succeed
-	if _, proven, _ := client.Kept(); proven {
-		t.Error("proven again")
-	}
-	if entries := hook.AllEntries(); len(entries) != 1 || entries[0].Data["event"] != "upstream.reuse" {
-		t.Errorf("the log has %v, want one event upstream.reuse", entries)
-	}
+		if idle, proven, _ := client.Kept(); idle != 0 || proven || s.conns.Load() != 3 {
+			t.Errorf("%d idle connections of %d, proven %v; want 0 of 3, false", idle, s.conns.Load(), proven)
+		}
+		time.Sleep(3 * reuse) // time for a proof, which must not succeed
+		if _, proven, _ := client.Kept(); proven {
+			t.Error("proven again")
+		}
+		if entries := hook.AllEntries(); len(entries) != 1 || entries[0].Data["event"] != "upstream.reuse" {
+			t.Errorf("the log has %v, want one event upstream.reuse", entries)
+		}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
+	"golang.org/x/sys/unix"
 )
 
 // Access to internals for the tests of package upstream_test.
@@ -135,7 +136,8 @@ func (c *Client) Kept() (idle int, proven, usable bool) {
 }
 
 // KeptHasEnded reports whether the service has closed the last idle connection, or sent something on it. It is also
-// true if none is idle.
+// true if none is idle. Without TLS it consumes one byte of what was sent: a service that has sent a single byte has
+// sent nothing for the next call.
 func (c *Client) KeptHasEnded() bool {
 	pool, ok := c.writes.(*writePool)
 	if !ok {
@@ -144,6 +146,46 @@ func (c *Client) KeptHasEnded() bool {
 	pool.mu.Lock()
 	defer pool.mu.Unlock()
 	return len(pool.idle) == 0 || !pool.idle[len(pool.idle)-1].quiet()
+}
+
+// AwaitKeptEnd waits until KeptHasEnded, and returns false after a minute of real time. In a synctest bubble, no time
+// passes meanwhile.
+func (c *Client) AwaitKeptEnd() bool {
+	pool, ok := c.writes.(*writePool)
+	if !ok {
+		return false
+	}
+	for !c.KeptHasEnded() {
+		pool.mu.Lock()
+		var last *writeConn
+		if n := len(pool.idle); n > 0 {
+			last = pool.idle[n-1]
+		}
+		pool.mu.Unlock()
+		if last != nil && !Arrives(last) {
+			return c.KeptHasEnded()
+		}
+	}
+	return true
+}
+
+// Arrives waits until something, or the end, has arrived at a connection of a call that writes. It reads nothing. It
+// returns false after a minute of real time. In a synctest bubble, no time passes meanwhile.
+func Arrives(conn net.Conn) (arrived bool) {
+	c, ok := conn.(*writeConn)
+	if !ok {
+		return false
+	}
+	for range time.Minute / time.Millisecond {
+		_ = c.wire.socket.Control(func(fd uintptr) { // fails only if the connection is closed
+			n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 1) // an interrupted one is repeated
+			arrived = n > 0
+		})
+		if arrived {
+			return true
+		}
+	}
+	return false
 }
 
 // WithClock replaces the clock for token lifetimes.

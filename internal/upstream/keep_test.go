@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"larder/internal/upstream"
@@ -18,18 +19,20 @@ import (
 func TestAKeptConnectionHasTheLimitsOfTheNewRequest(t *testing.T) {
 	t.Parallel()
 	s := serveWire(t, true, func(p peer) bool { p.says(created201); return true })
-	client := s.client(t, nil)
-	_, _ = client.Token(t.Context())
-	short, cancel := context.WithTimeout(t.Context(), 2*time.Second) //testwaits:allow the subject: its end must not end the next order
-	defer cancel()
-	if _, err := client.CreateOrder(short, []byte(`{}`)); err != nil {
-		t.Fatal(err)
-	}
-	awaitKept(t, client)
-	<-short.Done()
-	if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil || s.conns.Load() != 1 {
-		t.Errorf("%v, %d connections, want 1", err, s.conns.Load())
-	}
+	tokens := s.tokens(t)
+	synctest.Test(t, func(t *testing.T) {
+		client := s.clientOf(t, tokens, nil)
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := client.CreateOrder(short, []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+		<-short.Done()
+		synctest.Wait()
+		if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil || s.conns.Load() != 1 {
+			t.Errorf("%v, %d connections, want 1", err, s.conns.Load())
+		}
+	})
 }
 
 // Many orders are sent at the same time, again and again. Only one connection is kept after it can be used.

@@ -145,23 +145,26 @@ func TestKeptConnectionsAreDoubted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var ended atomic.Bool
+			kept := make(chan struct{})
 			s := serveWire(t, false, func(p peer) bool {
 				if !idle && p.order == 2 && ended.CompareAndSwap(false, true) {
 					return false
 				}
 				p.says(created201)
 				if idle && ended.CompareAndSwap(false, true) {
-					<-time.After(20 * time.Millisecond) //testwaits:allow so that the connection is idle
+					<-kept
 					return false
 				}
 				return true
 			})
 			log, hook := logtest.NewNullLogger()
 			client := s.client(t, nil, upstream.WithLogger(log))
-			for range 2 {
-				_, _ = client.CreateOrder(t.Context(), []byte(`{}`))
-				<-time.After(50 * time.Millisecond) //testwaits:allow until the end of the connection has arrived; the client does not report it
+			_, _ = client.CreateOrder(t.Context(), []byte(`{}`))
+			awaitKept(t, client)
+			if close(kept); idle {
+				await(t, client.KeptHasEnded)
 			}
+			_, _ = client.CreateOrder(t.Context(), []byte(`{}`))
 			if _, proven, _ := client.Kept(); proven {
 				t.Error("kept connections are still used")
 			}
@@ -354,12 +357,12 @@ func endOfACall(t *testing.T, cancelled bool) {
 		t.Fatal(err)
 	}
 	awaitKept(t, client)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) //testwaits:allow the test expects its end
-	defer cancel()
+	var ctx context.Context = overdue{t.Context(), sent}
 	if cancelled {
-		ctx, cancel = context.WithCancel(t.Context())
+		withCancel, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go func() { <-sent; cancel() }()
+		ctx = withCancel
 	}
 	_, err := client.CreateOrder(ctx, []byte(`{}`))
 	close(gone)

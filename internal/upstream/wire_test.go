@@ -2,6 +2,7 @@ package upstream_test
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -9,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -195,8 +195,8 @@ func awaitKept(t *testing.T, client *upstream.Client) {
 // time passes.
 func awaitEnd(t *testing.T, client *upstream.Client) {
 	t.Helper()
-	for !client.KeptHasEnded() {
-		runtime.Gosched()
+	if !client.AwaitKeptEnd() {
+		t.Fatal("the end of the connection did not arrive within a minute")
 	}
 }
 
@@ -209,6 +209,48 @@ func await(t *testing.T, reached func() bool) {
 		if time.Now().After(end) {
 			t.Fatal("the condition was not reached within a minute")
 		}
+	}
+}
+
+// overdue is a context that ends like one whose time is over, when an event happens.
+type overdue struct {
+	context.Context
+	event <-chan struct{}
+}
+
+// Done implements context.Context.
+func (o overdue) Done() <-chan struct{} { return o.event }
+
+// Err implements context.Context.
+func (o overdue) Err() error {
+	select {
+	case <-o.event:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// together is a barrier for requests that a service must have at the same time.
+type together struct {
+	mu      sync.Mutex
+	missing int
+	all     chan struct{}
+}
+
+// of returns a barrier for n requests.
+func of(n int) *together { return &together{missing: n, all: make(chan struct{})} }
+
+// arrive waits until all requests have arrived, at most a minute.
+func (g *together) arrive() {
+	g.mu.Lock()
+	if g.missing--; g.missing == 0 {
+		close(g.all)
+	}
+	g.mu.Unlock()
+	select {
+	case <-g.all:
+	case <-time.After(time.Minute):
 	}
 }
 
