@@ -36,7 +36,7 @@ type faultRow struct {
 	tries int
 	// RetryAfter is the expected Retry-After if the client may retry; empty means "1".
 	retryAfter string
-	// hasty: only a short time limit ends the call.
+	// hasty: only the end of the call's time ends it.
 	hasty bool
 	// slow: there are pauses between attempts, so the case runs in one variant only.
 	slow bool
@@ -132,62 +132,89 @@ func (r faultRow) list(operation ordering.Operation) string {
 	return "[" + strings.Join(faults, ",") + "]"
 }
 
-// limited is an ordering service with a long and a short time limit for its calls.
+// limited is an ordering service that can end a call as if its time were over, once the service has it.
 type limited struct {
-	patient, hasty *upstream.Client
-	hurry          atomic.Bool
+	*upstream.Client
+	of    *sandboxService
+	hurry atomic.Bool
 }
 
-func (l *limited) client() *upstream.Client {
-	if l.hurry.Load() {
-		return l.hasty
+// overdue is a context that ends like one whose time is over.
+type overdue struct {
+	context.Context //nolint:containedctx // its values; its end is that of the embedded one
+}
+
+// Err implements context.Context.
+func (o overdue) Err() error {
+	if o.Context.Err() != nil {
+		return context.DeadlineExceeded
 	}
-	return l.patient
+	return nil
 }
 
-func (l *limited) Reserve(ctx context.Context, op ordering.Operation, client string, arrived time.Time) (*upstream.Slot, error) {
-	return l.client().Reserve(ctx, op, client, arrived)
+// within returns the context for a call, and a function that ends it.
+func (l *limited) within(ctx context.Context, operation ordering.Operation) (context.Context, func()) {
+	if !l.hurry.Load() {
+		return ctx, func() {}
+	}
+	before := l.of.counts(operation)
+	ended, end := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for l.of.counts(operation).Calls == before.Calls {
+			select {
+			case <-tick.C:
+			case <-ended.Done(): // the call failed before it reached the service
+				return
+			}
+		}
+		end()
+	}()
+	return overdue{ended}, func() { end(); <-done }
 }
 
 func (l *limited) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
-	return l.client().CreateOrder(ctx, body)
+	ctx, end := l.within(ctx, upstream.OpCreate)
+	defer end()
+	return l.Client.CreateOrder(ctx, body)
 }
 
 func (l *limited) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
-	return l.client().Pay(ctx, orderID, body)
+	ctx, end := l.within(ctx, upstream.OpPay)
+	defer end()
+	return l.Client.Pay(ctx, orderID, body)
 }
 
 func (l *limited) Complete(ctx context.Context, orderID string) (upstream.Answer, error) {
-	return l.client().Complete(ctx, orderID)
+	ctx, end := l.within(ctx, upstream.OpComplete)
+	defer end()
+	return l.Client.Complete(ctx, orderID)
 }
 
 func (l *limited) Reject(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
-	return l.client().Reject(ctx, orderID, body)
+	ctx, end := l.within(ctx, upstream.OpReject)
+	defer end()
+	return l.Client.Reject(ctx, orderID, body)
 }
-
-// hastyLimit ends a call that hangs. The call must reach the service before, also from a busy machine.
-const hastyLimit = 4 * time.Second
 
 // limit puts a limited ordering service in front of a fixture's sandbox.
 func limit(t *testing.T, of *sandboxService) *limited {
 	t.Helper()
-	made := func(limit time.Duration) *upstream.Client {
-		cfg := upstream.Config{
-			Name:         "main",
-			BaseURL:      of.base,
-			AuthURL:      of.base,
-			ClientID:     "demo",
-			ClientSecret: "demo-secret",
-			Timeouts:     upstream.Timeouts{Write: limit},
-		}
-		client, err := upstream.New(cfg, upstream.Deps{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(client.Close)
-		return client
+	client, err := upstream.New(upstream.Config{
+		Name:         "main",
+		BaseURL:      of.base,
+		AuthURL:      of.base,
+		ClientID:     "demo",
+		ClientSecret: "demo-secret",
+	}, upstream.Deps{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return &limited{patient: made(upstream.DefaultWriteTimeout), hasty: made(hastyLimit)}
+	t.Cleanup(client.Close)
+	return &limited{Client: client, of: of}
 }
 
 // counted has the sandbox's counters of one operation.

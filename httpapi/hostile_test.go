@@ -13,13 +13,16 @@ import (
 	"larder/httpapi"
 )
 
+// connect is the name of the stream after whose first request net/http may close the connection.
+const connect = "CONNECT"
+
 // hostile is a stream that two HTTP parsers might split differently. Its requests have names in
 // X-Request-Id: a response with a name means that these bytes were read as a request.
 type hostile struct {
 	class, name string
 	stream      string
 	fell        int      // requests for net/http
-	answers     []string // the status and name of each response; nil: both ports only have to answer the same
+	answers     []string // the status and name of each response
 }
 
 // Each class of requests that the fast path must not answer, over real TCP, in one piece and in
@@ -38,14 +41,15 @@ func TestHostileStreamsOverTCP(t *testing.T) {
 				pieces = append(pieces, string(piece))
 			}
 			got, fell := p.same(t, pieces)
-			if c.answers == nil {
-				continue
+			answers, want, wantFell := answersOf(t, got), c.answers, c.fell
+			if c.name == connect && len(answers) == 1 { // newer Go releases close the connection after this method
+				want, wantFell = want[:1], 1
 			}
-			if answers := answersOf(t, got); !slices.Equal(answers, c.answers) {
-				t.Errorf("%s, %s, in pieces of %d: answered %q, want %q", c.class, c.name, size, answers, c.answers)
+			if !slices.Equal(answers, want) {
+				t.Errorf("%s, %s, in pieces of %d: answered %q, want %q", c.class, c.name, size, answers, want)
 			}
-			if fell != c.fell {
-				t.Errorf("%s, %s, in pieces of %d: %d requests got to net/http, want %d", c.class, c.name, size, fell, c.fell)
+			if fell != wantFell {
+				t.Errorf("%s, %s, in pieces of %d: %d requests got to net/http, want %d", c.class, c.name, size, fell, wantFell)
 			}
 		}
 	}
@@ -138,8 +142,7 @@ func hostileStreams() []hostile {
 		{"an odd method", "that begins like GET", line("GETS "+menuPath+" HTTP/1.1", "Host: l") + next, 2, []string{"405 first", "200 next"}},
 		{"an odd method", "in lower case", line("get "+menuPath+" HTTP/1.1", "Host: l") + next, 2, []string{"405 first", "200 next"}},
 		{"an odd method", "with a body", line("DELETE "+menuPath+" HTTP/1.1", "Host: l", length(n)) + hidden + next, 2, []string{"405 first", "200 next"}},
-		// Go releases differ in whether a connection can be used after this method.
-		{"an odd method", "CONNECT", line("CONNECT l:80 HTTP/1.1", "Host: l:80") + next, 0, nil},
+		{"an odd method", connect, line("CONNECT l:80 HTTP/1.1", "Host: l:80") + next, 2, []string{"404 first", "200 next"}},
 		{"an odd method", "none", line(" "+menuPath+" HTTP/1.1", "Host: l") + next, 0, refused},
 
 		{"absolute form", "of a menu", line("GET http://l"+menuPath+" HTTP/1.1", "Host: l") + next, 2, two},
