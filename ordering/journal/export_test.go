@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
@@ -19,6 +20,14 @@ func NewOver(client redis.UniversalClient, prefix string, cfg ordering.Config, l
 		write: client,
 		log:   log,
 	}, false, cfg)
+}
+
+// AgeSettings makes the cached settings of a connection older.
+func (j *Journal) AgeSettings(connection string, by time.Duration) {
+	s := j.state(connection)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settingsReadAt = s.settingsReadAt.Add(-by)
 }
 
 // Decode decodes an order from its stored form, with the whole answer of call 1.
