@@ -11,8 +11,9 @@ class Problems {
     this.expected = expected;
   }
 
+  /** Adds a problem, once: two sources tell of most requests. */
   add(line) {
-    if (!this.expected.some((pattern) => pattern.test(line))) this.all.push(line);
+    if (!this.all.includes(line) && !this.expected.some((pattern) => pattern.test(line))) this.all.push(line);
   }
 
   /** Waits until all pages that are open are observed. A new page must not be used before. */
@@ -40,15 +41,11 @@ export async function guard(context, { expected = [], images = [], origins = [] 
     if (message.type() === 'error' && byScript(message)) problems.add(`console: ${message.text()} (${message.location().url})`);
   });
   context.on('weberror', (error) => problems.add(`uncaught: ${error.error().stack ?? error.error()}`));
-  observeRequests(context, problems);
-  context.on('request', (request) => {
-    const own = originOf(request);
-    const to = new URL(request.url());
-    if (!own || to.protocol === 'data:' || to.protocol === 'blob:' || to.origin === own) return;
-    if (origins.includes(to.origin)) return;
-    if (request.resourceType() === 'image' && images.includes(to.origin)) return;
-    problems.add(`request to another origin: ${request.method()} ${request.url()} from ${own}`);
-  });
+  const requests = new Requests(problems, images, origins);
+  requests.follow(context);
+  context.on('page', (page) => problems.attached.push(attach(context, page, problems, requests).catch((error) => {
+    if (!page.isClosed()) problems.add(`the page is not observed: ${error}`);
+  })));
   return problems;
 }
 
@@ -58,57 +55,103 @@ function byScript(message) {
 }
 
 /**
- * Adds a problem for each request of a page without a response, or with a status of 400 or above:
- * `request failed: 404 GET https://…` or `request failed: no response GET https://…`. Requests that
- * the page or a navigation cancels do not fail.
+ * The requests of the pages of a context: `{ method, url, type, initiator }`. Two sources tell of them:
  *
- * A browser requests icons by itself. The protocol does not name their kind ("Other"), and their
- * initiator is "other". A kind alone is not enough: <link rel=prefetch> has none. An initiator alone
- * is not enough either: forms, links and preload headers have the initiator "other".
+ * - a session of the protocol for each page (attach). It tells what caused a request, and whether it was canceled.
+ * - Playwright's events. They include requests of workers, of frames in other processes, and of a new window before
+ *   it has a session. They have no initiator, and leave out each request whose address ends in /favicon.ico.
  */
-function observeRequests(context, problems) {
-  const asked = new Set(); // addresses that HTML, CSS or a script requested
-  const failed = new WeakSet(); // requests that are reported
-  const add = (request, what, why) => {
-    if (failed.has(request) || (request.resourceType() === 'other' && !asked.has(request.url()))) return;
-    failed.add(request);
-    problems.add(`request failed: ${what} ${request.method()} ${request.url()} (${why})`);
-  };
-  context.on('response', (response) => {
-    if (response.status() >= 400) add(response.request(), response.status(), response.request().resourceType());
-  });
-  context.on('requestfailed', (request) => {
-    const why = request.failure()?.errorText ?? '';
-    if (why !== canceled) add(request, 'no response', why);
-  });
-  context.on('page', (page) => problems.attached.push(attach(context, page, problems, asked).catch((error) => {
-    if (!page.isClosed()) problems.add(`the page is not observed: ${error}`);
-  })));
-}
+class Requests {
+  #unseen = new Map(); // how many requests with a method and an address only Playwright has told
 
-/** The protocol's error of a request that its page has canceled. */
-const canceled = 'net::ERR_ABORTED';
+  constructor(problems, images, origins) {
+    Object.assign(this, { problems, images, origins });
+  }
+
+  /**
+   * Adds a problem for a request without a response, or with a status of 400 or above:
+   * `request failed: 404 GET https://…` or `request failed: no response GET https://…`.
+   */
+  failed(request, what, why = request.type) {
+    if (!byBrowser(request)) this.problems.add(`request failed: ${what} ${request.method} ${request.url} (${why})`);
+  }
+
+  /** Adds a problem if the origin of a request is not that of its page. */
+  sent({ method, url, type }, page) {
+    const to = new URL(url);
+    if (!/^https?:/.test(page.url()) || to.protocol === 'data:' || to.protocol === 'blob:') return;
+    const own = new URL(page.url()).origin;
+    if (to.origin === own || this.origins.includes(to.origin) || (type === 'image' && this.images.includes(to.origin))) return;
+    this.problems.add(`request to another origin: ${method} ${url} from ${own}`);
+  }
+
+  /** Adds `more` to the number of requests that only Playwright has told, and returns it. */
+  unseen({ method, url }, more = 0) {
+    const name = `${method} ${url}`;
+    this.#unseen.set(name, (this.#unseen.get(name) ?? 0) + more);
+    return this.#unseen.get(name);
+  }
+
+  /**
+   * Judges Playwright's events. They do not tell whether a request was canceled. So the sessions judge requests without
+   * a response. Those that no session has seen fail, canceled or not: list them in `expected`.
+   */
+  follow(context) {
+    const answered = new WeakSet();
+    const told = (request) => ({ method: request.method(), url: request.url(), type: request.resourceType() });
+    context.on('request', (request) => {
+      this.unseen(told(request), 1);
+      if (!request.isNavigationRequest()) this.sent(told(request), request.frame().page());
+    });
+    context.on('response', (response) => {
+      answered.add(response.request());
+      if (response.status() >= 400) this.failed(told(response.request()), response.status());
+    });
+    context.on('requestfailed', (request) => {
+      if (!answered.has(request) && this.unseen(told(request)) > 0) this.failed(told(request), 'no response', request.failure()?.errorText);
+    });
+  }
+}
 
 /**
- * Observes what Playwright does not tell: the initiators of requests, and the source of messages of
- * the browser. Such messages about the network repeat failed requests, and those of workers repeat
- * Playwright's events. Others, such as a wrong checksum of a script, are problems:
- * `message of the browser (security): …`.
+ * Reports whether the browser sends a request by itself, such as for an icon. The protocol has no kind for it ("other"),
+ * and its initiator is "other". A kind alone is not enough: <link rel=prefetch> has none. An initiator alone is not
+ * enough either: navigations, forms, workers and preload headers have the initiator "other". A prefetch
+ * that only a header names is told like an icon, and cannot fail a scenario.
  */
-async function attach(context, page, problems, asked) {
-  const session = await context.newCDPSession(page);
-  session.on('Network.requestWillBeSent', ({ initiator, request }) => {
-    if (initiator.type !== 'other') asked.add(request.url);
-  });
-  session.on('Log.entryAdded', ({ entry: { level, source, text, url = '' } }) => {
-    if (level === 'error' && source !== 'network' && source !== 'worker') problems.add(`message of the browser (${source}): ${text} (${url})`);
-  });
-  await Promise.all([session.send('Network.enable'), session.send('Log.enable')]);
+function byBrowser({ type, initiator = 'other' }) {
+  return type === 'other' && initiator === 'other';
 }
 
-/** Returns the origin of the page that sends a request. It is undefined for a navigation. */
-function originOf(request) {
-  if (request.isNavigationRequest()) return undefined;
-  const url = request.frame().page().url();
-  return /^https?:/.test(url) ? new URL(url).origin : undefined;
+/**
+ * The sources of the browser's messages about what a page does. Those about the network repeat failed requests, and
+ * those of workers repeat Playwright's events. Others, such as "intervention" and "deprecation", are the browser's opinion.
+ */
+const ofPages = ['javascript', 'rendering', 'security', 'storage', 'xml'];
+
+/** Observes a page with a session of its own. Problems of `ofPages` are `message of the browser (security): …`. */
+async function attach(context, page, problems, requests) {
+  const session = await context.newCDPSession(page);
+  const sent = new Map(); // requests by their ids
+  session.on('Network.requestWillBeSent', ({ requestId, loaderId, type = 'Other', initiator, request: { method, url } }) => {
+    // A redirect keeps its id, and has the initiator "other".
+    const request = { method, url, type: type.toLowerCase(), initiator: sent.get(requestId)?.initiator ?? initiator.type };
+    sent.set(requestId, request);
+    requests.unseen(request, -1);
+    if (requestId !== loaderId && !byBrowser(request)) requests.sent(request, page);
+  });
+  const failed = (id, ...what) => {
+    if (sent.has(id)) requests.failed(sent.get(id), ...what);
+    sent.delete(id);
+  };
+  session.on('Network.responseReceived', ({ requestId, response }) => {
+    if (response.status >= 400) failed(requestId, response.status);
+  });
+  session.on('Network.loadingFailed', ({ requestId, canceled, errorText, blockedReason }) => {
+    if (!canceled) failed(requestId, 'no response', errorText || blockedReason);
+  });
+  session.on('Log.entryAdded', ({ entry: { level, source, text, url = '' } }) => {
+    if (level === 'error' && ofPages.includes(source)) problems.add(`message of the browser (${source}): ${text} (${url})`);
+  });
+  await Promise.all([session.send('Network.enable'), session.send('Log.enable')]);
 }

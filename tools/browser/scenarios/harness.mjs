@@ -46,7 +46,18 @@ const pages = {
   '/window': scripted('window'),
   '/window.js': 'open("/image")',
   '/canceled': scripted('canceled'),
-  '/canceled.js': 'const stop = new AbortController(); fetch("/slow", { signal: stop.signal }).catch(() => { document.title = "stopped"; }); setTimeout(() => stop.abort(), 100)',
+  '/canceled.js': 'globalThis.stop = new AbortController(); fetch("/slow", { signal: stop.signal }).catch(() => { document.title = "stopped"; })',
+  '/favicon-image': page('<img src="/favicon.ico" alt="">'),
+  '/favicon-fetch': scripted('favicon-fetch'),
+  '/favicon-fetch.js': 'fetch("/favicon.ico")',
+  '/favicon-elsewhere': scripted('favicon-elsewhere'),
+  '/favicon-elsewhere.js': 'fetch("CLOSED/favicon.ico").catch(() => {})',
+  '/moved': page('<link rel="prefetch" href="/old">'),
+  '/in-worker': scripted('in-worker'),
+  '/in-worker.js': 'new Worker("/refused.js")',
+  '/hinted': page(),
+  '/intervened': scripted('intervened'),
+  '/intervened.js': 'navigator.vibrate(1)', // before the guest has tapped
   '/icon': page('<link rel="icon" href="/none-icon.svg">'),
   '/unnamed': page('<main><h1>x</h1><button></button></main>'),
   '/wide': page('<link rel="stylesheet" href="/wide.css"><main><h1>x</h1><p>wide</p></main>'),
@@ -77,6 +88,11 @@ const bad = {
   '/link': 'request failed: 404 GET BASE/none-link',
   '/form': 'request failed: 404 POST BASE/none-form',
   '/window': 'request failed: 404 GET BASE/none.png',
+  '/favicon-image': 'request failed: 404 GET BASE/favicon.ico (image)',
+  '/favicon-fetch': 'request failed: 404 GET BASE/favicon.ico (fetch)',
+  '/favicon-elsewhere': 'another origin: GET CLOSED/favicon.ico',
+  '/moved': 'request failed: 404 GET BASE/none-new',
+  '/in-worker': 'request failed: no response GET BASE/cut',
   '/none-page': 'request failed: 404 GET BASE/none-page',
 };
 
@@ -88,12 +104,17 @@ const server = createServer((request, response) => {
     request.socket.destroy();
     return;
   }
+  if (request.url === '/old') {
+    response.writeHead(302, { Location: '/none-new' }).end();
+    return;
+  }
   const body = pages[request.url];
   const kind = request.url.endsWith('.js') ? 'text/javascript' : request.url.endsWith('.css') ? 'text/css' : 'text/html';
   response.writeHead(body === undefined ? 404 : 200, {
     'Content-Type': kind,
-    'Content-Security-Policy': request.url === '/elsewhere' ? "default-src 'self'; connect-src *" : "default-src 'self'",
+    'Content-Security-Policy': request.url.endsWith('elsewhere') ? "default-src 'self'; connect-src *" : "default-src 'self'",
     ...(request.url === '/preload' && { Link: '</none-preload.js>; rel=preload; as=script' }),
+    ...(request.url === '/hinted' && { Link: '</none-hinted>; rel=prefetch' }),
   });
   response.end(body?.replace('CLOSED', closed) ?? 'nothing is here');
 });
@@ -130,22 +151,31 @@ await scenario({ size: 'narrow', matrix: false }, async ({ page, problems, open 
     step(`${path} is detected`);
     const one = await open();
     await one.page.goto(base + path);
-    const line = words.replace('BASE', base);
+    const line = words.replace('BASE', base).replace('CLOSED', closed);
     await eventually(() => one.problems.all.some((problem) => problem.includes(line)), `${path}: ${line}`);
     await one.context.close(); // so that nothing is reported after the check
     must((await failureOf(() => one.problems.check())).includes(line), `${path} does not fail`);
   }
 
-  step('what a browser does by itself, and what a page cancels, is no problem');
-  for (const path of ['/good', '/icon']) {
+  step('what a browser does by itself is no problem');
+  must(!('/favicon.ico' in pages), 'the server has an icon');
+  for (const path of ['/good', '/icon', '/intervened', '/hinted']) {
     await page.goto(base + path, { waitUntil: 'networkidle' });
     problems.check();
   }
-  must(!('/favicon.ico' in pages), 'the server has an icon');
-  await page.goto(`${base}/canceled`);
-  await page.waitForFunction(() => document.title === 'stopped');
-  must(requested.has('/slow'), 'nothing was canceled');
-  problems.check();
+  must(requested.has('/none-hinted'), 'nothing was prefetched'); // to the protocol it is like an icon, which a headless shell does not request
+
+  step('what a page cancels is no problem');
+  for (const cancel of [() => page.evaluate(() => globalThis.stop.abort()), () => page.goto(`${base}/good`)]) {
+    requested.delete('/slow');
+    await page.goto(`${base}/canceled`);
+    await eventually(() => requested.has('/slow'), 'the server has the request');
+    const canceled = page.waitForEvent('requestfailed');
+    await cancel();
+    equal((await canceled).url(), `${base}/slow`, 'the canceled request');
+    await page.evaluate(() => {}); // so that the guard knows
+    problems.check();
+  }
 
   step('axe detects a button without a name');
   await page.goto(`${base}/unnamed`);
