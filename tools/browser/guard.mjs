@@ -11,7 +11,7 @@ class Problems {
     this.expected = expected;
   }
 
-  /** Adds a problem, once: two sources tell of most requests. */
+  /** Adds a problem once, because two sources report most requests. */
   add(line) {
     if (!this.all.includes(line) && !this.expected.some((pattern) => pattern.test(line))) this.all.push(line);
   }
@@ -55,14 +55,14 @@ function byScript(message) {
 }
 
 /**
- * The requests of the pages of a context: `{ method, url, type, initiator }`. Two sources tell of them:
+ * The requests of the pages of a context: `{ method, url, type, initiator }`. Two sources report them:
  *
- * - a session of the protocol for each page (attach). It tells what caused a request, and whether it was canceled.
+ * - a session of the protocol for each page (attach). It reports what caused a request, and whether it was canceled.
  * - Playwright's events. They include requests of workers, of frames in other processes, and of a new window before
  *   it has a session. They have no initiator, and leave out each request whose address ends in /favicon.ico.
  */
 class Requests {
-  #unseen = new Map(); // how many requests with a method and an address only Playwright has told
+  #unseen = new Map(); // how many requests with a method and an address only Playwright has reported
 
   constructor(problems, images, origins) {
     Object.assign(this, { problems, images, origins });
@@ -85,7 +85,7 @@ class Requests {
     this.problems.add(`request to another origin: ${method} ${url} from ${own}`);
   }
 
-  /** Adds `more` to the number of requests that only Playwright has told, and returns it. */
+  /** Adds `more` to the number of requests that only Playwright has reported, and returns it. */
   unseen({ method, url }, more = 0) {
     const name = `${method} ${url}`;
     this.#unseen.set(name, (this.#unseen.get(name) ?? 0) + more);
@@ -93,22 +93,22 @@ class Requests {
   }
 
   /**
-   * Judges Playwright's events. They do not tell whether a request was canceled. So the sessions judge requests without
+   * Judges Playwright's events. They do not show whether a request was canceled. So the sessions judge requests without
    * a response. Those that no session has seen fail, canceled or not: list them in `expected`.
    */
   follow(context) {
     const answered = new WeakSet();
-    const told = (request) => ({ method: request.method(), url: request.url(), type: request.resourceType() });
+    const ofPlaywright = (request) => ({ method: request.method(), url: request.url(), type: request.resourceType() });
     context.on('request', (request) => {
-      this.unseen(told(request), 1);
-      if (!request.isNavigationRequest()) this.sent(told(request), request.frame().page());
+      this.unseen(ofPlaywright(request), 1);
+      if (!request.isNavigationRequest()) this.sent(ofPlaywright(request), request.frame().page());
     });
     context.on('response', (response) => {
       answered.add(response.request());
-      if (response.status() >= 400) this.failed(told(response.request()), response.status());
+      if (response.status() >= 400) this.failed(ofPlaywright(response.request()), response.status());
     });
     context.on('requestfailed', (request) => {
-      if (!answered.has(request) && this.unseen(told(request)) > 0) this.failed(told(request), 'no response', request.failure()?.errorText);
+      if (!answered.has(request) && this.unseen(ofPlaywright(request)) > 0) this.failed(ofPlaywright(request), 'no response', request.failure()?.errorText);
     });
   }
 }
@@ -116,8 +116,8 @@ class Requests {
 /**
  * Reports whether the browser sends a request by itself, such as for an icon. The protocol has no kind for it ("other"),
  * and its initiator is "other". A kind alone is not enough: <link rel=prefetch> has none. An initiator alone is not
- * enough either: navigations, forms, workers and preload headers have the initiator "other". A prefetch
- * that only a header names is told like an icon, and cannot fail a scenario.
+ * enough either: navigations, forms, workers and preload headers have the initiator "other". A prefetch that only a
+ * header names looks like an icon, and cannot fail a scenario.
  */
 function byBrowser({ type, initiator = 'other' }) {
   return type === 'other' && initiator === 'other';
