@@ -115,7 +115,14 @@ func TestIconAndRobots(t *testing.T) {
 		k.do(http.MethodHead, path, "").is(t, http.StatusOK)
 		k.do(http.MethodPost, path, "").refused(t, http.StatusMethodNotAllowed, "method_not_allowed")
 	}
-	for _, page := range []string{"/ops", "/docs"} {
+}
+
+// A browser requests /favicon.ico of a page that declares no icon.
+func TestPagesDeclareTheIcon(t *testing.T) {
+	t.Parallel()
+	k := newOrderFixture(t, func(p *plan) { p.cfg.Page.Enabled = true })
+	icon := k.get("/web/icon.svg").is(t, http.StatusOK)
+	for _, page := range []string{"/", "/ops", "/docs"} {
 		_, rest, _ := strings.Cut(string(k.get(page).is(t, http.StatusOK).body), `<link rel="icon" href="`)
 		address, _, _ := strings.Cut(rest, `"`)
 		if declared := k.get("/"+strings.TrimPrefix(address, "/")).is(t, http.StatusOK); string(declared.body) != string(icon.body) {

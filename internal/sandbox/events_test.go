@@ -192,6 +192,11 @@ func TestTheBoardIsForBrowsers(t *testing.T) {
 	if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") {
 		t.Errorf("the page's policy is %q", policy)
 	}
+	_, rest, _ := strings.Cut(string(r.body), `<link rel="icon" href="`)
+	address, _, _ := strings.Cut(rest, `"`)
+	if icon := w.do(http.MethodGet, address, "").want(http.StatusOK); icon.header.Get("Content-Type") != "image/svg+xml" {
+		t.Errorf("the icon %q is %s", address, icon.header.Get("Content-Type"))
+	}
 	if r := w.do(http.MethodGet, "/", "").want(http.StatusOK); !strings.Contains(string(r.body), "/connect/token") {
 		t.Errorf("anything else gets %s", r.body)
 	}
