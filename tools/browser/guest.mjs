@@ -9,8 +9,8 @@ export const bistro = '76439fb3-c0c4-42ca-a269-64f031a6a33b';
 /** A dish of the bistro with one required sauce. */
 export const fries = { id: 'dish-fries', name: 'French fries' };
 
-/** The error responses that scenarios cause. */
-export const expectedErrors = [/^request failed: (409|422|429|502|503|504) /];
+/** The error responses to orders that scenarios cause. */
+export const expectedErrors = [/^request failed: (409|422|429|502|503|504) (GET|POST) \S+\/v1\/(restaurants\/[^/]+\/)?orders\b/];
 
 export const parts = (page) => ({
   choose: page.locator(`larder-menu [data-dish=${fries.id}] [aria-label^="Choose options: ${fries.name}"]`), // faster than getByRole

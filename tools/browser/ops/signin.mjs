@@ -5,7 +5,7 @@ import { fill, use } from '../keyboard.mjs';
 import { must, equal, eventually, scenario, step } from '../scenario.mjs';
 import { everyVariant } from '../shot.mjs';
 
-await scenario({ matrix: false, expected: [/^request failed: (401|403|429) /] }, async ({ page, context, larder }) => {
+await scenario({ matrix: false, expected: [/^request failed: (401|403|429) POST \S+\/ops\/session /, /^request failed: 401 GET \S+\/v1\/ops\//] }, async ({ page, context, larder }) => {
   const client = page.getByLabel('Client ID', { exact: true }), secret = page.getByLabel('Secret', { exact: true });
   const fault = page.getByTestId('fault');
   await page.goto(`${larder}/ops`);

@@ -20,7 +20,13 @@ const stranger = createServer((request, response) => {
 await once(stranger, 'listening');
 const strange = `http://127.0.0.1:${stranger.address().port}`;
 
-const expected = [/^request failed: (no response|40\d|50[13]) /, /^message of the browser \((javascript|security)\): /, /^content security policy: /];
+const expected = [
+  /^request failed: (no response|404) GET \S+\/v1\/(restaurants|events)\b/,
+  /^request failed: no response GET \S+\/web\/(diagnose\.js|texts\.json)/,
+  /^request failed: (no response|401|404|501) (GET|POST|OPTIONS) \S+\/(order|wrong|refused) /,
+  /^message of the browser \((javascript|security)\): /,
+  /^content security policy: connect-src refuses \S+\/order /,
+];
 await scenario({ matrix: false, expected, origins: [larder, closed, strange, backend, schemeless].map((url) => new URL(url).origin) }, async ({ open }) => {
   /** Opens the page, changed, and returns it with what larder writes to the console. */
   const visit = async (from, before = '', after = '', blocked = '') => {

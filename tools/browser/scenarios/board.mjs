@@ -128,7 +128,7 @@ await scenario({ images: [], matrix: false }, async ({ page, problems }) => {
     await fill(page, page.getByLabel('Lifetime of new tokens'), '10m');
     await page.keyboard.press('Tab');
     await eventually(async () => (await sandbox.settings()).tokenLifetime === '10m0s', 'tokens are valid for ten minutes');
-    problems.expected.push(/^request failed: 400 PUT /); // the rejected setting
+    problems.expected.push(/^request failed: 400 PUT \S+\/sandbox\/settings /); // the rejected setting
     await fill(page, page.getByLabel('Lifetime of new tokens'), 'soon', { back: true });
     await page.keyboard.press('Tab');
     await page.getByRole('alert').filter({ hasText: 'not a duration' }).waitFor();

@@ -6,7 +6,7 @@ import { use } from '../keyboard.mjs';
 import { equal, eventually, scenario, step } from '../scenario.mjs';
 import { shot } from '../shot.mjs';
 
-const expected = [...expectedErrors, /^request failed: no response /];
+const expected = [...expectedErrors, /^request failed: no response GET \S+\/web\/(dish|checkout)\.js\?/];
 
 await scenario({ size: 'phone', expected }, async ({ page, open, larder }) => {
   step('a tap before the dialog is loaded: it opens, waits, and shows the dish');

@@ -11,7 +11,9 @@ import { sandbox, larder as operator } from '../services.mjs';
 const order = { method: 'POST', path: '/orders/api/v1/orders' };
 const count = async () => (await sandbox.orders()).length;
 
-await scenario({ size: 'phone', expected: [...expectedErrors, /^request failed: (no response|404) /] }, async ({ page, open, larder }) => {
+const expected = [...expectedErrors, /^request failed: no response POST \S+\/v1\/restaurants\/[^/]+\/orders /, /^request failed: 404 GET \S+\/v1\/orders(\/events)? /];
+
+await scenario({ size: 'phone', expected }, async ({ page, open, larder }) => {
   const { choose, dialog, line, submit, outcome } = parts(page);
   const bar = page.locator('larder-menu [part=basket-bar]');
   const newOrder = page.getByRole('button', { name: 'New order' });

@@ -19,7 +19,7 @@ function watch() {
   }).observe({ type: 'layout-shift', buffered: true });
 }
 
-await scenario({ expected: [/^request failed: 404 /] }, async ({ page, open, larder }) => {
+await scenario({ expected: [/^request failed: 404 GET \S+\/\?restaurant=nope /] }, async ({ page, open, larder }) => {
   step('SEO: without JavaScript, the page has the menu, the details and what search engines read');
   for (const size of repeated(['phone', 'tablet', 'wide'])) {
     const plain = await open({ scripts: false, size });

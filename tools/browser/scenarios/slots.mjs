@@ -10,7 +10,7 @@ import { everyVariant } from '../shot.mjs';
 
 await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, larder }) => {
   for (const size of repeated(['desktop', 'phone'])) {
-    const { page, context } = await open({ size });
+    const { page, context, problems } = await open({ size });
     const { submit, outcome, phone } = parts(page);
     const form = page.locator('larder-order-form');
     const time = form.locator('#f-expectedAt');
@@ -122,6 +122,7 @@ await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, 
     step(`${size}: details are remembered only if the guest wants it`);
     await use(page, page.getByRole('button', { name: 'New order' }));
     const second = await context.newPage();
+    await problems.ready();
     await openShop(second, larder);
     await addFries(second);
     equal([await parts(second).name.inputValue(), await parts(second).phone.inputValue()], ['', ''], 'details in another tab');
@@ -130,6 +131,7 @@ await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, 
     await use(second, second.getByRole('checkbox', { name: 'Remember my details on this device' }), 'Space');
     await axe(second, 'details that are remembered');
     const third = await context.newPage();
+    await problems.ready();
     await openShop(third, larder);
     equal(await parts(third).name.inputValue(), 'Ada', 'the name in a new tab');
     await near(third.getByRole('checkbox', { name: 'Remember my details on this device' }));

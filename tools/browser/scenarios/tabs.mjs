@@ -15,7 +15,7 @@ const setSoldOut = async (out) => {
   await operator.resync(bistro);
 };
 
-await scenario({ matrix: false }, async ({ page: one, context, larder }) => {
+await scenario({ matrix: false }, async ({ page: one, context, problems, larder }) => {
   const button = (page) => page.locator(`larder-menu [data-dish=${fries.id}] [part=add]`);
   const waitForLabel = (page, label) => eventually(async () => (await button(page).innerText()) === label, `the dish is shown as: ${label}`);
   try {
@@ -24,6 +24,7 @@ await scenario({ matrix: false }, async ({ page: one, context, larder }) => {
     await openShop(one, larder);
     await eventually(async () => (await streams(larder)) === 1, 'the first tab has a stream');
     const other = await context.newPage();
+    await problems.ready();
     const streamRequests = [];
     other.on('request', (request) => { if (request.url().includes('/v1/events')) streamRequests.push(request.url()); });
     await openShop(other, larder);
@@ -43,6 +44,7 @@ await scenario({ matrix: false }, async ({ page: one, context, larder }) => {
 
     step('both tabs share the basket');
     const third = await context.newPage();
+    await problems.ready();
     await openShop(third, larder);
     await addFries(other);
     await parts(third).line.waitFor();

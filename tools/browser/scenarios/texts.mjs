@@ -3,7 +3,7 @@
 import { bistro } from '../guest.mjs';
 import { equal, eventually, must, scenario, step } from '../scenario.mjs';
 
-await scenario({ matrix: false, expected: [/^request failed: 404 /] }, async ({ open, larder }) => {
+await scenario({ matrix: false, expected: [/^request failed: 404 GET \S+\/none\.json /] }, async ({ open, larder }) => {
   const shown = (page) => page.evaluate(() => [...document.querySelectorAll('larder-menu, larder-order-form')]
     .map((element) => [...element.shadowRoot.children].map((child) => child.innerText ?? '').join(' ').trim()));
 
