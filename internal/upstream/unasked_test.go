@@ -222,7 +222,7 @@ func TestALateRequestIsSentOnANewConnection(t *testing.T) {
 // Before the proof, one connection is kept. Later, only those that can be used are.
 func TestIdleConnectionsAreLimited(t *testing.T) {
 	t.Parallel()
-	const callers = 4 // a client begins with 4 calls at a time
+	const callers = 4 // a new client has four slots for orders
 	for name, tc := range map[string]struct {
 		proven bool
 		reuse  time.Duration
