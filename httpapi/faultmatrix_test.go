@@ -99,9 +99,11 @@ func (m *matrix) meet(t *testing.T, row faultRow, operation ordering.Operation, 
 		c.prepare()
 		before := m.main.counts(operation)
 		m.main.faults(row.list(operation))
-		m.limits.hurry.Store(row.hasty)
+		if row.hasty {
+			m.limits.hurry.Store(&counted{row.calls, row.executed})
+		}
 		first := c.send()
-		m.limits.hurry.Store(false)
+		m.limits.hurry.Store(nil)
 		m.main.faults("[]")
 		after := m.main.counts(operation)
 		if got := (counted{after.Calls - before.Calls, after.Executed - before.Executed}); got != (counted{row.calls, row.executed}) {

@@ -132,11 +132,12 @@ func (r faultRow) list(operation ordering.Operation) string {
 	return "[" + strings.Join(faults, ",") + "]"
 }
 
-// limited is an ordering service that can end a call as if its time were over, once the service has it.
+// limited is an ordering service that can end a call as if its time were over, once the service has received it, and
+// has executed it if it does.
 type limited struct {
 	*upstream.Client
 	of    *sandboxService
-	hurry atomic.Bool
+	hurry atomic.Pointer[counted] // what the service has done when the call ends; nil: the call is not ended
 }
 
 // overdue is a context that ends like one whose time is over.
@@ -154,7 +155,8 @@ func (o overdue) Err() error {
 
 // within returns the context for a call, and a function that ends it.
 func (l *limited) within(ctx context.Context, operation ordering.Operation) (context.Context, func()) {
-	if !l.hurry.Load() {
+	want := l.hurry.Load()
+	if want == nil {
 		return ctx, func() {}
 	}
 	before := l.of.counts(operation)
@@ -164,7 +166,11 @@ func (l *limited) within(ctx context.Context, operation ordering.Operation) (con
 		defer close(done)
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
-		for l.of.counts(operation).Calls == before.Calls {
+		for {
+			now := l.of.counts(operation)
+			if now.Calls-before.Calls >= want.Calls && now.Executed-before.Executed >= want.Executed {
+				break
+			}
 			select {
 			case <-tick.C:
 			case <-ended.Done(): // the call failed before it reached the service
