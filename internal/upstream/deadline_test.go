@@ -36,7 +36,9 @@ func TestADeadlineEndsWithItsCall(t *testing.T) {
 			t.Parallel()
 			retried(t, func(short time.Duration) bool {
 				s := serveWire(t, secured, func(p peer) bool { p.says(created201); return true })
-				client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse, cfg.Timeouts.Write = new(10*time.Minute), 10*time.Minute })
+				client := s.client(t, func(cfg *upstream.Config) {
+					cfg.Timeouts.Reuse, cfg.Timeouts.Write = new(10*time.Minute), 10*time.Minute
+				})
 				_, _ = client.Token(t.Context())
 				for order, limit := range []time.Duration{short, 9 * time.Minute, short, 0} {
 					ctx := t.Context()
@@ -64,14 +66,18 @@ func TestADeadlineEndsWithItsCall(t *testing.T) {
 // The deadline of a call passes while it waits for its response on a used TCP connection.
 func TestADeadlineEndsACall(t *testing.T) {
 	t.Parallel()
-	for _, secured := range []bool{false, true} {
-		t.Run(fmt.Sprint("TLS ", secured), func(t *testing.T) {
+	for name, tc := range map[string]struct{ secured, setting bool }{
+		"the call's":           {false, false},
+		"the call's, with TLS": {true, false},
+		"timeouts.write":       {true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			retried(t, func(limit time.Duration) bool {
 				ended := make(chan struct{})
 				end := sync.OnceFunc(func() { close(ended) })
 				defer end()
-				s := serveWire(t, secured, func(p peer) bool {
+				s := serveWire(t, tc.secured, func(p peer) bool {
 					if p.order > 1 {
 						<-ended
 						return false
@@ -79,15 +85,22 @@ func TestADeadlineEndsACall(t *testing.T) {
 					p.says(created201)
 					return true
 				})
-				client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse, cfg.Timeouts.Write = new(10*time.Minute), 10*time.Minute })
-				if _, err := client.CreateOrder(until(t, 9*time.Minute), []byte(`{}`)); err != nil {
+				write, first, second := 10*time.Minute, until(t, 9*time.Minute), until
+				if tc.setting {
+					write, second = limit, func(*testing.T, time.Duration) context.Context { return t.Context() }
+				}
+				client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse, cfg.Timeouts.Write = new(10*time.Minute), write })
+				_, _ = client.Token(t.Context())
+				if _, err := client.CreateOrder(first, []byte(`{}`)); err != nil && tc.setting {
+					return false
+				} else if err != nil {
 					t.Fatal(err)
 				}
 				awaitKept(t, client)
 				begun := time.Now()
 				// Without its deadline, the call would end after nine minutes, with that of the first one.
 				tooLate := time.AfterFunc(limit+time.Minute, func() { t.Error("the deadline does not end the call"); end() })
-				_, err := client.CreateOrder(until(t, limit), []byte(`{}`))
+				_, err := client.CreateOrder(second(t, limit), []byte(`{}`))
 				tooLate.Stop()
 				if s.requests.Load() < 2 {
 					return false
