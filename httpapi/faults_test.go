@@ -167,7 +167,7 @@ func (l *limited) within(ctx context.Context, operation ordering.Operation) (con
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
 		for {
-			now := l.of.counts(operation)
+			now := l.of.counts(operation) //nolint:contextcheck // the request has the test's context
 			if now.Calls-before.Calls >= want.Calls && now.Executed-before.Executed >= want.Executed {
 				break
 			}

@@ -214,8 +214,8 @@ func await(t *testing.T, reached func() bool) {
 
 // overdue is a context that ends like one whose time is over, when an event happens.
 type overdue struct {
-	context.Context
-	event <-chan struct{}
+	context.Context //nolint:containedctx // its values
+	event           <-chan struct{}
 }
 
 // Done implements context.Context.
