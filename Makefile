@@ -190,7 +190,7 @@ vuln: $(BIN)/govulncheck ## Check larder and its tools for known vulnerabilities
 	@$(RELEASE_GO) tools/vuln $(CURDIR)/$(BIN)/govulncheck . tools tools/bench tools/deploy
 
 # The parts of make verify. The long forms are the parts by themselves: make race (three times), make fuzz FUZZTIME=60s,
-# make overload (60 s), make release-check (all platforms).
+# make soak (10 minutes), make overload (60 s), make release-check (all platforms).
 VERIFY       := lint lint-api lint-ts tidy-check race cover bench fuzz swaps concurrent cost prometheus soak chaos overload browser bench-smoke release-check
 VERIFY_FLAGS := RACE_COUNT=1 FUZZTIME=30s SOAK_FOR=60s OVERLOAD_FOR=30s RELEASE_TARGETS=linux/amd64,darwin/arm64
 

@@ -140,7 +140,7 @@ type limited struct {
 	hurry atomic.Pointer[counted] // what the service has done when the call ends; nil: the call is not ended
 }
 
-// overdue is a context that ends like one whose time is over.
+// overdue is a context that ends like one whose time is over. It has no deadline, so the call's connection has none.
 type overdue struct {
 	context.Context //nolint:containedctx // its values; its end is that of the embedded one
 }
@@ -160,10 +160,11 @@ func (l *limited) within(ctx context.Context, operation ordering.Operation) (con
 		return ctx, func() {}
 	}
 	before := l.of.counts(operation)
-	ended, end := context.WithCancel(ctx)
+	ended, end := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		defer end(context.DeadlineExceeded)
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
 		for {
@@ -177,9 +178,8 @@ func (l *limited) within(ctx context.Context, operation ordering.Operation) (con
 				return
 			}
 		}
-		end()
 	}()
-	return overdue{ended}, func() { end(); <-done }
+	return overdue{ended}, func() { end(context.Canceled); <-done }
 }
 
 func (l *limited) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {

@@ -146,6 +146,8 @@ func TestKeptConnectionsAreDoubted(t *testing.T) {
 			t.Parallel()
 			var ended atomic.Bool
 			kept := make(chan struct{})
+			release := sync.OnceFunc(func() { close(kept) })
+			defer release() // also if the test ends early
 			s := serveWire(t, false, func(p peer) bool {
 				if !idle && p.order == 2 && ended.CompareAndSwap(false, true) {
 					return false
@@ -161,7 +163,7 @@ func TestKeptConnectionsAreDoubted(t *testing.T) {
 			client := s.client(t, nil, upstream.WithLogger(log))
 			_, _ = client.CreateOrder(t.Context(), []byte(`{}`))
 			awaitKept(t, client)
-			if close(kept); idle {
+			if release(); idle {
 				await(t, client.KeptHasEnded)
 			}
 			_, _ = client.CreateOrder(t.Context(), []byte(`{}`))

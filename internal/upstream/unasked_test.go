@@ -88,13 +88,15 @@ func TestBytesBeforeTheRequestAreNotItsResponse(t *testing.T) {
 						}
 						return true
 					}
+					take := sync.OnceFunc(func() { close(taken) })
+					t.Cleanup(take) // also if the test ends early
 					client := s.client(t, nil)
 					if err := operations(t.Context(), client)[op](); err != nil {
 						t.Fatal(err)
 					}
 					awaitKept(t, client)
 					ctx, tries := collectAttempts(beforeWrite(t.Context(), func(conn net.Conn) {
-						close(taken)
+						take()
 						<-sent
 						if !upstream.Arrives(conn) {
 							t.Error("nothing arrived within a minute")

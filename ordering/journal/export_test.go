@@ -22,12 +22,13 @@ func NewOver(client redis.UniversalClient, prefix string, cfg ordering.Config, l
 	}, false, cfg)
 }
 
-// AgeSettings makes the cached settings of a connection older.
-func (j *Journal) AgeSettings(connection string, by time.Duration) {
+// AgeSettings makes the cached settings of a connection older, and returns the time at which they were read.
+func (j *Journal) AgeSettings(connection string, by time.Duration) time.Time {
 	s := j.state(connection)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.settingsReadAt = s.settingsReadAt.Add(-by)
+	return s.settingsReadAt
 }
 
 // Decode decodes an order from its stored form, with the whole answer of call 1.

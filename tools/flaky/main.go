@@ -108,7 +108,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	runAll(ctx, o, programs, work, r)
 	nothing := r.done == r.all && len(r.failures) == 0 && r.ran == 0
 	switch {
-	case errors.Is(context.Cause(ctx), context.Canceled):
+	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTimeIsOver):
 		_ = r.print(time.Since(begun))
 		return fmt.Errorf("interrupted after %d of %d runs; %d tests failed in these", r.done, r.all, len(r.failures))
 	case nothing && r.skipped > 0:

@@ -220,10 +220,13 @@ func message(folder string, lines []string) string {
 	return cmp.Or(first, otherwise)
 }
 
+// logs is a call of t.Log, tb.Logf and others.
+var logs = regexp.MustCompile(`\b\w+\.Logf?\(`)
+
 // isLog reports whether a line of a source file calls t.Log or t.Logf.
 func isLog(folder, file, line string) bool {
 	text, err := os.ReadFile(filepath.Join(folder, file))
 	n, _ := strconv.Atoi(line)
 	lines := bytes.Split(text, []byte("\n"))
-	return err == nil && n <= len(lines) && bytes.Contains(lines[max(n, 1)-1], []byte("t.Log"))
+	return err == nil && n <= len(lines) && logs.Match(lines[max(n, 1)-1])
 }

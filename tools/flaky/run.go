@@ -83,13 +83,14 @@ func runOnce(ctx context.Context, o options, p program) (output []byte, err erro
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	killGroup := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.Cancel = killGroup
-	cmd.WaitDelay = time.Second // for a process outside the group that has the output open
+	cmd.WaitDelay = 10 * time.Second // for a process outside the group that has the output open
 	err = cmd.Run()
 	if cmd.Process != nil {
 		_ = killGroup() // what the tests have started and left
 	}
 
 	convert := exec.CommandContext(context.WithoutCancel(ctx), "go", "tool", "test2json", "-p", p.Name)
+	convert.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C in a terminal must not end it
 	convert.Stdin, convert.Stdout, convert.Stderr = &printed, &events, &events
 	if failed := convert.Run(); failed != nil {
 		err = errors.Join(err, failed)

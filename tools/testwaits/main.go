@@ -11,7 +11,8 @@
 // tools/browser, without the types of Go. It knows a value if a constant, a variable or the
 // row of a table test shows it. Settings of the program under test may be short. A function
 // literal passed to synctest.Test runs with a fake clock, so sleeps and limits in it are
-// allowed. Functions that it calls are not recognised.
+// allowed, although deadlines of real sockets are real. Functions that it calls are not
+// recognised.
 //
 // An exception is a comment with a reason, behind the code or on the line above:
 //

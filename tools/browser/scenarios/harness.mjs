@@ -161,9 +161,11 @@ await scenario({ size: 'narrow', matrix: false }, async ({ page, problems, open 
   must(!('/favicon.ico' in pages), 'the server has an icon');
   for (const path of ['/good', '/icon', '/intervened', '/hinted']) {
     await page.goto(base + path, { waitUntil: 'networkidle' });
+    // To the protocol, a prefetch of a header is like an icon, which a headless shell does not request.
+    if (path === '/hinted') await eventually(() => requested.has('/none-hinted'), 'the server has the prefetch');
+    await page.evaluate(() => {}); // so that the guard knows
     problems.check();
   }
-  must(requested.has('/none-hinted'), 'nothing was prefetched'); // to the protocol it is like an icon, which a headless shell does not request
 
   step('what a page cancels is no problem');
   for (const cancel of [() => page.evaluate(() => globalThis.stop.abort()), () => page.goto(`${base}/good`)]) {
