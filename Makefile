@@ -190,9 +190,9 @@ vuln: $(BIN)/govulncheck ## Check larder and its tools for known vulnerabilities
 	@$(RELEASE_GO) tools/vuln $(CURDIR)/$(BIN)/govulncheck . tools tools/bench tools/deploy
 
 # The parts of make verify. The long forms are the parts by themselves: make race (three times), make fuzz FUZZTIME=60s,
-# make soak (10 minutes), make overload (60 s), make release-check (all platforms).
+# make soak (10 minutes), make release-check (all platforms).
 VERIFY       := lint lint-api lint-ts tidy-check race cover bench fuzz swaps concurrent cost prometheus soak chaos overload browser bench-smoke release-check
-VERIFY_FLAGS := RACE_COUNT=1 FUZZTIME=30s SOAK_FOR=60s OVERLOAD_FOR=30s RELEASE_TARGETS=linux/amd64,darwin/arm64
+VERIFY_FLAGS := RACE_COUNT=1 FUZZTIME=30s SOAK_FOR=60s RELEASE_TARGETS=linux/amd64,darwin/arm64
 
 .PHONY: verify
 verify: ## Run the longer checks, at most an hour: race, cover, bench, fuzz, chaos, overload, soak, browser and others; prints the time of each
