@@ -191,7 +191,7 @@ vuln: $(BIN)/govulncheck ## Check larder and its tools for known vulnerabilities
 
 # The parts of make verify. The long forms are the parts by themselves: make race (three times), make fuzz FUZZTIME=60s,
 # make soak (10 minutes), make release-check (all platforms).
-VERIFY       := lint lint-api lint-ts tidy-check race cover bench fuzz swaps concurrent cost prometheus soak chaos overload browser bench-smoke release-check
+VERIFY       := lint lint-api lint-ts tidy-check race cover bench fuzz swaps concurrent cost prometheus soak chaos overload twice browser bench-smoke release-check
 VERIFY_FLAGS := RACE_COUNT=1 FUZZTIME=30s SOAK_FOR=60s RELEASE_TARGETS=linux/amd64,darwin/arm64
 
 .PHONY: verify
@@ -265,6 +265,10 @@ chaos: test-needs ## Stop larder, Redis and the ordering service while orders ar
 .PHONY: overload
 overload: test-needs ## Send one and three instances 1.5 to 20 times the orders that the ordering service can execute, for OVERLOAD_FOR (60s) each, and print the outcomes
 	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -timeout 30m -v -run '^TestOverloadMatrix$$' ./cmd/larder -args -overload $(OVERLOAD_FOR)
+
+.PHONY: twice
+twice: ## Send orders and payments to an ordering service that sends each response twice, with and without reuse of connections, and print how many get the response to another call
+	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -v -run '^TestPausesBetweenCopies$$' ./internal/upstream -args -copies 20
 
 .PHONY: browser
 browser: test-needs ## Run guests' browser scenarios in 8 combinations of width, colours, direction and input (BROWSER_ONLY=all: in 32; BROWSER_ONLY=390,rtl: in these; CHROMIUM=PATH: with this browser); keeps screenshots in .cache/browser/

@@ -111,7 +111,10 @@ func TestUncertainOutcomesOnTheCompatibleAPI(t *testing.T) {
 
 	tw.behind.fault("POST", `"do":"status","status":502,"body":"<html>"`)
 	gone := send("gone")
-	gone.refusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+	if string(gone.body) != "<html>" || gone.status != http.StatusBadGateway {
+		t.Errorf("an error of unknown outcome: %d %s, want it unchanged", gone.status, gone.body)
+	}
+	same(t, gone, send("gone"))
 	resolve(gone, `{"operation":"create","outcome":"not_done"}`)
 	got := send("gone")
 	if got.status != http.StatusBadGateway || !strings.Contains(string(got.body), `"code":"upstream_refused"`) || !strings.Contains(string(got.body), "an operator recorded this outcome") {
@@ -239,4 +242,7 @@ func TestLostAnswersOnTheCompatibleAPI(t *testing.T) {
 			t.Errorf("%s: Larder-Order-Ref %q", name, got.header.Get("Larder-Order-Ref"))
 		}
 	}
+	// A part of an error says nothing certain.
+	orders.result.Call = ordering.Call{Operation: upstream.OpReject, Outcome: ordering.OutcomeUnknown, Answer: &ordering.Answer{Status: 500, Code: "x", Cut: true}}
+	w.do(http.MethodPut, createPath+"/7/reject", "[]", shop...).refusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
 }

@@ -16,6 +16,7 @@ type orderAPI interface {
 	order(orderID string) string
 	done(c *cell, got reply) (ref string)
 	refused(c *cell, got reply) (ref string)
+	unknown(c *cell, got reply) (ref string)
 	problem(c *cell, got reply, status int, code string) (ref string)
 }
 
@@ -49,14 +50,20 @@ func (v1API) done(c *cell, got reply) (ref string) {
 func (v1API) refused(c *cell, got reply) (ref string) {
 	c.t.Helper()
 	said := got.refused(c.t, http.StatusBadGateway, "upstream_refused")
-	code, reasons := "kitchen_busy", 2
-	if c.row.said != "" || c.row.mute {
-		code, reasons = "", 0
+	var want struct {
+		Code   string
+		Errors []any
 	}
-	if said.Upstream == nil || said.Upstream.Status != c.row.status || said.Upstream.Code != code || len(said.Upstream.Errors) != reasons {
-		c.t.Errorf("the service's answer is not passed on with status %d and code %q: %s", c.row.status, code, got.body)
+	_ = json.Unmarshal([]byte(c.row.body()), &want) // HTML and nothing have no code
+	if said.Upstream == nil || said.Upstream.Status != c.row.status || said.Upstream.Code != want.Code || len(said.Upstream.Errors) != len(want.Errors) {
+		c.t.Errorf("the service's answer is not passed on with status %d and code %q: %s", c.row.status, want.Code, got.body)
 	}
 	return said.Ref
+}
+
+func (d v1API) unknown(c *cell, got reply) (ref string) {
+	c.t.Helper()
+	return d.problem(c, got, http.StatusGatewayTimeout, "order_outcome_unknown")
 }
 
 func (v1API) problem(c *cell, got reply, status int, code string) (ref string) {
@@ -93,14 +100,26 @@ func (compatAPI) done(c *cell, got reply) (ref string) {
 // refused: the ordering service's response. A redirect is not passed through.
 func (d compatAPI) refused(c *cell, got reply) (ref string) {
 	c.t.Helper()
-	if c.row.mute {
+	if c.row.status/100 == 3 {
 		return d.problem(c, got, http.StatusBadGateway, "upstream_refused")
 	}
-	want := c.row.said
-	if want == "" {
-		want = inShape
+	return d.passedOn(c, got)
+}
+
+// unknown: the ordering service's error, or larder's if the service sent no error.
+func (d compatAPI) unknown(c *cell, got reply) (ref string) {
+	c.t.Helper()
+	if c.row.status < http.StatusBadRequest {
+		return d.problem(c, got, http.StatusGatewayTimeout, "order_outcome_unknown")
 	}
-	if got.status != c.row.status || !strings.Contains(string(got.body), want) {
+	return d.passedOn(c, got)
+}
+
+// passedOn: the ordering service's response, which may be empty.
+func (compatAPI) passedOn(c *cell, got reply) (ref string) {
+	c.t.Helper()
+	want := c.row.body()
+	if got.status != c.row.status || !strings.Contains(string(got.body), want) || len(got.body) > 0 && want == "" {
 		c.t.Errorf("the answer is %d %s, want %d %s", got.status, got.body, c.row.status, want)
 	}
 	return got.header.Get("Larder-Order-Ref")

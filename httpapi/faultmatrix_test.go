@@ -18,21 +18,25 @@ import (
 func TestFaultMatrix(t *testing.T) {
 	t.Parallel()
 	groups := map[string]func(faultRow) bool{
-		"at once":       func(r faultRow) bool { return !r.hasty && !r.slow },
-		"with pauses":   func(r faultRow) bool { return r.slow },
-		"with an hurry": func(r faultRow) bool { return r.hasty },
+		"at once":                func(r faultRow) bool { return !r.hasty && !r.slow && !r.repeats },
+		"with pauses":            func(r faultRow) bool { return r.slow },
+		"with an hurry":          func(r faultRow) bool { return r.hasty },
+		"with retry_unavailable": func(r faultRow) bool { return r.repeats },
 	}
 	for group, holds := range groups {
 		t.Run(group, func(t *testing.T) {
 			t.Parallel()
-			m := newMatrix(t)
+			m := newMatrix(t, group == "with retry_unavailable")
 			for _, row := range faultRows() {
 				if !holds(row) {
 					continue
 				}
 				for _, operation := range []ordering.Operation{upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
+					if row.newOrders && operation != upstream.OpCreate {
+						continue
+					}
 					m.meet(t, row, operation, v1API{}, true)
-					if row.slow || row.hasty {
+					if row.slow || row.hasty || row.repeats {
 						continue // slow cases run once
 					}
 					if operation != upstream.OpCreate { // this needs a key
@@ -53,7 +57,7 @@ type matrix struct {
 	number int // number of the cell, for its keys
 }
 
-func newMatrix(t *testing.T) *matrix {
+func newMatrix(t *testing.T, retryUnavailable bool) *matrix {
 	t.Helper()
 	m := &matrix{}
 	m.orderFixture = newOrderFixture(t, func(p *plan) {
@@ -61,7 +65,7 @@ func newMatrix(t *testing.T) *matrix {
 		if !ok {
 			t.Fatal("connection main has no sandbox")
 		}
-		m.limits = limit(t, before)
+		m.limits = limit(t, before, retryUnavailable)
 		p.services["main"] = m.limits
 	})
 	return m
@@ -161,7 +165,7 @@ func (c *cell) checkAnswer(got reply) (ref string) {
 		}
 		return c.api.problem(c, got, http.StatusServiceUnavailable, "upstream_unavailable")
 	default:
-		return c.api.problem(c, got, http.StatusGatewayTimeout, "order_outcome_unknown")
+		return c.api.unknown(c, got)
 	}
 }
 

@@ -1,10 +1,12 @@
 package httpapi_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -22,13 +24,13 @@ type faultRow struct {
 	do []string
 	// always: the fault applies every time; otherwise each element applies once.
 	always bool
-	// outcome is the outcome of the call; create is that of a create if it differs.
-	outcome, create ordering.Outcome
+	// outcome is the outcome of the call; create and pay are those of a create and a payment if they differ.
+	outcome, create, pay ordering.Outcome
 	// status is that of the ordering service's last response, 0 for none; mute: the response has no
 	// body.
 	status int
 	mute   bool
-	// said is a part of the body of a refusal; empty means inShape.
+	// said is a part of the body of an error; empty means inShape, unless mute is true.
 	said string
 	// calls reached the ordering service; executed took effect there.
 	calls, executed int
@@ -40,6 +42,16 @@ type faultRow struct {
 	hasty bool
 	// slow: there are pauses between attempts, so the case runs in one variant only.
 	slow bool
+	// repeats: retry_unavailable is true. newOrders: the row is for new orders only.
+	repeats, newOrders bool
+}
+
+// body returns a part of the body of an error.
+func (r faultRow) body() string {
+	if r.mute {
+		return ""
+	}
+	return cmp.Or(r.said, inShape)
 }
 
 // say returns a fault that answers with a status and a body.
@@ -65,16 +77,12 @@ func faultRows() []faultRow {
 		{name: "none", outcome: done, status: 200, calls: 1, executed: 1},
 		{name: "a 2xx of nothing", do: []string{answerFault("execute_then_status", 200, "")}, outcome: done, create: unknown, status: 200, mute: true, calls: 1, executed: 1},
 		{name: "a 204", do: []string{answerFault("execute_then_status", 204, "")}, outcome: done, create: unknown, status: 204, mute: true, calls: 1, executed: 1},
-		{name: "a 2xx in the error shape", do: []string{say(200, inShape)}, outcome: refused, create: unknown, status: 200, calls: 1},
+		{name: "a 2xx in the error shape", do: []string{say(200, inShape)}, outcome: refused, create: unknown, pay: unknown, status: 200, calls: 1},
 		{name: "a redirect", do: []string{say(307, "")}, outcome: refused, status: 307, mute: true, calls: 1},
 		{name: "408", do: []string{say(408, inShape)}, outcome: unknown, status: 408, calls: 1},
-		{name: "500 in the error shape", do: []string{say(500, inShape)}, outcome: refused, status: 500, calls: 1},
-		{name: "500, plain", do: []string{say(500, "oops")}, outcome: unknown, status: 500, calls: 1},
-		{name: "500, after all", do: []string{answerFault("execute_then_status", 500, "oops")}, outcome: unknown, status: 500, calls: 1, executed: 1},
-		{name: "502", do: []string{say(502, "")}, outcome: unknown, status: 502, calls: 1},
-		{name: "504", do: []string{say(504, "")}, outcome: unknown, status: 504, calls: 1},
-		{name: "599", do: []string{say(599, `{"code":"alone"}`)}, outcome: unknown, status: 599, calls: 1},
-		{name: "html", do: []string{`"do":"html"`}, outcome: unknown, status: 502, calls: 1},
+		{name: "500, after all", do: []string{answerFault("execute_then_status", 500, "oops")}, outcome: unknown, status: 500, said: "oops", calls: 1, executed: 1},
+		{name: "599", do: []string{say(599, `{"code":"alone"}`)}, outcome: unknown, status: 599, said: `{"code":"alone"}`, calls: 1},
+		{name: "html", do: []string{`"do":"html"`}, outcome: unknown, status: 502, said: "<html>", calls: 1},
 		{name: "html with 403", do: []string{`"do":"html","status":403`}, outcome: refused, status: 403, said: "<html>", calls: 1},
 		{name: "garbage", do: []string{`"do":"garbage"`}, outcome: unknown, status: 200, calls: 1},
 		{name: "half an answer", do: []string{`"do":"truncate","after":7`}, outcome: unknown, status: 200, calls: 1, executed: 1},
@@ -88,14 +96,18 @@ func faultRows() []faultRow {
 		{name: "401 once", do: []string{say(401, "")}, outcome: done, status: 200, calls: 2, executed: 1},
 		{name: "401", do: []string{say(401, inShape)}, always: true, outcome: notSent, status: 401, calls: 2},
 		{name: "401, then a reset", do: []string{say(401, ""), `"do":"execute_then_reset"`}, outcome: unknown, calls: 2, executed: 1},
-		{name: "a wait beyond all limits", do: []string{longWait}, always: true, outcome: notSent, status: 503, calls: 1, retryAfter: "600"},
 		{name: "429", do: []string{say(429, inShape)}, always: true, outcome: notSent, status: 429, calls: 4, slow: true},
-		{name: "503", do: []string{say(503, "")}, always: true, outcome: notSent, status: 503, calls: 4, slow: true},
-		{name: "503 twice", do: []string{say(503, inShape), say(503, "")}, outcome: done, status: 200, calls: 3, executed: 1, slow: true},
-		{name: "429, then a refusal", do: []string{say(429, ""), say(409, inShape)}, outcome: refused, status: 409, calls: 2, slow: true},
-		{name: "503, then a reset", do: []string{say(503, ""), `"do":"reset_before"`}, outcome: unknown, calls: 2, slow: true},
+		{name: "429, then a refusal", do: []string{say(429, ""), say(422, inShape)}, outcome: refused, status: 422, calls: 2, slow: true},
+		{name: "429 and a wait beyond all limits", do: []string{strings.Replace(longWait, "503", "429", 1)}, always: true, outcome: notSent, status: 429, calls: 1, retryAfter: "600"},
+		{name: "503, repeated", repeats: true, do: []string{say(503, "")}, always: true, outcome: notSent, status: 503, calls: 4},
+		{name: "503 twice", repeats: true, do: []string{say(503, inShape), say(503, "")}, outcome: done, status: 200, calls: 3, executed: 1},
+		{name: "503 with Retry-After", repeats: true, do: []string{`"do":"status","status":503,"retryAfter":1`}, outcome: done, status: 200, calls: 2, executed: 1},
+		{name: "503 and a wait beyond all limits", repeats: true, do: []string{longWait}, always: true, outcome: notSent, status: 503, calls: 1, retryAfter: "600"},
+		{name: "503, then a reset", repeats: true, do: []string{say(503, ""), `"do":"reset_before"`}, outcome: unknown, calls: 2},
+		// What retry_unavailable presumes is not true here, so the service has two orders (docs/policies.md, O8b).
+		{name: "503 after all, repeated", repeats: true, newOrders: true, do: []string{answerFault("execute_then_status", 503, inShape)}, outcome: done, status: 200, calls: 2, executed: 2},
 	}
-	for _, status := range []int{400, 402, 403, 404, 405, 409, 410, 413, 418, 422, 423, 451, 499} {
+	for _, status := range []int{400, 402, 403, 404, 405, 410, 413, 418, 422, 423, 451, 499} {
 		rows = append(rows, faultRow{
 			name:    strconv.Itoa(status),
 			do:      []string{say(status, inShape)},
@@ -104,13 +116,64 @@ func faultRows() []faultRow {
 			calls:   1,
 		})
 	}
+	return slices.Concat(rows, certaintyRows(), unavailableRows())
+}
+
+// certaintyRows combines statuses with shapes of bodies (policy O8b).
+func certaintyRows() (rows []faultRow) {
+	const refused, notSent, unknown = ordering.OutcomeRefused, ordering.OutcomeNotSent, ordering.OutcomeUnknown
+	for name, body := range map[string]string{"in the error shape": inShape, "JSON": `{"detail":"no"}`, "HTML": "<html>no", "empty": ""} {
+		for _, status := range []int{303, 409, 425, 500, 501, 502, 503, 504, 520} {
+			row := faultRow{
+				name: fmt.Sprintf("%d, %s", status, name), do: []string{say(status, body)},
+				outcome: unknown, status: status, said: body, mute: body == "", calls: 1,
+			}
+			switch {
+			case status == http.StatusConflict: // the order may exist
+				row.outcome, row.create = refused, unknown
+			case status == http.StatusTooEarly:
+				row.outcome, row.always, row.calls, row.slow = notSent, true, 4, true
+			case status == http.StatusInternalServerError && body == inShape:
+				row.outcome, row.create, row.pay = refused, unknown, unknown
+			}
+			rows = append(rows, row)
+		}
+	}
+	for msg, outcome := range map[string]ordering.Outcome{"the cash desk is closed": refused, "creation timeout expired": unknown} {
+		for _, status := range []int{200, 500} {
+			body := `{"code":"ERR_EXTERNAL_ERROR_WS","msg":"` + msg + `"}`
+			rows = append(rows, faultRow{
+				name: fmt.Sprintf("%d of the POS: %s", status, msg), do: []string{say(status, body)},
+				outcome: outcome, create: unknown, status: status, said: body, calls: 1,
+			})
+		}
+	}
+	return rows
+}
+
+// unavailableRows are those of a 503 without retry_unavailable: nothing is sent twice, whether or not the service has
+// executed the call (policy O8b).
+func unavailableRows() (rows []faultRow) {
+	for executed, do := range []string{"status", "execute_then_status"} {
+		for _, body := range []string{"", inShape} {
+			for _, wait := range []string{"", `,"retryAfter":1`} {
+				rows = append(rows, faultRow{
+					name: fmt.Sprintf("503, %s %q%s", do, body, wait), do: []string{answerFault(do, 503, body) + wait},
+					outcome: ordering.OutcomeUnknown, status: 503, mute: body == "", calls: 1, executed: executed,
+				})
+			}
+		}
+	}
 	return rows
 }
 
 // of returns the expected outcome of an operation.
 func (r faultRow) of(operation ordering.Operation) ordering.Outcome {
-	if operation == upstream.OpCreate && r.create != "" {
+	switch {
+	case operation == upstream.OpCreate && r.create != "":
 		return r.create
+	case operation == upstream.OpPay && r.pay != "":
+		return r.pay
 	}
 	return r.outcome
 }
@@ -207,7 +270,7 @@ func (l *limited) Reject(ctx context.Context, orderID string, body []byte) (upst
 }
 
 // limit puts a limited ordering service in front of a fixture's sandbox.
-func limit(t *testing.T, of *sandboxService) *limited {
+func limit(t *testing.T, of *sandboxService, retryUnavailable bool) *limited {
 	t.Helper()
 	client, err := upstream.New(upstream.Config{
 		Name:         "main",
@@ -215,6 +278,8 @@ func limit(t *testing.T, of *sandboxService) *limited {
 		AuthURL:      of.base,
 		ClientID:     "demo",
 		ClientSecret: "demo-secret",
+
+		RetryUnavailable: retryUnavailable,
 	}, upstream.Deps{})
 	if err != nil {
 		t.Fatal(err)
@@ -237,3 +302,6 @@ func (s *sandboxService) counts(operation ordering.Operation) counted {
 	}
 	return counted{all.Calls[name], all.Executed[name]}
 }
+
+// DoubtResponses implements ordering.Service.
+func (l *limited) DoubtResponses() {}

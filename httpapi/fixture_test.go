@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -88,6 +89,9 @@ func (s *service) MenuView(ctx context.Context, restaurant string, _ upstream.Va
 	return upstream.Menu{Body: []byte(raw)}, nil
 }
 
+// DoubtResponses implements ordering.Service.
+func (*service) DoubtResponses() {}
+
 func (s *service) RejectionReasons(context.Context) ([]upstream.Reason, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +129,7 @@ func (s *service) CreateOrder(_ context.Context, body []byte) (upstream.Created,
 	if s.create != nil {
 		return s.create(body)
 	}
-	return upstream.Created{OrderID: "765", Answer: upstream.Answer{Status: http.StatusCreated}}, nil
+	return upstream.Created{OrderID: strconv.Itoa(764 + len(s.sent)), Answer: upstream.Answer{Status: http.StatusCreated}}, nil
 }
 
 func (*service) Pay(context.Context, string, []byte) (upstream.Answer, error) {
@@ -301,7 +305,7 @@ func defaultPlan() plan {
 }
 
 // newEngine returns the engine that places orders, with the fixture's own Redis.
-func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() time.Time, observe func(event string), log logrus.FieldLogger) *ordering.Orders {
+func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() time.Time, observe func(event, connection string), log logrus.FieldLogger) *ordering.Orders {
 	services := map[string]ordering.Service{"main": w.service, "north": w.service}
 	maps.Copy(services, p.services)
 	return ordering.NewOrders(p.ordering, ordering.Deps{

@@ -95,7 +95,8 @@ func counting(t *testing.T) *prometheus.Registry {
 	observer.TickSkipped(bistro, menusync.SkipBusy)
 	observer.Upstream(upstream.Exchange{Operation: upstream.OpMenu, Status: 200, Duration: time.Second})
 	observer.Redis(time.Millisecond, nil)
-	observer.OrderEvent("order.timed_out")
+	observer.OrderEvent("order.timed_out", "main")
+	observer.StartConnection("main")
 	w.get(menuPath)
 	for range 2 { // the second request is a replay
 		w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)

@@ -218,7 +218,7 @@ func TestPlacingOutcomes(t *testing.T) {
 	}{
 		"a refusal with its reasons":          {400, `{"code":"order_validation","msg":"no","requestId":"u-1","errors":["/dishList/0: dish is stopped"]}`, 502, "upstream_refused", "no", ""},
 		"a refusal with the service's words":  {400, `{"code":"order_validation","msg":"dish is gone","requestId":"u-1","errors":null}`, 502, "upstream_refused", "dish is gone", ""},
-		"a 5xx in the interface's shape":      {500, `{"code":"pos_down","msg":"no POS","requestId":"u-2","errors":null}`, 502, "upstream_refused", "no POS", ""},
+		"so does a 5xx in the error shape":    {500, `{"code":"pos_down","msg":"no POS","requestId":"u-2","errors":null}`, 504, "order_outcome_unknown", "", ""},
 		"any other 5xx leaves it unknown":     {500, `<html>oops</html>`, 504, "order_outcome_unknown", "", ""},
 		"a 2xx without an orderID is unknown": {200, `{"result":{}}`, 504, "order_outcome_unknown", "", ""},
 	} {
@@ -265,7 +265,7 @@ func TestPlacingOutcomes(t *testing.T) {
 	if got.header.Get("Retry-After") != "7" || len(problem.Ref) != 26 || strings.Contains(string(got.body), "dial") {
 		t.Errorf("not sent: Retry-After %q, %s", got.header.Get("Retry-After"), got.body)
 	}
-	if metric := `larder_orders_total{operation="create",outcome="unknown"} 2`; !strings.Contains(string(w.get("/metrics").body), metric) {
+	if metric := `larder_orders_total{operation="create",outcome="unknown"} 3`; !strings.Contains(string(w.get("/metrics").body), metric) {
 		t.Errorf("the metrics lack %s", metric)
 	}
 }

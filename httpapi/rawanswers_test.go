@@ -2,7 +2,9 @@ package httpapi_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"larder/httpapi"
@@ -24,7 +26,7 @@ func TestReplaysOfAnyBytes(t *testing.T) {
 		"another charset":            {403, "text/html; charset=windows-1251", "<h1>\xcd\xe5\xf2</h1>", true},
 		"a type that is no ASCII":    {400, "text/plain; name=\xe9", "no", false},
 		"binary":                     {409, "application/octet-stream", "\x00\x01\xff\xfe\r\n\r\n", true},
-		"created, another charset":   {201, "application/json", "{\"result\":{\"orderID\":\"1\",\"note\":\"caf\xe9\"}}", true},
+		"created, another charset":   {201, "application/json", "{\"result\":{\"orderID\":\"NUMBER\",\"note\":\"caf\xe9\"}}", true},
 		"markup in the message":      {422, "application/json", `{"code":"<b>","msg":"<script>&\u2028","requestId":"r","errors":[{"<a>":"&\u2028"}]}`, true},
 		"as long as is kept":         {422, "application/json", `{"code":"c","msg":"m","requestId":"r","errors":["` + strings.Repeat("ж", (64<<10-52)/2) + `"]}`, false},
 		"numbers":                    {422, "application/json", `{"code":"c","msg":"m","requestId":7,"errors":[1e400,1.50,9007199254740993]}`, true},
@@ -33,13 +35,14 @@ func TestReplaysOfAnyBytes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			var calls atomic.Int64
 			base := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/connect/token" {
 					w.Header().Set("Content-Type", "application/json")
 					_, _ = w.Write([]byte(`{"access_token":"a-token-that-is-long-enough","expires_in":3600}`))
 					return
 				}
-				answerRaw(w, test.status, test.media, test.body)
+				answerRaw(w, test.status, test.media, strings.Replace(test.body, "NUMBER", strconv.FormatInt(calls.Add(1), 10), 1))
 			}))
 			w := newFixture(t, func(p *plan) {
 				p.cfg.Rate = httpapi.RateConfig{}
@@ -51,8 +54,9 @@ func TestReplaysOfAnyBytes(t *testing.T) {
 				send := func() reply { return w.post(path, body, append(key(path), shop...)...) }
 				first := send()
 				same(t, first, send())
-				if path == createPath && test.whole && (string(first.body) != test.body || first.header.Get("Content-Type") != test.media || first.status != test.status) {
-					t.Errorf("passed on: %d %q %q, want %d %q %q", first.status, first.header.Get("Content-Type"), first.body, test.status, test.media, test.body)
+				want := strings.Replace(test.body, "NUMBER", "2", 1)
+				if path == createPath && test.whole && (string(first.body) != want || first.header.Get("Content-Type") != test.media || first.status != test.status) {
+					t.Errorf("passed on: %d %q %q, want %d %q %q", first.status, first.header.Get("Content-Type"), first.body, test.status, test.media, want)
 				}
 			}
 		})

@@ -90,7 +90,7 @@ func (s shown) callLines(t *testing.T) []string {
 func TestTheRecord(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
-	k.main.faults(`[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"times":1,"do":"status","status":503}]`)
+	k.main.faults(`[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"times":1,"do":"status","status":429}]`)
 	p := k.place("k")
 	k.change(p.OrderID, "complete", "").refused(t, http.StatusBadGateway, "upstream_refused")
 	k.change(p.OrderID, "pay", payment).is(t, http.StatusOK)
@@ -106,7 +106,7 @@ func TestTheRecord(t *testing.T) {
 	if len(record.Payments) != 1 || record.Payments[0].Code != "currency-1" || record.Payments[0].Amount != "210.4" || record.Payments[0].PaidAt != "2026-11-21T12:00:00+03:00" {
 		t.Errorf("payments: %s", got.body)
 	}
-	want := []string{"create 1 503 not_sent - -", "create 2 201 done - -", "complete 1 500 refused pos_close_order -", "pay 1 200 done - -"}
+	want := []string{"create 1 429 not_sent - -", "create 2 201 done - -", "complete 1 500 refused pos_close_order -", "pay 1 200 done - -"}
 	if diff := cmp.Diff(want, record.callLines(t)); diff != "" {
 		t.Errorf("attempts (-want +got):\n%s", diff)
 	}

@@ -140,9 +140,13 @@ func (b *exampleFixture) tryElsewhere() {
 		status:    http.StatusConflict,
 		with:      map[string]string{"restaurant": bistro, "by": "externalId", "id": "twin"},
 	})
+	rough.service.answerCreate(func([]byte) (upstream.Created, error) {
+		return upstream.Created{OrderID: "765", Answer: upstream.Answer{Status: http.StatusCreated}}, nil
+	})
 	for _, restaurant := range []string{bistro, north} { // whose ordering services use the same order ids
 		rough.post("/v1/restaurants/"+restaurant+"/orders", order(), append([]string{"Idempotency-Key", restaurant}, b.tokens[clientOps]...)...).is(b.t, http.StatusCreated)
 	}
+	rough.service.answerCreate(nil)
 	b.try(trial{
 		on:        rough,
 		operation: "getOrder",

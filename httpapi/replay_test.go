@@ -185,7 +185,7 @@ func TestAKeyIsFreeAfterNothingWasSent(t *testing.T) {
 	body := order()
 	k.main.fault(http.MethodPost, `"do":"status","status":401`)
 	_ = k.post(ordersPath, body, append(key("k"), k.shop...)...).is(t, http.StatusCreated) // a repeated call with a renewed token
-	k.main.faults(`[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"do":"status","status":503,"retryAfter":30}]`)
+	k.main.faults(`[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"do":"status","status":429,"retryAfter":30}]`)
 	got := k.post(ordersPath, body, append(key("again"), k.shop...)...)
 	if p := got.refused(t, http.StatusServiceUnavailable, "upstream_unavailable"); len(p.Ref) != 26 || got.header.Get("Retry-After") != "30" {
 		t.Errorf("not sent: ref %q, Retry-After %q", p.Ref, got.header.Get("Retry-After"))

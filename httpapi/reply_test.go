@@ -74,7 +74,9 @@ func request(t *testing.T, method, address, body string, headers ...string) (rep
 		request.Header.Add(headers[i], headers[i+1])
 	}
 	request.Host = request.Header.Get("Host") // empty: the Host of the address
-	response, err := transport(t).Do(request)
+	client := transport(t)
+	defer client.CloseIdleConnections() // the fault matrix sends ten thousand requests
+	response, err := client.Do(request)
 	if err != nil {
 		return reply{}, fmt.Errorf("%s %s: %w", method, address, err)
 	}

@@ -30,6 +30,9 @@ type watched struct {
 	by http.RoundTripper
 }
 
+// CloseIdleConnections makes that of http.Client work.
+func (w watched) CloseIdleConnections() { (&http.Client{Transport: w.by}).CloseIdleConnections() }
+
 // RoundTrip implements http.RoundTripper.
 func (w watched) RoundTrip(request *http.Request) (*http.Response, error) {
 	_, ours := checkedServers.Load(request.URL.Host)

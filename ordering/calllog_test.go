@@ -1,6 +1,8 @@
 package ordering_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/sirupsen/logrus"
@@ -20,11 +22,17 @@ func TestCallLog(t *testing.T) {
 		outcome ordering.Outcome
 		cause   string // may be empty
 		status  int
+		hint    string
 	}{
-		{"a lost response", lostAnswer(), true, ordering.OutcomeUnknown, "connection reset", 0},
-		{"not reached", notSent(), true, ordering.OutcomeNotSent, "connection refused", 0},
-		{"a response without a cause", &upstream.Error{Status: 500, Effect: upstream.EffectUnknown}, true, ordering.OutcomeUnknown, "", 500},
-		{"a certain refusal", certainRefusal(t), false, "", "", 0},
+		{"a lost response", lostAnswer(), true, ordering.OutcomeUnknown, "connection reset", 0, ""},
+		{"not reached", notSent(), true, ordering.OutcomeNotSent, "connection refused", 0, ""},
+		{"a response without a cause", &upstream.Error{Status: 500, Effect: upstream.EffectUnknown}, true, ordering.OutcomeUnknown, "", 500, ""},
+		{
+			"an error with a code", &upstream.Error{Status: 500, Code: "POS_STOP", Msg: "Anna", Effect: upstream.EffectUnknown},
+			true, ordering.OutcomeUnknown, "", 500, `if this code always means that the service refused, add connections[].refusal_codes: ["POS_STOP"]`,
+		},
+		{"a gateway's error", &upstream.Error{Status: 504, Code: "POS_STOP", Effect: upstream.EffectUnknown}, true, ordering.OutcomeUnknown, "", 504, ""},
+		{"a certain refusal", certainRefusal(t), false, "", "", 0, ""},
 	} {
 		h := newHarness(t, ordering.DefaultConfig())
 		h.service.fails(tc.answer)
@@ -57,6 +65,9 @@ func TestCallLog(t *testing.T) {
 		}
 		if line["status"] != tc.status {
 			t.Errorf("%s: status %v, want %d", tc.name, line["status"], tc.status)
+		}
+		if hint, _ := line["hint"].(string); hint != tc.hint || strings.Contains(fmt.Sprint(lines[0].Message, line), "Anna") {
+			t.Errorf("%s: logged %v; want the hint %q, and no message of the service", tc.name, line, tc.hint)
 		}
 	}
 }

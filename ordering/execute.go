@@ -281,6 +281,9 @@ func (o *Orders) send(ctx context.Context, e *execution, slot *upstream.Slot) {
 	if err != nil {
 		e.wait = classify(&e.result, err)
 		o.logCall(ctx, e, err)
+		if repeated, ok := errors.AsType[*upstream.IDRepeatedError](err); ok {
+			o.reportRepeated(ctx, &e.record, e.number, repeated.OrderID)
+		}
 	}
 }
 
@@ -324,6 +327,11 @@ func (o *Orders) finish(ctx context.Context, e *execution) Result {
 func (o *Orders) finishCall(ctx context.Context, w *pendingWrite) (Record, int, error) {
 	result := *w.result
 	got, err := o.deps.Journal.Finish(ctx, result)
+	if repeated, ok := errors.AsType[*IDRepeatedError](err); ok {
+		o.reportRepeated(ctx, &got, result.Call, repeated.OrderID)
+		w.result.Outcome, w.result.OrderID, w.record = OutcomeUnknown, "", got
+		return got, result.Call, repeated.Err
+	}
 	if !errors.Is(err, ErrNoOrder) {
 		return got, result.Call, err
 	}

@@ -46,9 +46,11 @@ type exchange struct {
 // fakeService is an ordering service in memory. It accepts everything unless
 // answers sets another response.
 type fakeService struct {
-	mu     sync.Mutex
-	got    []exchange
-	answer func(ctx context.Context, call exchange) (upstream.Created, error)
+	mu      sync.Mutex
+	got     []exchange
+	created int // orders
+	doubts  int // calls of DoubtResponses
+	answer  func(ctx context.Context, call exchange) (upstream.Created, error)
 	// reserve decides about reservations; nil means that there is always a slot.
 	reserve func(client string) error
 }
@@ -56,12 +58,15 @@ type fakeService struct {
 func (s *fakeService) take(ctx context.Context, call exchange) (upstream.Created, error) {
 	s.mu.Lock()
 	s.got = append(s.got, call)
-	answer := s.answer
+	answer, number := s.answer, 765+s.created // a service numbers its orders
+	if call.op == upstream.OpCreate {
+		s.created++
+	}
 	s.mu.Unlock()
 	if answer != nil {
 		return answer(ctx, call)
 	}
-	return done("765")
+	return done(strconv.Itoa(number))
 }
 
 // done returns the response to a call that took effect.
@@ -85,6 +90,13 @@ func (s *fakeService) Reserve(ctx context.Context, op ordering.Operation, client
 
 func (s *fakeService) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
 	return s.take(ctx, exchange{upstream.OpCreate, "", string(body)})
+}
+
+// DoubtResponses implements ordering.Service.
+func (s *fakeService) DoubtResponses() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.doubts++
 }
 
 func (s *fakeService) change(ctx context.Context, call exchange) (upstream.Answer, error) {
@@ -163,7 +175,7 @@ func newHarness(tb testing.TB, cfg ordering.Config, change ...func(*harness, *or
 		Clock:       h.clock,
 		NewRef:      ordering.Refs(h.clock),
 		Log:         log,
-		Observe: func(event string) {
+		Observe: func(event, _ string) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			h.events = append(h.events, h.logged(event))
@@ -365,7 +377,7 @@ func lostAnswer() error {
 // certainRefusal returns a certain refusal by the service, as the real client returns it.
 func certainRefusal(tb testing.TB) error {
 	tb.Helper()
-	client := scripted(tb, http.StatusInternalServerError, `{"code":"pos_close_order","msg":"not paid","requestId":"r-9","errors":null}`)
+	client := scripted(tb, http.StatusUnprocessableEntity, `{"code":"pos_close_order","msg":"not paid","requestId":"r-9","errors":null}`)
 	_, err := client.CreateOrder(tb.Context(), []byte("{}"))
 	if e, ok := errors.AsType[*upstream.Error](err); !ok || !e.Refused() {
 		tb.Fatalf("the client returns %v, want a refusal", err)

@@ -74,7 +74,8 @@ type Journal interface {
 	//
 	// Finish returns ErrNoOrder if there is no such record or call, or if CallResult.SpecID is set
 	// and differs. ErrUnreplicated comes with the record: the change is made, and the caller calls
-	// Finish again until enough replicas have it (policy O14).
+	// Finish again until enough replicas have it (policy O14). *IDRepeatedError comes with the record too: the outcome
+	// of the call is unknown there, because another order got the orderID (policy O17).
 	Finish(ctx context.Context, e CallResult) (Record, error)
 	// Recreate writes a finished call and its record again after the store has lost them (policies O14 and
 	// O14a). known is the record, call the number of the call in it, and body what the call sent. Data that
@@ -284,6 +285,18 @@ type ContradictionError struct {
 func (e *ContradictionError) Error() string {
 	return fmt.Sprintf("ordering: call %d of order %s has the outcome %s, which contradicts the recorded one", e.Call, e.Record.Ref, e.Outcome)
 }
+
+// IDRepeatedError reports that a create got the orderID of another order, so its outcome is unknown (policy O17).
+type IDRepeatedError struct {
+	OrderID, Other string // Other is the ref of the order that got it first
+	Err            error  // ErrUnreplicated, or nil
+}
+
+func (e *IDRepeatedError) Error() string {
+	return fmt.Sprintf("ordering: the response has orderID %s, which order %s got before", e.OrderID, e.Other)
+}
+
+func (e *IDRepeatedError) Unwrap() error { return e.Err }
 
 // OrderIDTakenError reports that another order has the orderID.
 type OrderIDTakenError struct{ OrderID, Ref string }

@@ -56,12 +56,13 @@ func linFaults() string {
 	}{
 		{`"method":"POST"`, `"execute_then_reset"`, 0.08},
 		{`"method":"POST"`, `"reset_before"`, 0.08},
-		{`"method":"POST"`, `"status","status":503`, 0.5},
-		{`"method":"POST"`, `"status","status":500,"body":"{\"code\":\"no\",\"msg\":\"no\",\"requestId\":\"1\",\"errors\":null}"`, 0.08},
+		{`"method":"POST"`, `"status","status":429`, 0.5},
+		{`"method":"POST"`, `"execute_then_status","status":503`, 0.08},
+		{`"method":"POST"`, `"status","status":422,"body":"{\"code\":\"no\",\"msg\":\"no\",\"requestId\":\"1\",\"errors\":null}"`, 0.08},
 		{`"method":"PUT"`, `"execute_then_reset"`, 0.08},
 		{`"method":"PUT"`, `"html"`, 0.08},
-		{`"method":"PUT"`, `"status","status":503`, 0.4},
-		{`"method":"PUT"`, `"status","status":500,"body":"{\"code\":\"no\",\"msg\":\"no\",\"requestId\":\"1\",\"errors\":null}"`, 0.08},
+		{`"method":"PUT"`, `"status","status":429`, 0.4},
+		{`"method":"PUT"`, `"status","status":422,"body":"{\"code\":\"no\",\"msg\":\"no\",\"requestId\":\"1\",\"errors\":null}"`, 0.08},
 		{``, `"latency","delay":"4ms"`, 0.4},
 	} {
 		match := f.match

@@ -49,6 +49,8 @@ type Service interface {
 	Complete(ctx context.Context, orderID string) (upstream.Answer, error)
 	// Reject rejects an order; body contains the reason.
 	Reject(ctx context.Context, orderID string, body []byte) (upstream.Answer, error)
+	// DoubtResponses ends the reuse of connections for ten minutes (policy O17).
+	DoubtResponses()
 }
 
 // PlaceRequest is a request to place one order.
@@ -122,12 +124,12 @@ type Deps struct {
 	Connections func() []string
 	// Clock, NewRef (see Refs), Log and Observe are optional. Observe is called with the name of an event
 	// outside of a request, on its goroutine: "order.timed_out", "order.outcome_conflict",
-	// "order.result_recorded_late", "order.result_lost", "order.recreated" or "order.unreplicated" of an
-	// order, and "journal.restored", "journal.accepted" or "journal.commits_lost" of a journal.
+	// "order.result_recorded_late", "order.result_lost", "order.recreated", "order.unreplicated" or
+	// "order.id_repeated" of an order, and "journal.restored", "journal.accepted" or "journal.commits_lost" of a journal.
 	Clock   func() time.Time
 	NewRef  func() string
 	Log     logrus.FieldLogger
-	Observe func(event string)
+	Observe func(event, connection string)
 }
 
 // Orders places, pays, completes and rejects orders, each at most once, and records the outcome of each call in the
@@ -150,7 +152,7 @@ func NewOrders(cfg Config, deps Deps) *Orders {
 		deps.NewRef = Refs(deps.Clock)
 	}
 	if deps.Observe == nil {
-		deps.Observe = func(string) {}
+		deps.Observe = func(string, string) {}
 	}
 	return &Orders{cfg: cfg, deps: deps, log: cmp.Or(deps.Log, silentlog.New())}
 }

@@ -249,6 +249,29 @@ func (o *Orders) reportConflict(e *ContradictionError, orderID string) {
 	})
 }
 
+// reportRepeated reports that a create got the orderID of another order (policy O17). Other responses may belong to
+// other calls too.
+func (o *Orders) reportRepeated(ctx context.Context, r *Record, number int, orderID string) {
+	o.deps.Services[r.Connection].DoubtResponses()
+	more := logrus.Fields{"foundOrderID": orderID}
+	if other, err := o.deps.Journal.Order(ctx, r.Connection, orderID); err == nil {
+		more["otherRef"], more["otherRestaurant"] = other.Ref, string(other.Restaurant)
+		if other.Restaurant != r.Restaurant {
+			more["hint"] = "if the service numbers the orders of each restaurant, set connections[].order_numbers: restaurant"
+		}
+	}
+	o.emit(notice{
+		name:    "order.id_repeated",
+		level:   logrus.ErrorLevel,
+		record:  r,
+		call:    number,
+		outcome: OutcomeUnknown,
+		msg: "the response to a new order has the orderID of another order: look at both at the restaurant; " +
+			"each call of this instance has a connection of its own for ten minutes",
+		more: more,
+	})
+}
+
 // reportLost reports that the journal will never have the outcome of a call.
 func (o *Orders) reportLost(r *Record, number int, err error) {
 	call, _ := r.Call(number)
@@ -313,7 +336,7 @@ func (o *Orders) emit(n notice) {
 		entry = entry.WithError(n.err)
 	}
 	entry.Log(n.level, n.msg)
-	o.deps.Observe(n.name)
+	o.deps.Observe(n.name, n.record.Connection)
 }
 
 // fields returns the log fields of an order. They contain no body, key or guest data.

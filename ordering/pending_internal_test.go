@@ -13,7 +13,7 @@ func TestPendingWritesAreBoundedDuringAFlush(t *testing.T) {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	dropped := 0
-	o := &Orders{log: log, deps: Deps{Observe: func(string) { dropped++ }}}
+	o := &Orders{log: log, deps: Deps{Observe: func(string, string) { dropped++ }}}
 	write := func() pendingWrite { return pendingWrite{result: &CallResult{}, body: make([]byte, 1)} }
 	for range maxPendingWrites {
 		o.pending.add(o, write())

@@ -158,7 +158,7 @@ func TestOutcomes(t *testing.T) {
 		free   bool
 	}{
 		{"refused", certainRefusal(t), ordering.OutcomeRefused, ordering.StateRefused, &ordering.Answer{
-			Status:      500,
+			Status:      422,
 			ContentType: "application/json",
 			Code:        "pos_close_order",
 			Msg:         "not paid",

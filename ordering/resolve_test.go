@@ -142,10 +142,10 @@ func TestSuccessfulRetry(t *testing.T) {
 	t.Parallel()
 	h, was := unknown(t, upstream.OpCreate)
 	got, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry))
-	if err != nil || got.Record.State != ordering.StatePlaced || got.Record.OrderID != "765" || got.Replayed {
+	if err != nil || got.Record.State != ordering.StatePlaced || got.Record.OrderID != "766" || got.Replayed {
 		t.Fatalf("Resolve() = %+v, %v; want it placed", got, err)
 	}
-	if again, err := h.Place(t.Context(), placing()); err != nil || again.Record.OrderID != "765" || !again.Replayed {
+	if again, err := h.Place(t.Context(), placing()); err != nil || again.Record.OrderID != "766" || !again.Replayed {
 		t.Errorf("the same order again = %+v, %v; want it placed", again, err)
 	}
 	h.wantSent(t, 2)

@@ -308,7 +308,7 @@ func outcomeMatches(call ordering.Call) bool {
 	said := ordering.OutcomeNotSent
 	for _, try := range call.Attempts {
 		said = try.Outcome
-		if !slices.Contains(certainties(try), said) {
+		if !slices.Contains(certainties(call.Operation, try), said) {
 			return false
 		}
 	}
@@ -322,16 +322,19 @@ func outcomeMatches(call ordering.Call) bool {
 	}
 }
 
-// certainties returns the possible outcomes of an attempt for its status.
-func certainties(try ordering.Attempt) []ordering.Outcome {
+// certainties returns the possible outcomes of an attempt for its status (policy O8b).
+func certainties(op ordering.Operation, try ordering.Attempt) []ordering.Outcome {
 	switch s := try.Status; {
 	case s == 0:
 		return []ordering.Outcome{ordering.OutcomeNotSent, ordering.OutcomeUnknown}
 	case s <= 299:
 		return []ordering.Outcome{ordering.OutcomeDone, ordering.OutcomeUnknown}
-	case s == http.StatusUnauthorized, s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable:
+	case s == http.StatusUnauthorized, s == http.StatusTooEarly, s == http.StatusTooManyRequests:
 		return []ordering.Outcome{ordering.OutcomeNotSent}
-	case s == http.StatusRequestTimeout, s >= 500 && try.Code == "":
+	case s == http.StatusInternalServerError && try.Code != "" && try.Code != "ERR_EXTERNAL_ERROR_WS" && // of a fault above, with a time-out
+		(op == upstream.OpComplete || op == upstream.OpReject):
+		return []ordering.Outcome{ordering.OutcomeRefused}
+	case s == http.StatusRequestTimeout, s >= 500, s == http.StatusConflict && op == upstream.OpCreate:
 		return []ordering.Outcome{ordering.OutcomeUnknown}
 	default:
 		return []ordering.Outcome{ordering.OutcomeRefused}

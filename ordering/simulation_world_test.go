@@ -137,7 +137,7 @@ func (w *world) start(ctx context.Context, i int) {
 		Reasons:     func(context.Context, string) ([]upstream.Reason, error) { return simReasons(), nil },
 		Connections: func() []string { return []string{"main"} },
 		NewRef:      w.newRef,
-		Observe: func(event string) {
+		Observe: func(event, _ string) {
 			if !r.gate.isDead() {
 				w.happened(event)
 			}

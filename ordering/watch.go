@@ -50,7 +50,7 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	}
 	emit := func(level logrus.Level, event, msg string) {
 		logEvent(level, event, msg)
-		o.deps.Observe(event)
+		o.deps.Observe(event, connection)
 	}
 	if !now.Embedded && (!watched || last.Replicas != now.Replicas) {
 		level := logrus.InfoLevel

@@ -183,6 +183,7 @@ func (d *daemon) connect(observer *metrics.Metrics) error {
 		if err != nil {
 			return fmt.Errorf("connection %s: %w", connection.Name, err)
 		}
+		observer.StartConnection(connection.Name)
 		d.clients = append(d.clients, client)
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 
 // The limits of what a whole order allocates, from its HTTP request to the response.
 const (
-	maxOrderAllocations = 149
+	maxOrderAllocations = 155
 	maxOrderBytes       = 30_000
 )
 

@@ -209,10 +209,11 @@ func (c overloadCase) start(t *testing.T) *overloaded {
 		o.service.Close()
 	})
 	redis := redistest.Start(t, redistest.AppendOnly())
+	// The sandbox answers 503 only to calls that it has not executed, so retry_unavailable is true.
 	config := clitest.WriteFile(t, "larder.yaml", fmt.Sprintf(`http: {listen: "127.0.0.1:0", metrics: open, rate: {place: 100000/s}}
 redis: {url: "redis://%s/0"}
 connections:
-  - {name: main, base_url: %q, auth_url: %q, client_id: demo, client_secret: demo-secret, default_menu: false, timeouts: {write: %s}}
+  - {name: main, base_url: %q, auth_url: %q, client_id: demo, client_secret: demo-secret, default_menu: false, retry_unavailable: true, timeouts: {write: %s}}
 auth:
   clients:
     - {id: flooding, secret: flooding-secret, scopes: [menu, orders]}

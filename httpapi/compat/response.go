@@ -21,7 +21,7 @@ import (
 const headerRef = "Larder-Order-Ref"
 
 // writeCompat answers with the result of a call on the compatible API, or with err if no call
-// was made. Certain outcomes of the ordering service are passed through, refusals included
+// was made. The ordering service's responses are passed through, refusals included
 // (policy O15). A replay returns the same bytes (policy O7).
 func (h *Handlers) writeCompat(c *gin.Context, result ordering.Result, err error) error {
 	if err != nil {
@@ -50,19 +50,20 @@ func (h *Handlers) writeCompat(c *gin.Context, result ordering.Result, err error
 }
 
 // upstreamResponse returns the ordering service's response to a call. Status 0 means that there is nothing to pass
-// through: a person resolved the outcome, it is not certain, or the body of a success was too long to keep. If the body
-// of a refusal is lost, the result has its status, code and message in the format of the interface.
+// through: a person resolved the outcome, the body was too long to keep, the response is a success that larder does not
+// believe, or the call was not sent. An error whose outcome is unknown is passed through as it is (policy O8b). If the
+// body of a refusal is lost, the result has its status, code and message in the format of the interface.
 func upstreamResponse(result ordering.Result) (status int, body []byte, contentType string) {
 	call := result.Call
 	said := call.Answer
-	certain := call.Outcome == ordering.OutcomeDone || call.Outcome == ordering.OutcomeRefused
+	doubtful := call.Outcome == ordering.OutcomeUnknown && said != nil && (said.Status < 400 || said.Status > 599)
 	redirects := said != nil && said.Status >= 300 && said.Status < 400 // the target is not kept
 	switch {
-	case said == nil || !certain || call.Resolved != nil || redirects:
+	case said == nil || doubtful || call.Outcome == ordering.OutcomeNotSent || call.Resolved != nil || redirects:
 		return 0, nil, ""
 	case !bodyLost(call):
 		return said.Status, said.Body, said.ContentType
-	case call.Outcome == ordering.OutcomeDone:
+	case call.Outcome != ordering.OutcomeRefused:
 		return 0, nil, ""
 	}
 	shape := compatError{

@@ -28,6 +28,7 @@ type Metrics struct {
 	orders   *prometheus.CounterVec
 	replays  *prometheus.CounterVec
 	events   *prometheus.CounterVec
+	repeated *prometheus.CounterVec // orderIDs of other orders
 	calls    *prometheus.CounterVec
 	callTime *prometheus.HistogramVec
 	streams  *prometheus.CounterVec
@@ -71,6 +72,7 @@ func New(version string) *Metrics {
 		orders:   count("larder_orders_total"),
 		replays:  count("larder_order_replays_total"),
 		events:   count("larder_order_events_total"),
+		repeated: count("larder_order_id_repeated_total"),
 		calls:    count("larder_upstream_calls_total"),
 		callTime: observe("larder_upstream_call_duration_seconds"),
 		streams:  count("larder_event_streams_ended_total"),
@@ -99,6 +101,9 @@ func (m *Metrics) StartRoute(route, method string) {
 		m.requests.WithLabelValues(route, method, status)
 	}
 }
+
+// StartConnection creates the counter of a connection, so that an alert sees its first increase.
+func (m *Metrics) StartConnection(connection string) { m.repeated.WithLabelValues(connection) }
 
 // Registry returns the registry, for collectors of other packages.
 func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
@@ -144,7 +149,11 @@ func (m *Metrics) Redis(took time.Duration, err error) {
 }
 
 // OrderEvent counts an event of an order outside requests; it is an observer of ordering.Orders.
-func (m *Metrics) OrderEvent(event string) {
+func (m *Metrics) OrderEvent(event, connection string) {
+	if event == "order.id_repeated" {
+		m.repeated.WithLabelValues(connection).Inc()
+		return
+	}
 	m.events.WithLabelValues(strings.TrimPrefix(event, "order.")).Inc()
 }
 

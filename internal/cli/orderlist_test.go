@@ -84,7 +84,8 @@ func TestOrderShowOfAnUnknownOutcome(t *testing.T) {
 	 {"number":1,"operation":"create","outcome":"not_sent","settled":{"by":"ops","at":null,"outcome":"send_again","note":"not there"},"contradicted":"done",
 	  "sent":{"expeditionType":"delivery","paymentTypeID":"card","guest":{"phone":"+35120000000","firstName":"A\u001b[2Jna"},"address":{"fullAddress":"Porto"},
 	  "dishList":[{"name":"Latte","quantity":2,"ingredients":[{"name":"Oat drink","quantity":1},{"name":"Sugar","quantity":2}]},{"name":"Soup","quantity":0.5}]}},
-	 {"number":2,"operation":"create","outcome":"unknown","sent":null},{"number":3,"operation":"pay","outcome":"unknown"}]}}`)})
+	 {"number":2,"operation":"create","outcome":"unknown","sent":null,"answer":{"status":500,"code":"POS_STOP","msg":"Latte\u0007 is stopped"}},
+	 {"number":3,"operation":"pay","outcome":"unknown","answer":{"status":504,"code":"GATEWAY","msg":null}}]}}`)})
 	got := larder(t, clitest.AsOps(base, "order", "show", ref)...)
 	for _, part := range []string{
 		"restaurant Bistro (one), connection main",
@@ -92,11 +93,17 @@ func TestOrderShowOfAnUnknownOutcome(t *testing.T) {
 		"  delivery, card, A\\x1b[2Jna, +35120000000, Porto\n    2 × Latte (Oat drink, 2 × Sugar)\n    0.5 × Soup\n",
 		"create was resolved as send_again by ops: not there\n", "create: a later response contradicts this: done.",
 		"It is not known whether the order took effect.", "larder order resolve " + ref + " --operation create --outcome done --order-id ORDERID\n",
+		"The ordering service answered 500 POS_STOP: Latte\\a is stopped\nIf this code always means that it refused, add this to the connection and restart larder:\n" +
+			"  refusal_codes: [\"POS_STOP\"]\n",
+		"The ordering service answered 504 GATEWAY: no message\n",
 		"It is not known whether the payment took effect.", "larder order resolve " + ref + " --operation pay --outcome not_done\n",
 	} {
 		if got.Status != StatusDone || !strings.Contains(got.Out, part) {
 			t.Errorf("order show: %+v, want %q", got, part)
 		}
+	}
+	if strings.Contains(got.Out, `["GATEWAY"]`) { // policy O8b
+		t.Errorf("order show: a 504 is never a refusal: %s", got.Out)
 	}
 }
 

@@ -37,6 +37,11 @@ type orderCall struct {
 		Outcome string `json:"outcome"`
 		Note    string `json:"note"`
 	} `json:"settled"`
+	Answer *struct { // of the ordering service
+		Status int    `json:"status"`
+		Code   string `json:"code"`
+		Msg    string `json:"msg"`
+	} `json:"answer"`
 }
 
 // orderSent contains the printed fields of the order that was sent to the ordering
@@ -181,5 +186,13 @@ func (c *orderCall) printResolution(env *Environment, ref string) {
 	env.Out.Printf("It is not known whether the %s took effect. Ask the restaurant, then run one of\n", noun)
 	for _, outcome := range []string{done, "not_done", "send_again"} {
 		env.Out.Printf("  larder order resolve %s --operation %s --outcome %s\n", ref, c.Operation, outcome)
+	}
+	a := c.Answer
+	if a == nil || a.Code == "" {
+		return
+	}
+	env.Out.Printf("The ordering service answered %d %s: %s\n", a.Status, a.Code, cmp.Or(a.Msg, "no message"))
+	if code := upstream.RefusalCode(upstream.Operation(c.Operation), a.Status, a.Code); code != "" {
+		env.Out.Printf("If this code always means that it refused, add this to the connection and restart larder:\n  refusal_codes: [%q]\n", code)
 	}
 }

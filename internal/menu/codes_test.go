@@ -57,8 +57,9 @@ var lintCodes = []lintCode{
 	{menu.LintLimitsInverted, menu.SeverityError, "A group's minimum is above its maximum; its dishes cannot be ordered."},
 	{menu.LintPriceZero, menu.SeverityWarning, "A dish costs nothing."},
 	{menu.LintExternalIDMissing, menu.SeverityWarning, "A dish or ingredient has no externalId; orders use its id."},
-	{menu.LintExternalIDTaken, menu.SeverityError, "A dish or ingredient has no externalId, and its id is the externalId of another one. An order would select " +
-		"the other one, so it cannot be ordered."},
+	{menu.LintExternalIDTaken, menu.SeverityError, "The id of a dish or ingredient is the externalId of another one. Without an externalId of its own, it cannot " +
+		"be ordered, because an order would select the other one. With one, the finding is a warning: an order that names it by its id " +
+		"means the other one on the compatible API, and this one on `/v1`."},
 	{menu.LintExternalIDShared, menu.SeverityWarning, "Several dishes or ingredients share an externalId; orders must use the id."},
 	{menu.LintGroupUnsatisfiable, menu.SeverityError, "A required group has no available ingredients; its dishes cannot be ordered."},
 	{menu.LintCategoryMissing, menu.SeverityWarning, "A dish has no category; it is listed outside all categories."},

@@ -239,6 +239,7 @@ func (l *linter) externalID(kind, noun string, items *ItemTable, i Index) {
 		l.externalIDMissing(kind, noun, items, item)
 		return
 	}
+	l.externalIDTaken(kind, noun, items, i)
 	owners := items.SharingExternalID(i)
 	if len(owners) < 2 || owners[0] != i {
 		return
@@ -253,6 +254,23 @@ func (l *linter) externalID(kind, noun string, items *ItemTable, i Index) {
 	}
 	l.add(LintExternalIDShared, products, map[string]string{kind: ids[0], "other": ids[1], "externalId": item.ExternalID()},
 		"externalId %q is shared by %s", item.ExternalID(), strings.Join(ids, ", "))
+}
+
+// externalIDTaken reports an item whose id is the externalId of another item. It has an externalId of its own, so it can
+// be ordered, but an order that names it by its id may mean the other item (policy O3).
+func (l *linter) externalIDTaken(kind, noun string, items *ItemTable, i Index) {
+	item := items.At(i)
+	for _, owner := range items.ByExternalID(item.ID()) {
+		if owner == i || len(l.findings) >= maxFindings {
+			continue
+		}
+		other := items.At(owner)
+		l.add(LintExternalIDTaken, l.dishesOf(kind, item.ID()), map[string]string{kind: item.ID(), "other": other.ID()},
+			"the id of %s %q (%s) is the externalId of %q (%s): an order that names it so means the other one on the compatible API",
+			noun, item.ID(), item.Name(), other.ID(), other.Name())
+		l.findings[len(l.findings)-1].Severity = SeverityWarning
+		return
+	}
 }
 
 // externalIDMissing reports an item without external id. If its id is the external id of another

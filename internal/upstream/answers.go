@@ -1,15 +1,15 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptrace"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -28,18 +28,45 @@ type responseBody struct {
 	result    string
 	hasResult bool   // the result is not null
 	orderID   string // in the result, otherwise in the body itself
+	// code, msg, requestID and success are those of the body, otherwise those of the result.
 	code, msg string
 	requestID string
+	failed    bool // success is false
 }
 
 // isErrorShape reports whether the body has the error shape of the interface: code and msg
-// (docs/ordering-service.md, section 7).
-func (d responseBody) isErrorShape() bool { return d.code != "" && d.msg != "" }
+// (docs/ordering-service.md, section 7). Codes of successes, which some services send, are no error.
+func (d responseBody) isErrorShape() bool {
+	switch strings.ToLower(d.code) {
+	case "", "0", "200", "ok", "success":
+		return false
+	}
+	return d.msg != ""
+}
 
 // readResponseBody decodes an answer's body; it returns the zero value if the body is not JSON.
 func readResponseBody(body []byte) responseBody {
 	d := responseBody{json: true}
-	r := jsontext.NewReader(jsontext.String(body), maxDepth)
+	if !d.read(jsontext.String(body)) {
+		return responseBody{}
+	}
+	if d.hasResult {
+		inner := responseBody{}
+		inner.read(d.result)
+		if inner.orderID != "" {
+			d.orderID = inner.orderID
+		}
+		d.failed = d.failed || inner.failed
+		if !d.isErrorShape() && inner.isErrorShape() {
+			d.code, d.msg, d.requestID = inner.code, inner.msg, cmp.Or(inner.requestID, d.requestID)
+		}
+	}
+	return d
+}
+
+// read reads the members of an object. It reports whether the text is well-formed.
+func (d *responseBody) read(text string) bool {
+	r := jsontext.NewReader(text, maxDepth)
 	for name := range r.Members() {
 		switch jsontext.FoldName(name) {
 		case "result":
@@ -47,26 +74,21 @@ func readResponseBody(body []byte) responseBody {
 			d.result = r.Raw()
 		case "orderid":
 			d.orderID, _ = r.ID()
+			if strings.Trim(d.orderID, "0.-+ ") == "" { // a service that has no number: 0, an empty GUID (policy O17)
+				d.orderID = ""
+			}
 		case "code":
 			d.code, _ = r.ID()
 		case "msg":
 			d.msg, _ = r.Text()
 		case "requestid":
 			d.requestID, _ = r.ID()
+		case "success":
+			success, ok := r.Bool()
+			d.failed = ok && !success
 		}
 	}
-	if r.Err() != nil {
-		return responseBody{}
-	}
-	if d.hasResult {
-		inner := jsontext.NewReader(d.result, maxDepth)
-		for name := range inner.Members() {
-			if jsontext.FoldName(name) == "orderid" {
-				d.orderID, _ = inner.ID()
-			}
-		}
-	}
-	return d
+	return r.Err() == nil
 }
 
 // readReasons decodes {"result":[…]} or a bare array of reasons; null means none.
@@ -159,80 +181,93 @@ func (c *Client) noResponse(op Operation, err error) *Error {
 	return &Error{Operation: op, Err: err, again: true, fault: !errors.Is(err, context.Canceled)}
 }
 
-// sendWatch records the TCP connection of one request, to find out whether any byte of the request may
-// have been sent (policy O8, "nothing written"). It is in the context of the request, where writePool uses it.
-type sendWatch struct {
-	sendWindow
-
-	body     []byte
-	deadline time.Time                             // of the connection; zero: the context may end earlier, so it is watched
-	used     bool                                  // writePool has the request
-	conn     httptrace.GotConnInfo                 // for got
-	got      atomic.Pointer[httptrace.GotConnInfo] // nil: the request has no connection
-}
-
-type sendWatchKey struct{}
-
-// sendWatchOf returns the sendWatch of a request, or one without limits.
-func sendWatchOf(ctx context.Context) *sendWatch {
-	if w, ok := ctx.Value(sendWatchKey{}).(*sendWatch); ok {
-		return w
-	}
-	return &sendWatch{}
-}
-
-// nothingSent reports whether it is certain that no byte of the request was sent.
-func (w *sendWatch) nothingSent() bool {
-	got := w.got.Load()
-	if got == nil {
-		return w.used // anything else does not report its connections
-	}
-	counted, ok := got.Conn.(*writeConn) // not ok if http.Transport added TLS behind a proxy: its bytes are not counted
-	return ok && counted.written.Load() == 0
-}
-
-// certaintyOf decides from an answer what effect a call that writes had (policies O8, W13). It
+// certaintyOf decides from an answer what effect a call that writes had (policies O8b, W13). It
 // returns nil if the call is done, otherwise an Error with the Effect.
 func (c *Client) certaintyOf(op Operation, got *httpAnswer, used *oauth2.Token) *Error {
-	d := readResponseBody(got.body)
+	d, status := readResponseBody(got.body), got.status
 	if got.bodyErr != nil {
 		d = responseBody{} // an incomplete body proves nothing
 	}
-	if got.status >= 200 && got.status <= 299 && done(op, got, d) {
+	success := status >= 200 && status <= 299
+	if success && done(op, got, d) {
 		return nil
 	}
+	if success && op != OpCreate && (d.isErrorShape() || d.failed) {
+		status = http.StatusInternalServerError
+	}
 	e := c.failure(op, got, got.bodyErr, used)
-	e.again = false
-	switch s := got.status; {
-	case s >= 200 && s <= 299:
-		if op != OpCreate && d.isErrorShape() {
-			// The interface does not specify the status of a failed payment. An answer in the
-			// interface's error shape is a refusal, even with a 2xx status.
-			e.refused = true
-			return e
-		}
-		e.Effect = EffectUnknown
-		if e.Err == nil {
-			e.Err = fmt.Errorf("%w: a success status without the expected body", errResponse)
-		}
-	case s == http.StatusUnauthorized: // the service rejected the token and did not process the call
-	case s == http.StatusTooManyRequests,
-		s == http.StatusServiceUnavailable && *c.cfg.RetryUnavailable:
+	e.again, e.refused = false, refused(op, status, d, &c.cfg)
+	switch {
+	case e.refused:
+	case status == http.StatusUnauthorized: // the service rejected the token and did not process the call
+	case status == http.StatusTooEarly, status == http.StatusTooManyRequests,
+		status == http.StatusServiceUnavailable && c.cfg.RetryUnavailable:
 		e.again = true
-	case s == http.StatusRequestTimeout:
-		e.Effect = EffectUnknown
-	case s >= 300 && s <= 499:
-		e.refused = true
-	case s >= 500 && s <= 599 && d.isErrorShape():
-		e.refused = true
 	default:
 		e.Effect = EffectUnknown
+		if success && e.Err == nil {
+			e.Err = fmt.Errorf("%w: a success status without the expected body", errResponse)
+		}
 	}
 	return e
 }
 
+// codePOS is the code of an error of the POS (docs/ordering-service.md, section 4.2).
+const codePOS = "ERR_EXTERNAL_ERROR_WS"
+
+// refused reports whether the service certainly did not execute a call (policy O8b).
+func refused(op Operation, status int, d responseBody, cfg *Config) bool {
+	switch {
+	case status == http.StatusMovedPermanently, status == http.StatusFound,
+		status == http.StatusTemporaryRedirect, status == http.StatusPermanentRedirect:
+		return true
+	case status == http.StatusUnauthorized, status == http.StatusRequestTimeout,
+		status == http.StatusTooEarly, status == http.StatusTooManyRequests:
+		return false
+	case status >= 400 && status <= 499:
+		return op != OpCreate || status != http.StatusConflict // the order may exist
+	case status < 500 || status > 599, status == http.StatusBadGateway, status == http.StatusGatewayTimeout:
+		return false // a gateway that answers 502 or 504 does not know what the service did
+	case slices.ContainsFunc(cfg.RefusalCodes, func(entry string) bool { return matches(entry, d) }):
+		return true
+	case status != http.StatusInternalServerError || !d.isErrorShape() || cfg.speaksOfTime(d.msg):
+		return false
+	}
+	return op == OpComplete || op == OpReject || op == OpPay && d.code == codePOS
+}
+
+// RefusalCode returns the entry of connections[].refusal_codes that makes responses like this one refusals: its code. It
+// is empty if no entry can (policy O8b).
+func RefusalCode(op Operation, status int, code string) string {
+	judged := status == http.StatusBadGateway || status == http.StatusGatewayTimeout || status > 599 // unknown, whatever the code
+	if judged || status < 500 && (status > 299 || op == OpCreate) {
+		return ""
+	}
+	return code
+}
+
+// matches reports whether an entry of connections[].refusal_codes, CODE or CODE: part of msg, matches a body.
+func matches(entry string, d responseBody) bool {
+	code, part, _ := strings.Cut(entry, ":")
+	return d.code != "" && d.code == strings.TrimSpace(entry) || d.code == strings.TrimSpace(code) && contains(d.msg, strings.TrimSpace(part))
+}
+
+// speaksOfTime reports whether a message says that somebody did not wait for the end of the call.
+func (c *Config) speaksOfTime(msg string) bool {
+	found := func(word string) bool { return contains(msg, word) }
+	return slices.ContainsFunc(timeoutWords, found) || slices.ContainsFunc(c.TimeoutWords, found)
+}
+
+//nolint:gochecknoglobals // constant
+var timeoutWords = []string{"timeout", "time-out", "timed out", "expired", "таймаут", "тайм-аут", "время ожидания"}
+
+// contains reports whether a text contains a part in any case.
+func contains(text, part string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}
+
 // done reports whether a 2xx answer means that the call took effect. The answer to a new order must contain the
-// order's id. Other answers may be empty, or any JSON except the interface's error shape (policy W13).
+// order's id. Other answers may be empty, or any JSON that reports no error (policies W13 and O8b).
 func done(op Operation, got *httpAnswer, d responseBody) bool {
 	switch {
 	case got.bodyErr != nil:
@@ -242,7 +277,7 @@ func done(op Operation, got *httpAnswer, d responseBody) bool {
 	case len(got.body) == 0:
 		return true
 	default:
-		return d.json && (d.hasResult || !d.isErrorShape())
+		return d.json && !d.isErrorShape() && !d.failed
 	}
 }
 

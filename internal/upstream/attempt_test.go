@@ -63,18 +63,18 @@ func TestAttemptsAreReported(t *testing.T) {
 		"done at the first attempt": {[]http.HandlerFunc{slow(reply(201, created))}, []upstream.Attempt{
 			{Duration: time.Second, Status: 201, Effect: done},
 		}},
-		"refused": {[]http.HandlerFunc{reply(500, shape)}, []upstream.Attempt{
-			{Status: 500, Refused: true, Code: "pos_close_order"},
+		"refused": {[]http.HandlerFunc{reply(422, shape)}, []upstream.Attempt{
+			{Status: 422, Refused: true, Code: "pos_close_order"},
 		}},
 		"rejected before execution, then done": {[]http.HandlerFunc{
-			slow(reply(429, "")), reply(503, shape), slow(reply(200, created)),
+			slow(reply(429, "")), reply(425, shape), slow(reply(200, created)),
 		}, []upstream.Attempt{
 			{Duration: time.Second, Status: 429},
-			{Status: 503, Code: "pos_close_order"},
+			{Status: 425, Code: "pos_close_order"},
 			{Duration: time.Second, Status: 200, Effect: done},
 		}},
-		"rejected before execution, every time": {[]http.HandlerFunc{reply(503, "")}, []upstream.Attempt{
-			{Status: 503}, {Status: 503}, {Status: 503}, {Status: 503},
+		"rejected before execution, every time": {[]http.HandlerFunc{reply(425, "")}, []upstream.Attempt{
+			{Status: 425}, {Status: 425}, {Status: 425}, {Status: 425},
 		}},
 		"new token, then done": {[]http.HandlerFunc{slow(reply(401, "")), slow(reply(201, created))}, []upstream.Attempt{
 			{Duration: time.Second, Status: 401},
@@ -82,8 +82,8 @@ func TestAttemptsAreReported(t *testing.T) {
 		}},
 		"the token is refused twice": {[]http.HandlerFunc{reply(401, "")}, []upstream.Attempt{{Status: 401}, {Status: 401}}},
 		"only one new token per call": {[]http.HandlerFunc{
-			reply(401, ""), reply(503, ""), reply(401, `{"code":"who","msg":"are you"}`),
-		}, []upstream.Attempt{{Status: 401}, {Status: 503}, {Status: 401, Code: "who"}}},
+			reply(401, ""), reply(425, ""), reply(401, `{"code":"who","msg":"are you"}`),
+		}, []upstream.Attempt{{Status: 401}, {Status: 425}, {Status: 401, Code: "who"}}},
 		"rejected before execution, then unknown": {[]http.HandlerFunc{reply(429, ""), slow(breaksOff)}, []upstream.Attempt{
 			{Status: 429}, {Duration: time.Second, Effect: unknown},
 		}},

@@ -16,7 +16,7 @@ import (
 	"larder/internal/upstream"
 )
 
-// writeOutcome is the expected result of a call that writes (policy O8).
+// writeOutcome is the expected result of a call that writes (policy O8b).
 type writeOutcome struct {
 	effect  upstream.Effect
 	refused bool
@@ -29,6 +29,7 @@ var (
 	isRefused = writeOutcome{refused: true, tries: 1}
 	isUnknown = writeOutcome{effect: upstream.EffectUnknown, tries: 1}
 	notSent   = writeOutcome{tries: 4} // retried, certainly not executed
+	none      = writeOutcome{}
 )
 
 // operations are the four calls that write.
@@ -63,38 +64,43 @@ func TestCertaintyOfResponses(t *testing.T) {
 		status         int
 		body           string
 		create, change writeOutcome // change: pay, complete, reject
+		pay            writeOutcome // if it differs
 	}{
-		"201 with orderID":                       {201, `{"result":{"orderID":"765"}}`, isDone, isDone},
-		"200 with orderId, a number":             {200, `{"result":{"orderId":765}}`, isDone, isDone},
-		"2xx with an empty result":               {200, `{"result":{}}`, isUnknown, isDone},
-		"2xx with other JSON":                    {202, `[1]`, isUnknown, isDone},
-		"2xx with a null result":                 {200, `{"result":null}`, isUnknown, isDone},
-		"2xx with an empty orderID":              {201, `{"result":{"orderID":""}}`, isUnknown, isDone},
-		"2xx without a body":                     {200, ``, isUnknown, isDone},
-		"204":                                    {204, ``, isUnknown, isDone},
-		"2xx with garbage":                       {200, `{"result":{"orderID":"7`, isUnknown, isUnknown},
-		"2xx with HTML":                          {200, `<html>welcome</html>`, isUnknown, isUnknown},
-		"2xx in the error shape":                 {200, shape, isUnknown, isRefused},
-		"2xx with a result and a code":           {200, `{"result":{"orderID":1},"code":"OK","msg":"fine"}`, isDone, isDone},
-		"300":                                    {300, ``, isRefused, isRefused},
-		"302 is not followed":                    {302, ``, isRefused, isRefused},
-		"307 is not followed":                    {307, ``, isRefused, isRefused},
-		"400":                                    {400, shape, isRefused, isRefused},
-		"403 with HTML":                          {403, `<html>`, isRefused, isRefused},
-		"404":                                    {404, ``, isRefused, isRefused},
-		"409":                                    {409, ``, isRefused, isRefused},
-		"401 with a new token":                   {401, ``, writeOutcome{tries: 2}, writeOutcome{tries: 2}},
-		"408":                                    {408, ``, isUnknown, isUnknown},
-		"429":                                    {429, ``, notSent, notSent},
-		"500 in the error shape":                 {500, shape, isRefused, isRefused},
-		"500 in the error shape, other spelling": {500, `{"Code":"x","Msg":"y"}`, isRefused, isRefused},
-		"500 with HTML":                          {500, `<html>oops</html>`, isUnknown, isUnknown},
-		"500 with a code only":                   {500, `{"code":"x"}`, isUnknown, isUnknown},
-		"502 without a body":                     {502, ``, isUnknown, isUnknown},
-		"503 without a body":                     {503, ``, notSent, notSent},
-		"503 in the error shape, retried":        {503, shape, notSent, notSent},
-		"504 with HTML":                          {504, `<html>`, isUnknown, isUnknown},
-		"the unknown status 777":                 {777, shape, isUnknown, isUnknown},
+		"201 with orderID":                       {201, `{"result":{"orderID":"765"}}`, isDone, isDone, none},
+		"200 with orderId, a number":             {200, `{"result":{"orderId":765}}`, isDone, isDone, none},
+		"2xx with an empty result":               {200, `{"result":{}}`, isUnknown, isDone, none},
+		"2xx with other JSON":                    {202, `[1]`, isUnknown, isDone, none},
+		"2xx with a null result":                 {200, `{"result":null}`, isUnknown, isDone, none},
+		"2xx with an empty orderID":              {201, `{"result":{"orderID":""}}`, isUnknown, isDone, none},
+		"2xx without a body":                     {200, ``, isUnknown, isDone, none},
+		"204":                                    {204, ``, isUnknown, isDone, none},
+		"2xx with garbage":                       {200, `{"result":{"orderID":"7`, isUnknown, isUnknown, none},
+		"2xx with HTML":                          {200, `<html>welcome</html>`, isUnknown, isUnknown, none},
+		"2xx in the error shape":                 {200, shape, isUnknown, isRefused, isUnknown},
+		"2xx with a result and a code":           {200, `{"result":{"orderID":1},"code":"OK","msg":"fine"}`, isDone, isDone, none},
+		"300":                                    {300, ``, isUnknown, isUnknown, none},
+		"302 is not followed":                    {302, ``, isRefused, isRefused, none},
+		"307 is not followed":                    {307, ``, isRefused, isRefused, none},
+		"400":                                    {400, shape, isRefused, isRefused, none},
+		"403 with HTML":                          {403, `<html>`, isRefused, isRefused, none},
+		"404":                                    {404, ``, isRefused, isRefused, none},
+		"409":                                    {409, ``, isUnknown, isRefused, none},
+		"425":                                    {425, ``, notSent, notSent, none},
+		"401 with a new token":                   {401, ``, writeOutcome{tries: 2}, writeOutcome{tries: 2}, none},
+		"408":                                    {408, ``, isUnknown, isUnknown, none},
+		"429":                                    {429, ``, notSent, notSent, none},
+		"500 in the error shape":                 {500, shape, isUnknown, isRefused, isUnknown},
+		"500 in the error shape, other spelling": {500, `{"Code":"x","Msg":"y"}`, isUnknown, isRefused, isUnknown},
+		"500 of the POS":                         {500, `{"code":"ERR_EXTERNAL_ERROR_WS","msg":"no money"}`, isUnknown, isRefused, none},
+		"500 of the POS, too late":               {500, `{"code":"ERR_EXTERNAL_ERROR_WS","msg":"request timed out"}`, isUnknown, isUnknown, none},
+		"500 with HTML":                          {500, `<html>oops</html>`, isUnknown, isUnknown, none},
+		"500 with a code only":                   {500, `{"code":"x"}`, isUnknown, isUnknown, none},
+		"502 without a body":                     {502, ``, isUnknown, isUnknown, none},
+		"502 in the error shape":                 {502, shape, isUnknown, isUnknown, none},
+		"503 without a body":                     {503, ``, isUnknown, isUnknown, none},
+		"503 in the error shape":                 {503, shape, isUnknown, isUnknown, none},
+		"504 with HTML":                          {504, `<html>`, isUnknown, isUnknown, none},
+		"the unknown status 777":                 {777, shape, isUnknown, isUnknown, none},
 	} {
 		for _, on := range []string{"own connections", "a new connection", "a kept connection"} {
 			t.Run(name+" on "+on, func(t *testing.T) {
@@ -114,8 +120,11 @@ func TestCertaintyOfResponses(t *testing.T) {
 				for _, op := range []upstream.Operation{upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
 					client := start(t, s, upstream.WithReuse(reuseOf(on != "own connections")))
 					want := tc.change
-					if op == upstream.OpCreate {
+					switch {
+					case op == upstream.OpCreate:
 						want = tc.create
+					case op == upstream.OpPay && tc.pay != none:
+						want = tc.pay
 					}
 					if on == "a kept connection" {
 						if _, err := client.Complete(t.Context(), "first"); err != nil {

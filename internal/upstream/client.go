@@ -13,6 +13,7 @@ import (
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 	"github.com/sirupsen/logrus"
 
+	"larder/internal/keptconn"
 	"larder/internal/silentlog"
 )
 
@@ -32,7 +33,7 @@ type Client struct {
 	log     logrus.FieldLogger
 	observe func(Exchange)
 	reads   http.RoundTripper // menu, reasons, token
-	writes  http.RoundTripper
+	writes  sender
 	orders  *url.URL // of the service's orders
 	held    heldToken
 	breaker circuitbreaker.CircuitBreaker[*httpAnswer]
@@ -47,7 +48,7 @@ type Deps struct {
 	Log     logrus.FieldLogger
 	Observe func(Exchange) // is called after every exchange, on the caller's goroutine
 	// Dial opens the TCP connections to the ordering service. The default is net.Dialer.DialContext.
-	Dial DialFunc
+	Dial keptconn.DialFunc
 	// Jitter returns the random part of a pause between attempts. By default, it is from 0 to the argument most.
 	Jitter func(most time.Duration) time.Duration
 }
@@ -80,7 +81,7 @@ func New(cfg Config, deps Deps) (*Client, error) {
 		queue:   newQueue(cfg),
 	}
 	c.orders = at(cfg.BaseURL, pathOrders)
-	c.writes, c.breaker = newWritePool(newWriteTransport(deps.Dial), cfg, c.log), newBreaker(c.log)
+	c.writes, c.breaker = newWriteSender(cfg, deps.Dial, c.log), newBreaker(c.log)
 	return c, nil
 }
 
@@ -99,11 +100,10 @@ func (c *Client) Config() Config { return c.cfg }
 
 // Close closes idle connections. The client can still be used.
 func (c *Client) Close() {
-	for _, transport := range []http.RoundTripper{c.reads, c.writes} {
-		if idle, ok := transport.(interface{ CloseIdleConnections() }); ok {
-			idle.CloseIdleConnections()
-		}
+	if idle, ok := c.reads.(interface{ CloseIdleConnections() }); ok {
+		idle.CloseIdleConnections()
 	}
+	c.writes.Close()
 }
 
 // fullJitter returns a random duration from 0 to most, inclusive.

@@ -46,9 +46,16 @@ type Config struct {
 	FieldCase FieldCase `yaml:"field_case"`
 	// StopListAnyValue counts any non-empty stop list as stopped (policy W7).
 	StopListAnyValue bool `yaml:"stop_list_any_value"`
-	// RetryUnavailable means that a 503 for a call that writes counts as not executed, so that the call may
-	// be retried (policy O8); nil means true. If it is false, a 503 counts as any other 5xx.
-	RetryUnavailable *bool `yaml:"retry_unavailable"`
+	// RetryUnavailable means that the service, and everything before it, answers 503 only to calls that were not
+	// executed, so that they may be repeated (policy O8b).
+	RetryUnavailable bool `yaml:"retry_unavailable"`
+	// RefusalCodes lists errors that certainly refuse a call, although their status is 5xx: CODE, or CODE: part of
+	// the message (policy O8b). 502 and 504 never do.
+	RefusalCodes []string `yaml:"refusal_codes"`
+	// TimeoutWords are further words of messages that say that the outcome of a call is unknown (policy O8b).
+	TimeoutWords []string `yaml:"timeout_words"`
+	// OrderNumbers is the place where an orderID is unique (policy O17).
+	OrderNumbers OrderNumbers `yaml:"order_numbers"`
 	// Traceparent enables the W3C traceparent header for traced calls.
 	Traceparent bool `yaml:"traceparent"`
 	// Rate is the maximum number of requests per second, including menus; 0 means no limit.
@@ -58,6 +65,15 @@ type Config struct {
 	Concurrency int      `yaml:"concurrency"`
 	Timeouts    Timeouts `yaml:"timeouts"`
 }
+
+// OrderNumbers is the place where an orderID is unique.
+type OrderNumbers string
+
+// The values of OrderNumbers.
+const (
+	OrderNumbersService    OrderNumbers = "service"    // at the service
+	OrderNumbersRestaurant OrderNumbers = "restaurant" // in each restaurant
+)
 
 // Timeouts limit the calls of one connection.
 type Timeouts struct {
@@ -78,12 +94,10 @@ func (c *Config) SetDefaults() {
 	if c.DefaultMenu == nil {
 		c.DefaultMenu = new(true)
 	}
-	if c.RetryUnavailable == nil {
-		c.RetryUnavailable = new(true)
-	}
 	if c.Timeouts.Reuse == nil {
 		c.Timeouts.Reuse = new(defaultReuse)
 	}
+	c.OrderNumbers = cmp.Or(c.OrderNumbers, OrderNumbersService)
 	c.FieldCase = cmp.Or(c.FieldCase, FieldCaseDocument)
 	c.Concurrency = cmp.Or(c.Concurrency, defaultConcurrency)
 	c.Timeouts.Token = cmp.Or(c.Timeouts.Token, defaultTokenTimeout)
@@ -122,12 +136,16 @@ func (c Config) Validate() error {
 	if c.FieldCase != FieldCaseDocument && c.FieldCase != FieldCaseCamel {
 		bad("field_case", "unknown value %q (valid: document, camel)", string(c.FieldCase))
 	}
+	if c.OrderNumbers != OrderNumbersService && c.OrderNumbers != OrderNumbersRestaurant {
+		bad("order_numbers", "unknown value %q (valid: service, restaurant)", string(c.OrderNumbers))
+	}
 	if c.Rate < 0 || math.IsNaN(c.Rate) || math.IsInf(c.Rate, 0) {
 		bad("rate", "must be a number of at least 0; 0 means no limit")
 	}
 	if c.Concurrency < 1 {
 		bad("concurrency", "must be at least 1")
 	}
+	c.checkTexts(bad)
 	for _, t := range []struct {
 		key   string
 		value time.Duration
@@ -144,6 +162,20 @@ func (c Config) Validate() error {
 		bad("timeouts.reuse", "must not be negative or more than %s, not %s; 0 means never", maxTimeout, *reuse)
 	}
 	return errors.Join(errs...)
+}
+
+// checkTexts checks the texts by which errors of the service are judged (policy O8b).
+func (c Config) checkTexts(bad func(key, format string, args ...any)) {
+	for i, entry := range c.RefusalCodes {
+		if code, _, _ := strings.Cut(entry, ":"); strings.TrimSpace(code) == "" {
+			bad(fmt.Sprintf("refusal_codes[%d]", i), "%q has no code: write CODE, or CODE: part of the message", entry)
+		}
+	}
+	for i, word := range c.TimeoutWords {
+		if strings.TrimSpace(word) == "" {
+			bad(fmt.Sprintf("timeout_words[%d]", i), "is empty: it would match every message")
+		}
+	}
 }
 
 // addressFault returns why a URL cannot be used, or "".

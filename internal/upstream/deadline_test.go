@@ -53,6 +53,7 @@ func TestADeadlineEndsWithItsCall(t *testing.T) {
 					case limit == short:
 						<-ctx.Done()
 					}
+					awaitKept(t, client)
 				}
 				if n := s.conns.Load(); n != 1 {
 					t.Errorf("4 orders used %d connections, want 1", n)

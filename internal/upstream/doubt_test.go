@@ -13,6 +13,7 @@ import (
 
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
+	"larder/internal/keptconn"
 	"larder/internal/upstream"
 )
 
@@ -91,7 +92,7 @@ func TestAFirstRequestIsNoReasonForDoubt(t *testing.T) {
 }
 
 // blackhole forwards connections to a service. When forget is called, it forgets all of them silently.
-func blackhole(t *testing.T, service string) (dial upstream.DialFunc, forget func()) {
+func blackhole(t *testing.T, service string) (dial keptconn.DialFunc, forget func()) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -246,6 +247,9 @@ func TestADoubtClosesIdleConnections(t *testing.T) {
 				all.Go(func() { _, _ = client.CreateOrder(t.Context(), []byte(`{}`)) })
 			}
 			all.Wait()
+			if orders == 3 {
+				awaitKept(t, client)
+			}
 			if idle, proven, _ := client.Kept(); orders == 3 && (idle != 3 || !proven) {
 				t.Errorf("%d idle connections after the first orders, proven %v; want 3, true", idle, proven)
 			}

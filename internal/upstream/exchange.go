@@ -31,7 +31,7 @@ type request struct {
 	header http.Header
 	body   []byte // nil without a body
 	limit  int64  // of the decompressed answer
-	write  bool   // the transport gets the body in the sendWatch
+	write  bool
 }
 
 // tokenHeader is the header of the writes with a JSON body and this token.
@@ -56,14 +56,13 @@ func (a *httpAnswer) contentType() string {
 	return ""
 }
 
-// send makes one exchange. Without a token it sends no Authorization header. The error is the
-// transport's: there was no answer. It uses the transport directly, which follows no redirects: a
-// redirect is an answer like any other (policy O8).
-func (c *Client) send(ctx context.Context, rt http.RoundTripper, r *request, token *oauth2.Token) (*httpAnswer, error) {
+// send makes one exchange with a transport. Without a token it sends no Authorization header. The error is the
+// transport's: there was no answer. A transport follows no redirects: a redirect is an answer like any other (policy O8).
+func (c *Client) send(ctx context.Context, via roundTrip, r *request, token *oauth2.Token) (*httpAnswer, error) {
 	start := time.Now()
 	ctx, span := tracing.StartClient(ctx, "upstream.", string(r.op))
 	defer span.End()
-	got, err := c.exchange(ctx, rt, r, token)
+	got, err := c.exchange(ctx, via, r, token)
 	c.trace(span, r, got)
 	made := Exchange{Operation: r.op, Duration: time.Since(start)}
 	if got != nil {
@@ -103,7 +102,10 @@ var (
 	jsonBody  = http.Header{"Content-Type": mediaJSON}
 )
 
-func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request, token *oauth2.Token) (*httpAnswer, error) {
+// roundTrip sends a request, as http.RoundTripper does.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (c *Client) exchange(ctx context.Context, via roundTrip, r *request, token *oauth2.Token) (*httpAnswer, error) {
 	req := (&http.Request{
 		Method:        r.method,
 		URL:           r.url,
@@ -114,10 +116,13 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 		Header:        c.headerOf(ctx, r, token),
 		ContentLength: int64(len(r.body)),
 	}).WithContext(ctx)
-	if !r.write { // otherwise writePool knows the body
-		setBody(req, r.body)
+	// GetBody stays nil, so that net/http cannot send the request twice. NopCloser does not change how net/http sends
+	// the body: together with the header. Otherwise a service that answers after the header and closes could break the
+	// write of the body, and its answer would be lost.
+	if len(r.body) > 0 {
+		req.Body = io.NopCloser(bytes.NewReader(r.body))
 	}
-	res, err := rt.RoundTrip(req)
+	res, err := via(req)
 	if err != nil {
 		return nil, err
 	}
@@ -135,15 +140,6 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 		got.bodyErr = nil
 	}
 	return got, nil
-}
-
-// setBody sets the body of a request to net/http. GetBody stays nil, so that net/http cannot send the request twice.
-// NopCloser does not change how net/http sends the body: together with the header. Otherwise a service that answers
-// after the header and closes could break the write of the body, and its answer would be lost.
-func setBody(req *http.Request, body []byte) {
-	if len(body) > 0 {
-		req.Body = io.NopCloser(bytes.NewReader(body))
-	}
 }
 
 // headerOf returns the header of a request. It must not be changed, because the writes with a token share one.

@@ -5,10 +5,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"syscall"
 	"time"
 
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sys/unix"
+
+	"larder/internal/keptconn"
 )
 
 // Access to internals for the tests of package upstream_test.
@@ -47,122 +50,87 @@ func WithObserver(observe func(Exchange)) Option {
 }
 
 // WithDial sets the function that opens connections.
-func WithDial(dial DialFunc) Option { return Option{deps: func(d *Deps) { d.Dial = dial }} }
+func WithDial(dial keptconn.DialFunc) Option { return Option{deps: func(d *Deps) { d.Dial = dial }} }
 
 // WithJitter replaces the random part of the pauses between attempts.
 func WithJitter(jitter func(most time.Duration) time.Duration) Option {
 	return Option{deps: func(d *Deps) { d.Jitter = jitter }}
 }
 
-// WithTransports replaces the transports. The transport of writes must not repeat requests. It gets no bodies.
+// WithTransports replaces the transports. The transport of writes must not repeat requests.
 func WithTransports(reads, writes http.RoundTripper) Option {
-	return Option{client: func(c *Client) { c.reads, c.writes = reads, writes }}
+	return Option{client: func(c *Client) { c.reads, c.writes = reads, double{writes} }}
 }
 
-// WithWriteDial keeps the real write transport with other connections. If roots is not nil,
+// double sends requests of calls that write with a test double. Its connections are not known.
+type double struct{ http.RoundTripper }
+
+func (d double) Send(req *http.Request, _ keptconn.Limits, _ bool) (*keptconn.Response, bool, error) {
+	res, err := d.RoundTrip(req) //nolint:bodyclose // the caller releases it
+	return &keptconn.Response{Response: res}, true, err
+}
+
+func (double) Doubt() {}
+func (double) Close() {}
+
+// kept returns the sender of a client that has kept connections.
+func (c *Client) kept() *writeSender {
+	w, ok := c.writes.(*writeSender)
+	if !ok {
+		panic("the client has other transports")
+	}
+	return w
+}
+
+// WithWriteDial keeps the real connections for writes and changes how they are opened. If roots is not nil,
 // they trust roots.
-func WithWriteDial(dial DialFunc, roots *x509.CertPool) Option {
+func WithWriteDial(dial keptconn.DialFunc, roots *x509.CertPool) Option {
 	return Option{client: func(c *Client) {
-		single := newWriteTransport(dial)
-		single.TLSClientConfig.RootCAs = roots
-		c.writes = newWritePool(single, c.cfg, c.log)
+		c.writes = newWriteSender(c.cfg, dial, c.log)
+		if settings := c.kept().TLS; settings != nil {
+			settings.RootCAs = roots
+		}
 	}}
 }
 
 // WithProven makes the client use kept connections as if one had stayed open for a long time.
-func WithProven() Option {
-	return Option{client: func(c *Client) {
-		if pool, ok := c.writes.(*writePool); ok {
-			pool.proven = true
-		}
-	}}
-}
+func WithProven() Option { return Option{client: func(c *Client) { c.kept().Proven = true }} }
 
 // WithReuse makes the client keep connections for writes. If reuse is not 0, they are used at once.
 func WithReuse(reuse time.Duration) Option {
-	return Option{client: func(c *Client) {
-		if pool, ok := c.writes.(*writePool); ok {
-			pool.reuse, pool.proven = reuse, reuse > 0
-		}
-	}}
+	return Option{client: func(c *Client) { c.kept().Reuse, c.kept().Proven = reuse, reuse > 0 }}
 }
 
 // WithoutProof makes the client watch a connection before it uses kept ones.
-func WithoutProof() Option {
-	return Option{client: func(c *Client) {
-		if pool, ok := c.writes.(*writePool); ok {
-			pool.proven = false
-		}
-	}}
-}
+func WithoutProof() Option { return Option{client: func(c *Client) { c.kept().Proven = false }} }
 
 // WithProxy sends writes through a proxy.
 func WithProxy(proxy func(*http.Request) (*url.URL, error)) Option {
 	return Option{client: func(c *Client) {
-		single := newWriteTransport(new(net.Dialer).DialContext)
-		single.Proxy = proxy
-		c.writes = newWritePool(single, c.cfg, c.log)
+		c.writes = newWriteSender(c.cfg, new(net.Dialer).DialContext, c.log)
+		c.kept().setProxy(proxy)
 	}}
 }
 
 // AgeKept makes the idle connections for writes older.
-func (c *Client) AgeKept(by time.Duration) {
-	if pool, ok := c.writes.(*writePool); ok {
-		pool.mu.Lock()
-		defer pool.mu.Unlock()
-		for _, conn := range pool.idle {
-			conn.wire.opened = conn.wire.opened.Add(-by)
-		}
-	}
-}
+func (c *Client) AgeKept(by time.Duration) { c.kept().Age(by) }
 
 // Kept returns the number of idle connections for writes, whether they may be used, and whether the last one
 // could be used now.
-func (c *Client) Kept() (idle int, proven, usable bool) {
-	pool, ok := c.writes.(*writePool)
-	if !ok {
-		return 0, false, false
-	}
-	pool.mu.Lock()
-	defer pool.mu.Unlock()
-	if idle = len(pool.idle); idle > 0 {
-		last := pool.idle[idle-1]
-		if usable = last.quiet(); !usable {
-			_ = last.Close() // quiet has read what arrived: a second call would find nothing
-		}
-		usable = usable && !past(last.began.Add(pool.reuse))
-	}
-	return idle, pool.proven, usable
-}
+func (c *Client) Kept() (idle int, proven, usable bool) { return c.kept().State() }
 
 // KeptHasEnded reports whether the service has closed the last idle connection, or sent something on it. It is also
 // true if none is idle. Without TLS it consumes one byte of what was sent: a service that has sent a single byte has
 // sent nothing for the next call.
 func (c *Client) KeptHasEnded() bool {
-	pool, ok := c.writes.(*writePool)
-	if !ok {
-		return false
-	}
-	pool.mu.Lock()
-	defer pool.mu.Unlock()
-	return len(pool.idle) == 0 || !pool.idle[len(pool.idle)-1].quiet()
+	return c.kept().LastHasEnded()
 }
 
 // AwaitKeptEnd waits until KeptHasEnded, and returns false after a minute of real time. In a synctest bubble, no time
 // passes meanwhile.
 func (c *Client) AwaitKeptEnd() bool {
-	pool, ok := c.writes.(*writePool)
-	if !ok {
-		return false
-	}
 	for !c.KeptHasEnded() {
-		pool.mu.Lock()
-		var last *writeConn
-		if n := len(pool.idle); n > 0 {
-			last = pool.idle[n-1]
-		}
-		pool.mu.Unlock()
-		if last != nil && !Arrives(last) {
+		if last := c.kept().Last(); last != nil && !Arrives(last) {
 			return c.KeptHasEnded()
 		}
 	}
@@ -172,12 +140,16 @@ func (c *Client) AwaitKeptEnd() bool {
 // Arrives waits until something, or the end, has arrived at a connection of a call that writes. It reads nothing. It
 // returns false after a minute of real time. In a synctest bubble, no time passes meanwhile.
 func Arrives(conn net.Conn) (arrived bool) {
-	c, ok := conn.(*writeConn)
+	c, ok := conn.(syscall.Conn)
 	if !ok {
 		return false
 	}
+	socket, err := c.SyscallConn()
+	if err != nil {
+		return false
+	}
 	for range time.Minute / time.Millisecond {
-		_ = c.wire.socket.Control(func(fd uintptr) { // fails only if the connection is closed
+		_ = socket.Control(func(fd uintptr) { // fails only if the connection is closed
 			n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 1) // an interrupted one is repeated
 			arrived = n > 0
 		})

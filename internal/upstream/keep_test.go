@@ -105,9 +105,9 @@ func TestAnAnnouncedTimeIsLongEnough(t *testing.T) {
 	for _, line := range []string{"Keep-Alive: timeout=120", "keep-alive: max=9, Timeout = 99999999999"} {
 		s := serveWire(t, false, func(p peer) bool { p.says(withHeader(line)); return true })
 		client := s.client(t, nil)
-		for range 2 {
-			_, _ = client.CreateOrder(t.Context(), []byte(`{}`))
-		}
+		_, _ = client.CreateOrder(t.Context(), []byte(`{}`))
+		awaitKept(t, client)
+		_, _ = client.CreateOrder(t.Context(), []byte(`{}`))
 		if s.conns.Load() != 1 {
 			t.Errorf("%s: %d connections, want 1", line, s.conns.Load())
 		}
@@ -122,6 +122,9 @@ func TestAnOldConnectionIsNotKept(t *testing.T) {
 	for order, conns := range []int64{1, 1, 2} {
 		if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil || s.conns.Load() != conns {
 			t.Errorf("order %d = %v on connection %d, want %d", order, err, s.conns.Load(), conns)
+		}
+		if order == 0 {
+			awaitKept(t, client)
 		}
 		client.AgeKept(5 * time.Minute)
 	}

@@ -134,7 +134,7 @@ func TestIncompleteBodiesAreMarked(t *testing.T) {
 	client := start(t, &service{handler: func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "99")
 		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusConflict)
+		w.WriteHeader(http.StatusUnprocessableEntity)
 		_, _ = io.WriteString(w, `{"code":"x","msg":`)
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
@@ -143,7 +143,7 @@ func TestIncompleteBodiesAreMarked(t *testing.T) {
 	e := asError(t, err)
 	want := kept{"application/json", `{"code":"x","msg":`, true}
 	if diff := cmp.Diff(want, kept{e.ContentType, string(e.Body), e.Cut}); diff != "" || !e.Refused() {
-		t.Errorf("a 409 with an incomplete body: refused %v (-want +got):\n%s", e.Refused(), diff)
+		t.Errorf("a 422 with an incomplete body: refused %v (-want +got):\n%s", e.Refused(), diff)
 	}
 }
 

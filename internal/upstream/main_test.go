@@ -183,13 +183,13 @@ func withinConfig(
 }
 
 // startWith is start with a changed configuration.
-func startWith(t *testing.T, s http.Handler, change func(*upstream.Config), opts ...upstream.Option) *upstream.Client {
+func startWith(t *testing.T, s http.Handler, change func(*upstream.Config)) *upstream.Client {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	cfg := config(server.URL)
 	change(&cfg)
-	return connect(t, cfg, opts...)
+	return connect(t, cfg)
 }
 
 // hang does not respond until the client disconnects.

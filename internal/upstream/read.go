@@ -120,7 +120,7 @@ func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*h
 		if err != nil {
 			return nil, err
 		}
-		got, err := c.send(ctx, c.reads, r, used)
+		got, err := c.send(ctx, c.reads.RoundTrip, r, used)
 		switch {
 		case err != nil:
 			return nil, c.noResponse(r.op, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/keptconn"
 	"larder/internal/upstream"
 )
 
@@ -16,7 +17,7 @@ const roundTripTime = 40 * time.Millisecond
 
 // farAway opens connections on which a handshake of TCP and each response take a round trip. Bytes that are
 // sent at the same time arrive at the same time.
-func farAway(t *testing.T) upstream.DialFunc {
+func farAway(t *testing.T) keptconn.DialFunc {
 	t.Helper()
 	var copying sync.WaitGroup
 	t.Cleanup(copying.Wait)

@@ -62,7 +62,7 @@ func TestSlot_RepeatLeavesOneThird(t *testing.T) {
 				s.handler = func(w http.ResponseWriter, _ *http.Request) {
 					if s.calls.Load() == 1 {
 						w.Header().Set("Retry-After", tc.wait)
-						w.WriteHeader(http.StatusServiceUnavailable)
+						w.WriteHeader(http.StatusTooManyRequests)
 						return
 					}
 					_, _ = io.WriteString(w, `{"orderID":"1"}`)
@@ -75,9 +75,9 @@ func TestSlot_RepeatLeavesOneThird(t *testing.T) {
 					t.Errorf("%d calls in %s, %v; want %d in %s", s.calls.Load(), time.Since(begun), err, tc.calls, tc.took)
 				}
 				if tc.calls == 1 {
-					if e := asError(t, err); e.Status != http.StatusServiceUnavailable || e.Effect != upstream.EffectNone ||
+					if e := asError(t, err); e.Status != http.StatusTooManyRequests || e.Effect != upstream.EffectNone ||
 						e.RetryAfter != 11*time.Second {
-						t.Errorf("error %+v, want the 503 of the last attempt", e)
+						t.Errorf("error %+v, want the 429 of the last attempt", e)
 					}
 				}
 			})

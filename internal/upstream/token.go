@@ -112,7 +112,7 @@ func (c *Client) dropToken(refused *oauth2.Token) {
 func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.Token, error) {
 	body, contentType := form.encode(c.cfg.ClientID, c.cfg.ClientSecret)
 	asked := c.clock()
-	got, err := c.send(ctx, c.reads, &request{
+	got, err := c.send(ctx, c.reads.RoundTrip, &request{
 		op:     OpToken,
 		method: http.MethodPost,
 		url:    at(c.cfg.AuthURL, pathToken),

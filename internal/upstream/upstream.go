@@ -114,7 +114,6 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Refused reports whether the service certainly refused the call (policy O8): a 4xx other than 401, 408 and
-// 429, a redirect, or a 5xx in the interface's error shape. It returns false for a call that never reached
-// the service or that it did not process for now (401, 429, 503); their Effect is EffectNone too.
+// Refused reports whether the service certainly refused the call (policy O8b). It returns false for a call that never
+// reached the service or that it did not process for now (401, 425, 429); their Effect is EffectNone too.
 func (e *Error) Refused() bool { return e.refused }

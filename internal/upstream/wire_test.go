@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,8 +35,13 @@ func (p peer) reset() {
 	_ = p.tcp.Close()
 }
 
-// says writes text to the connection.
-func (p peer) says(text string) { _, _ = io.WriteString(p, text) }
+// says writes text to the connection. The orderID 1 is replaced: each response on a connection has another orderID.
+func (p peer) says(text string) {
+	_, _ = io.WriteString(p, strings.Replace(text, `"orderID":"1"`, `"orderID":"`+p.orderID()+`"`, 1))
+}
+
+// orderID is one character, and differs between 35 requests of a connection.
+func (p peer) orderID() string { return strconv.FormatInt(int64(max(p.order-1, 0)%35+1), 36) }
 
 // saysTogether writes texts that arrive at the same time. With TLS, each is a record.
 func (p peer) saysTogether(texts ...string) {

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"larder/internal/sleep"
+	"larder/internal/keptconn"
 )
 
 // Created is the answer to a created order.
@@ -98,8 +98,8 @@ func InPath(orderID string) bool {
 func (c *Client) write(ctx context.Context, r request) (*httpAnswer, *oauth2.Token, error) {
 	w := &writeCall{client: c, request: r}
 	w.options, _ = ctx.Value(callKey{}).(callOptions)
-	if end, bounded := ctx.Deadline(); bounded && past(end) {
-		e := &Error{Operation: r.op, Err: errTooLate}
+	if end, bounded := ctx.Deadline(); bounded && keptconn.Past(end) {
+		e := &Error{Operation: r.op, Err: keptconn.ErrTooLate}
 		w.report(c.clock(), time.Now(), nil, e)
 		return nil, nil, e
 	}
@@ -147,7 +147,7 @@ func (w *writeCall) exchangeWithRefresh(ctx context.Context) (*httpAnswer, error
 	for {
 		at, start := w.client.clock(), time.Now()
 		e := w.prepare(ctx)
-		if e != nil && w.last != nil && past(w.slot.repeatBy) {
+		if e != nil && w.last != nil && keptconn.Past(w.slot.repeatBy) {
 			return nil, w.giveUp(e)
 		}
 		var got *httpAnswer
@@ -192,29 +192,61 @@ func (w *writeCall) prepare(ctx context.Context) *Error {
 		}
 		w.used = used
 	}
-	if past(w.by) {
-		return &Error{Operation: w.request.op, Err: errTooLate}
+	if keptconn.Past(w.by) {
+		return &Error{Operation: w.request.op, Err: keptconn.ErrTooLate}
 	}
 	return nil
 }
 
-// exchange makes one attempt and returns its result; a nil error means done.
+// exchange makes one attempt and returns its result; a nil error means done. The connection can carry another call
+// only after the response was decoded (policy O17).
 func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 	c, op := w.client, w.request.op
 	w.slot.used = true
 	end, _ := ctx.Deadline()
-	left := &sendWatch{sendWindow: sendWindow{begin: w.by, end: end, fresh: w.last != nil}, body: w.request.body}
-	left.deadline, _ = sleep.End(ctx)
-	got, err := c.send(context.WithValue(ctx, sendWatchKey{}, left), c.writes, &w.request, w.used)
+	limits := keptconn.Limits{Begin: w.by, End: end}
+	fresh := w.last != nil || op == OpCreate && c.cfg.OrderNumbers == OrderNumbersRestaurant
+	var res *keptconn.Response
+	var sent bool
+	got, err := c.send(ctx, func(req *http.Request) (*http.Response, error) {
+		var err error
+		if res, sent, err = c.writes.Send(req, limits, fresh); err != nil {
+			return nil, err
+		}
+		return res.Response, nil
+	}, &w.request, w.used)
 	if err != nil {
 		e := c.noResponse(op, err)
-		if !left.nothingSent() {
+		if sent {
 			e.Effect, e.again = EffectUnknown, false
 		}
 		return nil, e
 	}
-	return got, c.certaintyOf(op, got, w.used)
+	e := c.certaintyOf(op, got, w.used)
+	var orderID string
+	if e == nil && op == OpCreate {
+		orderID = readResponseBody(got.body).orderID
+	}
+	repeated := orderID != "" && res.Seen(orderID)
+	if res.Release(!repeated); repeated {
+		c.DoubtResponses()
+		e = c.failure(op, got, &IDRepeatedError{OrderID: orderID}, w.used)
+		e.Effect, e.again = EffectUnknown, false
+	}
+	return got, e
 }
+
+// IDRepeatedError is the Err of an Error: the orderID of a new order is not its own, because an earlier response on
+// the same TCP connection had it (policy O17).
+type IDRepeatedError struct{ OrderID string }
+
+func (e *IDRepeatedError) Error() string {
+	return "the response has the orderID of another order: " + e.OrderID
+}
+
+// DoubtResponses closes the kept connections. Each call has its own connection for ten minutes from now on. The caller
+// has found out that responses may belong to other calls (policy O17).
+func (c *Client) DoubtResponses() { c.writes.Doubt() }
 
 // Attempt is one attempt of a call that writes: one exchange with the service, or the reason why it was not
 // started (no valid token, no connection). The repeat with a renewed token is another attempt.

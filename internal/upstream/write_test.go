@@ -131,11 +131,11 @@ func TestAWriteRespectsRetryAfter(t *testing.T) {
 		asked      time.Duration
 	}{
 		"429, seconds, below the limit":   {429, "2", false, 4 * time.Second, 0},
-		"503, seconds, below the limit":   {503, "3", false, 6 * time.Second, 0},
+		"425, seconds, below the limit":   {425, "3", false, 6 * time.Second, 0},
 		"429 above the limit of 15 s":     {429, "20", true, 0, 20 * time.Second},
-		"503 with a date above the limit": {503, "Sat, 01 Jan 2000 00:01:00 GMT", true, 0, time.Minute},
-		"503 with a date that has passed": {503, "Sat, 01 Jan 1999 00:01:00 GMT", false, 0, 0},
-		"503 with an invalid value":       {503, "soon", false, 0, 0},
+		"425 with a date above the limit": {425, "Sat, 01 Jan 2000 00:01:00 GMT", true, 0, time.Minute},
+		"425 with a date that has passed": {425, "Sat, 01 Jan 1999 00:01:00 GMT", false, 0, 0},
+		"425 with an invalid value":       {425, "soon", false, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

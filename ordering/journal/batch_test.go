@@ -166,7 +166,7 @@ func TestCommitIsSentAgainAfterItsContext(t *testing.T) {
 	}
 	p.release()
 	eventually(t, "the result is stored", func() bool {
-		got, err := w.Order(t.Context(), main, "late")
+		got, err := w.Order(t.Context(), main, "late-"+r.Ref)
 		return err == nil && got.Ref == r.Ref && got.State == ordering.StatePlaced && len(got.Calls[0].Answer.Body) > 0
 	})
 }
@@ -183,7 +183,7 @@ func finish(ctx context.Context, j *journal.Journal, r ordering.Record) error {
 		Ref:        r.Ref,
 		Call:       1,
 		Outcome:    ordering.OutcomeDone,
-		OrderID:    "late",
+		OrderID:    "late-" + r.Ref,
 		Answer:     &ordering.Answer{Status: 201, Body: []byte(`{"orderID":"late"}`)},
 		Known:      &r,
 	})

@@ -14,6 +14,7 @@ import (
 // Finish ends a call and records its result (policies O8, O9 and O12).
 func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.Record, error) {
 	contradicts := false
+	var repeated *ordering.IDRepeatedError
 	at := location{e.Connection, e.Ref}
 	o, err := j.update(ctx, j.commit, at, begunOrder(at, e), func(o *order) (c *tx, err error) {
 		call, ok := o.Call(e.Call)
@@ -22,7 +23,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 		}
 		if contradicts = call.Outcome.Certain() && !agrees(o, call, e); contradicts || call.Outcome.Certain() {
 			c = j.addToEnded(o, call, e, contradicts)
-		} else if c, err = j.endCall(ctx, o, call, e); err != nil {
+		} else if c, repeated, err = j.endCall(ctx, o, call, e); err != nil {
 			return nil, err
 		}
 		if c == nil && j.required(e.Connection) > 0 {
@@ -36,7 +37,11 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 	if contradicts {
 		return ordering.Record{}, &ordering.ContradictionError{Record: o.Record, Call: e.Call, Outcome: e.Outcome}
 	}
-	return o.Record, unreplicated("finish", err)
+	err = unreplicated("finish", err)
+	if repeated != nil {
+		repeated.Err, err = err, repeated
+	}
+	return o.Record, err
 }
 
 // begunOrder returns the order as Begin returned it, or nil if it must be read. The ID of the
@@ -94,22 +99,49 @@ func addAttempts(call *ordering.Call, tries []ordering.Attempt) bool {
 	return true
 }
 
-// endCall ends a call that is open or unknown.
-func (j *Journal) endCall(ctx context.Context, o *order, call ordering.Call, e ordering.CallResult) (*tx, error) {
-	c := j.newTx(o, 0)
+// endCall ends a call that is open or unknown. A success with the orderID of another order is unknown (policy O17).
+func (j *Journal) endCall(
+	ctx context.Context, o *order, call ordering.Call, e ordering.CallResult,
+) (c *tx, repeated *ordering.IDRepeatedError, err error) {
+	c = j.newTx(o, 0)
 	if !addAttempts(&call, e.Attempts) && e.Outcome == call.Outcome && !call.EndedAt.IsZero() {
-		return nil, nil //nolint:nilnil // no change: the outcome is already recorded as unknown
+		return nil, nil, nil // no change: the outcome is already recorded as unknown
 	}
 	c.touch()
 	c.putAnswer(&call, e.Answer)
 	call.EndedAt = atCommit()
 	if e.Outcome == ordering.OutcomeDone && call.Operation == upstream.OpCreate && e.OrderID != "" {
-		if err := j.takeID(ctx, c, e.OrderID, nil); err != nil {
-			return nil, err
+		if repeated, err = j.takeOwnID(ctx, c, call, e.OrderID); err != nil {
+			return nil, nil, err
 		}
 	}
+	if repeated != nil {
+		e.Outcome = ordering.OutcomeUnknown
+	}
 	c.setOutcome(call, e.Outcome, releasesKey(call, e.Outcome))
-	return c, nil
+	return c, repeated, nil
+}
+
+// repeatTime is the time in which a service does not give the same orderID to two orders of a restaurant (policy O17).
+const repeatTime = time.Minute
+
+// takeOwnID is takeID for a create that has succeeded. If the service gave another order of the same restaurant this
+// orderID less than a minute before the call started, or later, it returns that order and takes nothing.
+func (j *Journal) takeOwnID(
+	ctx context.Context, c *tx, call ordering.Call, orderID string,
+) (repeated *ordering.IDRepeatedError, err error) {
+	err = j.takeID(ctx, c, orderID, func(orderID string, other *order) error {
+		create, _ := other.Last(upstream.OpCreate)
+		if other.Adopted || other.Restaurant != c.next.Restaurant || create.Outcome != ordering.OutcomeDone ||
+			create.Resolved != nil || !create.EndedAt.Add(repeatTime).After(call.StartedAt) {
+			return nil
+		}
+		return &ordering.IDRepeatedError{OrderID: orderID, Other: other.Ref}
+	})
+	if errors.As(err, &repeated) {
+		return repeated, nil
+	}
+	return nil, err
 }
 
 // takeID sets the order's orderID, even if another order has the same one. The orderID then refers

@@ -54,8 +54,12 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 	c := j.newTx(o, 0)
 	c.touch()
 	if call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone && known.OrderID != "" {
-		if err := j.takeID(ctx, c, known.OrderID, nil); err != nil {
+		repeated, err := j.takeOwnID(ctx, c, call, known.OrderID)
+		if err != nil {
 			return nil, 0, err
+		}
+		if repeated != nil {
+			call.Outcome = ordering.OutcomeUnknown
 		}
 	}
 	if err := j.putCall(ctx, c, call, n, body); err != nil {

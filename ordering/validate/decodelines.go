@@ -99,7 +99,10 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 		s := position{name: name, pos: d.nextPos()}
 		switch lineFields.find(name) {
 		case lineID:
-			d.readLineValue(&l.id, n, s, wantID)
+			before := l.id.text
+			if d.readLineValue(&l.id, n, s, wantID); before != "" && before != l.id.text {
+				l.otherID = before
+			}
 		case lineExternalID:
 			d.readLineValue(&l.externalID, n, s, wantID)
 		case linePrice:
@@ -111,7 +114,9 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 		case lineIngredients:
 			d.readIngredients(n, s)
 			l = &o.lines[n] // o.lines may have been reallocated
-		case lineName, lineMeasure: // the catalogue's values are sent (policy P3)
+		case lineName: // the catalogue's values are sent (policy P3)
+			l.name, _ = d.Text()
+		case lineMeasure:
 			d.Skip()
 		default:
 			raw := d.Raw()

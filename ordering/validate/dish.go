@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -215,13 +216,11 @@ func (c *validation) refuseLine(n int32, code violation.Code, params violation.P
 	c.violations.Add(c.order.lines[n].pos, c.order.linePath(n), code, params, subject)
 }
 
-// find returns the dish or ingredient of line n: by the menu's id first, then by externalId (policy
-// O3). If the ID is null, only the externalId counts (policy W12). Unless there is exactly one
-// match, find adds a violation and returns menu.None.
+// find returns the dish or ingredient of line n (policy O3). If the ID is null, only the externalId counts (policy
+// W12). Unless the line certainly means one item, find adds a violation and returns menu.None.
 func (c *validation) find(n int32) menu.Index {
 	l := &c.order.lines[n]
-	id, items, found := l.id.text, c.itemsOf(n), menu.None
-	var sharing []menu.Index
+	id, only := l.id.text, idOrExternalID
 	unknown, field := violation.IngredientNotInMenu, "dishList[].ingredients[].ID"
 	if l.parent == none {
 		unknown, field = violation.DishNotInMenu, "dishList[].ID"
@@ -232,26 +231,149 @@ func (c *validation) find(n int32) menu.Index {
 	case id == "" && l.externalID.text == "":
 		addMissing(&c.violations, l.id.position, l.end, c.order.linePath(n), "ID", field)
 		return menu.None
-	case id != "":
-		found, sharing = items.Named(id)
-	default:
-		id, sharing = l.externalID.text, items.ByExternalID(l.externalID.text)
+	case id == "":
+		id, only = l.externalID.text, externalID
 	}
+	items := c.itemsOf(n)
+	meant, sharing := c.named(n, id, only)
 	switch {
-	case found != menu.None:
-		return found
-	case len(sharing) == 1:
-		return sharing[0]
-	case len(sharing) == 0:
-		c.refuseLine(n, unknown, violation.Params{"id": strings.Clone(id)}, "")
-	default:
+	case len(sharing) > 0:
 		ids := make([]string, len(sharing))
 		for k, shared := range sharing {
 			ids[k] = items.At(shared).ID()
 		}
 		c.refuseLine(n, violation.ExternalIDAmbiguous, violation.Params{"externalId": strings.Clone(id), "ids": ids}, "")
+	case meant.first == menu.None:
+		c.refuseLine(n, unknown, violation.Params{"id": strings.Clone(id)}, "")
+	default:
+		if other, two := c.contradicts(n, meant); two {
+			c.refuseLine(n, violation.IDConflict, conflict(&c.order.lines[n], items, meant.first, other), "")
+			return menu.None
+		}
 	}
-	return menu.None
+	return meant.first
+}
+
+// naming is what a text of a line may be.
+type naming int
+
+const (
+	idOrExternalID naming = iota
+	externalID
+)
+
+// meaning is the item that a text means, or menu.None, and the others that it could mean, because it is the id or the
+// externalId of them. The dish may not offer them.
+type meaning struct {
+	first  menu.Index
+	others []menu.Index
+}
+
+// named returns what a text of line n means. On the compatible API it is an externalId first, as the interface says, and
+// on /v1 an id. Among several items of an ingredient, those of the dish's groups come first. If several items share the
+// externalId, and the id does not decide, named returns them.
+func (c *validation) named(n int32, text string, only naming) (m meaning, sharing []menu.Index) {
+	items := c.itemsOf(n)
+	byID, owners := menu.None, items.ByExternalID(text)
+	if at, ok := items.ByID(text); ok && only != externalID {
+		byID = at
+	}
+	all := owners
+	if byID != menu.None && len(owners) > 0 && !slices.Contains(owners, byID) {
+		all = append(slices.Clone(owners), byID)
+	}
+	if c.order.lines[n].parent != none && len(all) > 1 {
+		dish := n
+		for c.order.lines[dish].parent != none {
+			dish = c.order.lines[dish].parent
+		}
+		if index := c.items[dish].index; index != menu.None {
+			byID, owners = offered(c.Catalogue, index, byID, owners)
+		}
+	}
+	switch {
+	case byID != menu.None && (c.V1 || len(owners) == 0 || slices.Contains(owners, byID)):
+		m.first = byID
+	case len(owners) > 1:
+		return meaning{first: menu.None}, owners
+	case len(owners) == 1:
+		m.first = owners[0]
+	default:
+		m.first = menu.None
+	}
+	if len(all) > 1 && m.first != menu.None {
+		m.others = slices.DeleteFunc(slices.Clone(all), func(i menu.Index) bool { return i == m.first })
+	}
+	return m, nil
+}
+
+// offered returns those of the items with an id or an externalId that the dish offers, or all of them if it offers none.
+func offered(from *menu.Catalogue, dish, byID menu.Index, owners []menu.Index) (menu.Index, []menu.Index) {
+	all := map[menu.Index]bool{}
+	addOffered(from, all, from.ProductScheme(dish), map[menu.Index]bool{})
+	inside := slices.DeleteFunc(slices.Clone(owners), func(i menu.Index) bool { return !all[i] })
+	switch {
+	case len(inside) == 0 && (byID == menu.None || !all[byID]):
+		return byID, owners
+	case byID != menu.None && !all[byID]:
+		byID = menu.None
+	}
+	return byID, inside
+}
+
+// addOffered adds the ingredients of a scheme's groups and of their own schemes.
+func addOffered(from *menu.Catalogue, all map[menu.Index]bool, scheme menu.Index, seen map[menu.Index]bool) {
+	if scheme == menu.None || seen[scheme] {
+		return
+	}
+	seen[scheme] = true
+	for _, limit := range from.Limits(scheme) {
+		for _, i := range from.Members(limit.Group) {
+			all[i] = true
+			addOffered(from, all, from.IngredientScheme(i), seen)
+		}
+	}
+}
+
+// contradicts reports whether line n says that it means another item than the one that its ID means: by another ID, by
+// its externalId, or by a name or a price that fits only the other. The other item may be menu.None.
+func (c *validation) contradicts(n int32, meant meaning) (other menu.Index, conflict bool) {
+	l, items := &c.order.lines[n], c.itemsOf(n)
+	if l.otherID != "" {
+		if second, _ := c.named(n, l.otherID, idOrExternalID); second.first != meant.first {
+			return second.first, true
+		}
+	}
+	found := items.At(meant.first)
+	if text := l.externalID.text; l.id.text != "" && text != "" && text != found.ExternalID() &&
+		(found.ExternalID() != "" || text != found.ID()) {
+		second, _ := c.named(n, text, externalID)
+		return second.first, true
+	}
+	named := func(i menu.Index) bool {
+		return strings.EqualFold(strings.TrimSpace(l.name), strings.TrimSpace(items.At(i).Name()))
+	}
+	costs := func(i menu.Index) bool {
+		return !items.At(i).PriceInvalid() && l.price.number.Cmp(items.Item(i).Price) == 0
+	}
+	for _, other := range meant.others {
+		if l.name != "" && named(other) && !named(meant.first) ||
+			l.price.state == readable && costs(other) && !costs(meant.first) {
+			return other, true
+		}
+	}
+	return menu.None, false
+}
+
+// conflict describes a line that names two items.
+func conflict(l *line, items *menu.ItemTable, first, other menu.Index) violation.Params {
+	names := []string{items.At(first).Name()}
+	ids := []string{items.At(first).ID()}
+	if other != menu.None {
+		names, ids = append(names, items.At(other).Name()), append(ids, items.At(other).ID())
+	}
+	sent := strings.Clone(cmp.Or(l.externalID.text, l.otherID, l.id.text))
+	return violation.Params{"id": strings.Clone(l.id.text), "externalId": sent, "ids": ids, "names": names}
 }
 
 // itemsOf returns the dishes or, for the line of an ingredient, the ingredients.

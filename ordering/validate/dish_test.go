@@ -120,7 +120,10 @@ func TestDishes(t *testing.T) {
 			{"/dishList/1/quantity", violation.FieldRequired, `{"field":"dishList[].quantity"}`},
 			{"/dishList/2", violation.DishUnavailable, `{"id":"wok","name":"Wok"}`},
 		}},
-		{"a name in several spellings: the last one that is not null", `[{"ID":"nope","id":"soup","Id":null,"quantity":1}]`, nil},
+		{"a name in several spellings: one that is not null", `[{"ID":null,"id":"soup","Id":null,"quantity":1}]`, nil},
+		{"a name in several spellings with different values (O3)", `[{"ID":"nope","id":"soup","quantity":1}]`, []menutest.Broken{
+			{"/dishList/0", violation.IDConflict, `{"externalId":"nope","id":"soup","ids":["soup"],"names":["Soup"]}`},
+		}},
 	})
 }
 

@@ -91,7 +91,9 @@ type line struct {
 	next       int32 // its next sibling, or none
 	depth      int   // 0 for a dish
 	id         value
+	otherID    string // another value of ID, in another spelling of its name
 	externalID value
+	name       string // only to notice that another item is meant (policy O3)
 	price      value
 	quantity   value
 	group      value            // groupId: larder's own field, never sent (policy M4)

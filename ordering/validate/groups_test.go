@@ -44,8 +44,9 @@ func TestGroups(t *testing.T) {
 		{"a dish without scheme (M6)", `[{"ID":"soup","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"i-mild"}]}]`, []menutest.Broken{
 			{list, violation.DishTakesNoIngredients, `{}`},
 		}},
-		{"shared externalId of ingredients (O3)", `[{"ID":"twin","quantity":1,"ingredients":[{"ID":"i-a"},{"ID":"i-b"},{"ID":"32"}]}]`, []menutest.Broken{
-			{"/dishList/0/ingredients/2", violation.ExternalIDAmbiguous, `{"externalId":"32","ids":["i-b","i-x"]}`},
+		{"shared externalId of ingredients, of which the dish has one (O3)", `[{"ID":"twin","quantity":1,"ingredients":[{"ID":"i-a"},{"ID":"i-b"},{"ID":"32"}]}]`, nil},
+		{"shared externalId of ingredients (O3)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small"},{"ID":"32"}]}]`, []menutest.Broken{
+			{"/dishList/0/ingredients/1", violation.ExternalIDAmbiguous, `{"externalId":"32","ids":["i-b","i-x"]}`},
 		}},
 		{"a stopped ingredient", `[{"ID":"free","quantity":1,"ingredients":[{"ID":"i-gone"}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients/0", violation.IngredientUnavailable, `{"id":"i-gone","reason":"stopped"}`},

@@ -50,7 +50,7 @@ func TestSentOrders(t *testing.T) {
 		},
 		{
 			"the compatible API keeps unknown fields of dishes and ingredients, also of nested ones, and sends known fields once (W8, P3)",
-			`{"restaurantId":"r-x","dishList":[{"Id":"combo","external_id":"9","NAME":"my","price":"400.00","measure":{"value":9,"unit":"l"},"quantity":1,"gift":{"a":[1e1, "\u00e9"]},"groupId":null,
+			`{"restaurantId":"r-x","dishList":[{"Id":"combo","external_id":"1007","NAME":"my","price":"400.00","measure":{"value":9,"unit":"l"},"quantity":1,"gift":{"a":[1e1, "\u00e9"]},"groupId":null,
 			  "ingredients":[{"y":2,"ID":"i-burger","group_id":"g-main","Price":50,"y":3,"Ingredients":[{"ID":"i-hot","note":"x\/y"}]},{"ID":"i-cola","measure":null,"name":1,"externalId":null,"cold":true}]}],
 			  "expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
 			false, upstream.FieldCaseDocument,

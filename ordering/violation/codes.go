@@ -14,6 +14,7 @@ const (
 	DishUnavailable        Code = "dish_unavailable"
 	DishNotOrderable       Code = "dish_not_orderable"
 	ExternalIDAmbiguous    Code = "external_id_ambiguous"
+	IDConflict             Code = "id_conflict"
 	QuantityNotPositive    Code = "quantity_not_positive"
 	QuantityNotWhole       Code = "quantity_not_whole"
 	PriceChanged           Code = "price_changed"

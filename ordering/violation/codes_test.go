@@ -65,7 +65,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 	// The params are stable, because clients read them (docs/violations.md).
 	want := map[violation.Code]string{
 		"dish_not_in_menu": "id", "dish_unavailable": "id,name", "dish_not_orderable": "id,reasons",
-		"external_id_ambiguous": "externalId,ids", "quantity_not_positive": "quantity", "quantity_not_whole": "quantity",
+		"external_id_ambiguous": "externalId,ids", "id_conflict": "id,externalId,ids,names", "quantity_not_positive": "quantity", "quantity_not_whole": "quantity",
 		"price_changed": "sent,current", "dish_takes_no_ingredients": "", "ingredient_not_in_menu": "id",
 		"ingredient_not_allowed": "id,dish", "ingredient_unavailable": "id,reason",
 		"group_min": "group,name,min,max,count", "group_max": "group,name,min,max,count", "group_pin_invalid": "groupId",

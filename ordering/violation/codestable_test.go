@@ -56,6 +56,16 @@ var documented = []description{
 		},
 	},
 	{
+		code: violation.IDConflict, path: "/dishList/0",
+		meaning: "The identifiers of a line, or its name or price, do not name the same dish or ingredient. Send the id and the externalId of one item, or only its id.",
+		params: []param{
+			{"id", "the ID as sent", "1"},
+			{"externalId", "the other identifier as sent, or the ID", "2"},
+			{"ids", "the menu's ids of the items", []string{"1", "3"}},
+			{"names", "their names", []string{"Soup", "Lobster"}},
+		},
+	},
+	{
 		code: violation.ExternalIDAmbiguous, path: "/dishList/0",
 		meaning: "Several dishes or ingredients share this externalId. Use the id of the menu.",
 		params: []param{

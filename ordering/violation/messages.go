@@ -89,6 +89,9 @@ func placeholder(name, language string, params Params) string {
 	case language == Russian && (name == "want" || name == "got"):
 		return messages.RussianKinds[fmt.Sprint(value)]
 	default:
+		if names, ok := value.([]string); ok {
+			return strings.Join(names, ", ")
+		}
 		return fmt.Sprint(value)
 	}
 }

@@ -17,7 +17,7 @@ func TestEveryCodeHasAMessageInBothLanguages(t *testing.T) {
 	t.Parallel()
 	// Only programs read these params. Messages name the dish and the group differently.
 	silent := map[violation.Code][]string{
-		violation.DishUnavailable: {"id"}, violation.DishNotOrderable: {"reasons"}, violation.IngredientUnavailable: {"reason"}, violation.ExternalIDAmbiguous: {"ids"},
+		violation.DishUnavailable: {"id"}, violation.DishNotOrderable: {"reasons"}, violation.IngredientUnavailable: {"reason"}, violation.ExternalIDAmbiguous: {"ids"}, violation.IDConflict: {"ids"},
 		violation.IngredientNotAllowed: {"dish"}, violation.GroupMin: {"group"}, violation.GroupMax: {"group"},
 	}
 	seen := map[string]violation.Code{}
@@ -54,7 +54,7 @@ var (
 // foreign returns the words of a Russian sentence that are neither Russian nor params, field
 // names or times.
 func foreign(d description, said string) []string {
-	known := []string{"id", "expectedAt", "soonest", "true", "T18", "T15", "Z", "000Z"}
+	known := []string{"id", "externalId", "expectedAt", "soonest", "true", "T18", "T15", "Z", "000Z"}
 	for _, value := range d.example() {
 		known = append(known, texts(value)...)
 	}

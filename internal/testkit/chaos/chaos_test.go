@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -66,6 +67,12 @@ func (silent) Printf(context.Context, string, ...any) {}
 // check does a run and fails if a rule is broken; then history and logs are kept.
 func check(t *testing.T, r chaos.Run) {
 	t.Helper()
+	report(t, do(t, r))
+}
+
+// do does a run.
+func do(t *testing.T, r chaos.Run) *chaos.History {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("-short starts no processes")
 	}
@@ -81,7 +88,7 @@ func check(t *testing.T, r chaos.Run) {
 			_ = os.RemoveAll(r.Dir)
 		}
 	})
-	report(t, r.Do(t))
+	return r.Do(t)
 }
 
 // report prints the counts, and fails with the broken rules.
@@ -109,6 +116,27 @@ func TestSmoke(t *testing.T) {
 		Rest:    50 * time.Millisecond,
 		Plan:    chaos.Plan{{At: 300 * time.Millisecond, For: 500 * time.Millisecond, Kind: chaos.MasterKilled}},
 	})
+}
+
+// A service answers 503 although it has executed a call. Nothing is sent twice, unless retry_unavailable says that
+// this cannot happen. The checker finds the orders that exist twice then.
+func TestUnavailableAfterExecuting(t *testing.T) {
+	for _, retry := range []bool{false, true} {
+		t.Run(fmt.Sprintf("retry_unavailable %v", retry), func(t *testing.T) {
+			h := do(t, chaos.Run{
+				Form: chaos.Single, For: 2 * time.Second, Clients: 3, Rest: 30 * time.Millisecond, RetryUnavailable: retry,
+				Plan: chaos.Plan{{For: 2 * time.Second, Kind: chaos.Overloaded}},
+			})
+			if !retry {
+				report(t, h)
+				return
+			}
+			if broken, counts := chaos.Check(h); counts.Doubled == 0 ||
+				!slices.ContainsFunc(broken, func(v chaos.Violation) bool { return v.Rule == chaos.RuleOnce }) {
+				t.Errorf("no order was found twice: %v, %v", counts, broken)
+			}
+		})
+	}
 }
 
 // make chaos: on each topology of Redis, half of the time without a loss of data,

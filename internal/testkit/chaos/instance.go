@@ -45,8 +45,8 @@ type instanceProcess struct {
 }
 
 // newLarder writes the configuration of an instance.
-func newLarder(ctx context.Context, binary, dir string, number int, redisURL, serviceURL string) (*instanceProcess, error) {
-	l := &instanceProcess{binary: binary, dir: dir, name: fmt.Sprintf("larder-%d", number)}
+func newLarder(ctx context.Context, r Run, number int, redisURL, serviceURL string) (*instanceProcess, error) {
+	l := &instanceProcess{binary: r.Binary, dir: r.Dir, name: fmt.Sprintf("larder-%d", number)}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func newLarder(ctx context.Context, binary, dir string, number int, redisURL, se
 	if err := listener.Close(); err != nil {
 		return nil, err
 	}
-	l.config = filepath.Join(dir, l.name+".yaml")
+	l.config = filepath.Join(r.Dir, l.name+".yaml")
 	text := fmt.Sprintf(`http: {listen: %q, rate: {place: "0", validate: "0"}}
 redis: {url: %q}
 cache: {poll: 1s}
@@ -65,7 +65,8 @@ connections:
     auth_url: %[3]q
     client_id: demo
     client_secret: demo-secret
-    timeouts: {token: 1s, menu: 5s, write: 1500ms}
+    retry_unavailable: %[6]v
+    timeouts: {token: 1s, menu: 5s, write: 1500ms, reuse: 500ms}
 sync: {schedule: "@every 10s", deadline: 5s}
 ordering: {place_timeout: 2s, in_flight_grace: 1s, sweep_every: 500ms, state_dir: %[5]q}
 auth:
@@ -75,7 +76,7 @@ auth:
     - {id: ops, secret: ops-secret, scopes: [menu, orders, ops]}
 restaurants:
   - {id: %[4]s}
-`, l.addr, redisURL, serviceURL, sandbox.BistroID, filepath.Join(dir, l.name+".state"))
+`, l.addr, redisURL, serviceURL, sandbox.BistroID, filepath.Join(r.Dir, l.name+".state"), r.RetryUnavailable)
 	return l, os.WriteFile(l.config, []byte(text), 0o600)
 }
 

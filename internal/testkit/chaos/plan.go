@@ -33,6 +33,8 @@ const (
 	AnswerHangs = "service executes, the answer hangs"
 	CallLost    = "service resets before it executes"
 	Unavailable = "service answers 503"
+	Overloaded  = "service executes and answers 503"
+	Twice       = "service answers twice"
 	Slow        = "service slow"
 )
 
@@ -58,9 +60,14 @@ type Step struct {
 // ofRedis reports whether the step affects Redis.
 func (s Step) ofRedis() bool {
 	return !slices.Contains([]string{
-		LarderKilled, LarderFrozen, AnswerLost, AnswerHangs, CallLost, Unavailable, Slow, BackupTaken, Accepted,
-	}, s.Kind)
+		LarderKilled, LarderFrozen, BackupTaken, Accepted,
+	}, s.Kind) && !slices.Contains(ofService, s.Kind)
 }
+
+// ofService are the faults of the ordering service.
+//
+//nolint:gochecknoglobals // constant
+var ofService = []string{AnswerLost, AnswerHangs, CallLost, Unavailable, Overloaded, Twice, Slow}
 
 // Plan lists faults in the order of time.
 type Plan []Step
@@ -110,7 +117,7 @@ func NewPlan(form string, seed uint64, length time.Duration, loss bool) Plan {
 			Step{At: redisUntil + (length-redisUntil)/2, Kind: Accepted})
 	}
 	plan = append(plan, track(draw, []string{LarderKilled, LarderFrozen}, length, 4*time.Second)...)
-	plan = append(plan, track(draw, []string{AnswerLost, AnswerHangs, CallLost, Unavailable, Slow}, length, 3*time.Second)...)
+	plan = append(plan, track(draw, ofService, length, 3*time.Second)...)
 	slices.SortStableFunc(plan, func(a, b Step) int { return int(a.At - b.At) })
 	return plan
 }

@@ -27,6 +27,8 @@ type Run struct {
 	For     time.Duration
 	Clients int
 	Rest    time.Duration // mean time of a client between two orders
+	// RetryUnavailable is connections[].retry_unavailable.
+	RetryUnavailable bool
 }
 
 // testbed is everything that a run has started.
@@ -89,7 +91,7 @@ func (w *testbed) startInstances() {
 	w.tb.Helper()
 	ctx := w.tb.Context()
 	for n := range instances {
-		l, err := newLarder(ctx, w.run.Binary, w.run.Dir, n, w.store.url(), w.service.server.URL)
+		l, err := newLarder(ctx, w.run, n, w.store.url(), w.service.server.URL)
 		w.must(err)
 		w.must(l.start(ctx))
 		w.tb.Cleanup(func() { l.process.Kill() })
@@ -168,7 +170,7 @@ func (w *testbed) begin(step Step) (func() error, error) {
 	switch step.Kind {
 	case LarderKilled, LarderFrozen:
 		end = instanceFault(ctx, w.instances[step.Target%len(w.instances)], step.Kind)
-	case AnswerLost, AnswerHangs, CallLost, Unavailable, Slow:
+	case AnswerLost, AnswerHangs, CallLost, Unavailable, Overloaded, Twice, Slow:
 		end, err = w.service.heal, w.service.fail(step.Kind, w.run.Seed+uint64(step.At))
 	case Accepted:
 		end, err = nothing, w.accept()

@@ -1,13 +1,20 @@
 package chaos
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"larder/internal/sandbox"
 )
@@ -18,6 +25,7 @@ type service struct {
 	sandbox http.Handler
 	server  *httptest.Server
 	history *History
+	twice   atomic.Bool // see Twice
 }
 
 func startService(tb testing.TB, h *History) *service {
@@ -27,7 +35,11 @@ func startService(tb testing.TB, h *History) *service {
 	box.SetMenu(sandbox.BistroID, bistro)
 	box.SetMenu(sandbox.DefaultMenu, bistro)
 	s := &service{sandbox: box.Handler(), history: h}
-	s.server = httptest.NewServer(s)
+	s.server = httptest.NewUnstartedServer(s)
+	s.server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, connKey{}, c)
+	}
+	s.server.Start()
 	tb.Cleanup(func() {
 		box.Close()
 		s.server.Close()
@@ -47,7 +59,35 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Repeat:    before.has(operation),
 		}})
 	}
+	if s.twice.Load() && strings.HasPrefix(r.URL.Path, "/orders/api/v1/orders") && rand.IntN(2) == 0 {
+		s.answerTwice(w, r)
+		return
+	}
 	s.sandbox.ServeHTTP(w, r)
+}
+
+type connKey struct{}
+
+// answerTwice sends a response and a copy of it. The copy of a response to a new order arrives up to 15 ms later: its
+// orderID shows to which order it belongs. A change has nothing to compare, so its copy arrives at once.
+func (s *service) answerTwice(w http.ResponseWriter, r *http.Request) {
+	made, twin := httptest.NewRecorder(), new(bytes.Buffer)
+	s.sandbox.ServeHTTP(made, r)
+	made.Header().Set("Content-Length", strconv.Itoa(made.Body.Len()))
+	_, _ = fmt.Fprintf(twin, "HTTP/1.1 %d %s\r\n", made.Code, http.StatusText(made.Code)) // a buffer returns no error
+	_ = made.Header().Write(twin)
+	_, _ = fmt.Fprintf(twin, "\r\n%s", made.Body)
+	maps.Copy(w.Header(), made.Header())
+	w.WriteHeader(made.Code)
+	_, _ = w.Write(made.Body.Bytes())
+	_ = http.NewResponseController(w).Flush()
+	conn, _ := r.Context().Value(connKey{}).(net.Conn)
+	again := func() { _, _ = conn.Write(twin.Bytes()) } // larder may have closed it
+	if r.Method == http.MethodPut {
+		again()
+	} else {
+		time.AfterFunc(rand.N(15*time.Millisecond), again)
+	}
 }
 
 // order returns one order of the sandbox, an empty one if it does not exist.
@@ -114,14 +154,22 @@ func (s *service) executed() error {
 
 // fail injects a fault into calls that change orders, with a probability.
 func (s *service) fail(kind string, seed uint64) error {
+	if kind == Twice {
+		s.twice.Store(true)
+		return nil
+	}
 	do := map[string]string{
 		AnswerLost:  `"do":"execute_then_reset"`,
 		AnswerHangs: `"do":"execute_then_hang"`,
 		CallLost:    `"do":"reset_before"`,
 		Unavailable: `"do":"status","status":503`,
+		Overloaded:  `"do":"execute_then_status","status":503`,
 		Slow:        `"do":"latency","delay":"700ms"`,
 	}[kind]
 	var faults []string
+	if kind == Overloaded { // certainly the first new order, whatever the seed
+		faults = append(faults, fmt.Sprintf(`{"match":{"method":"POST","path":"/orders/api/v1/orders"},"times":1,%s}`, do))
+	}
 	for _, match := range []string{
 		`{"method":"POST","path":"/orders/api/v1/orders"}`, `{"method":"PUT","path":"/orders/api/v1/orders/*"}`,
 	} {
@@ -132,6 +180,7 @@ func (s *service) fail(kind string, seed uint64) error {
 }
 
 func (s *service) heal() error {
+	s.twice.Store(false)
 	_, err := s.ask(http.MethodPut, "/sandbox/faults", "[]")
 	return err
 }

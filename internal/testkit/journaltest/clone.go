@@ -41,7 +41,8 @@ func cloneAnswer(a *ordering.Answer) *ordering.Answer {
 
 // given returns the record, or only the error.
 func given(record ordering.Record, err error) (ordering.Record, error) {
-	if err != nil && !errors.Is(err, ordering.ErrUnreplicated) {
+	_, repeated := errors.AsType[*ordering.IDRepeatedError](err)
+	if err != nil && !repeated && !errors.Is(err, ordering.ErrUnreplicated) {
 		return ordering.Record{}, err
 	}
 	return record, err

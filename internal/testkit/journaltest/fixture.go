@@ -195,6 +195,9 @@ func on(connection string) func(*ordering.CallSpec) {
 	return func(o *ordering.CallSpec) { o.Connection = connection }
 }
 
+// elsewhere makes an order one of another restaurant, which may have the same orderID at the same time (policy O17).
+func elsewhere(o *ordering.CallSpec) { o.Restaurant = "r2" }
+
 func derived(o *ordering.CallSpec) { o.Derived = true }
 func adopt(o *ordering.CallSpec)   { o.Adopt = true }
 

@@ -97,7 +97,14 @@ func (s *connectionStore) call(ref string, number int) (*entry, *ordering.Call) 
 
 func (e *entry) finish(s *connectionStore, call *ordering.Call, result ordering.CallResult, now time.Time, retention Retention) error {
 	if call.Outcome == ordering.OutcomeOpen || call.Outcome == ordering.OutcomeUnknown {
+		other, repeated := e.repeats(s, call, result)
+		if repeated {
+			result.Outcome = ordering.OutcomeUnknown
+		}
 		e.end(s, call, result, now, retention)
+		if repeated {
+			return &ordering.IDRepeatedError{OrderID: result.OrderID, Other: other}
+		}
 		return nil
 	}
 	agrees := e.agrees(call, result)
@@ -110,6 +117,19 @@ func (e *entry) finish(s *connectionStore, call *ordering.Call, result ordering.
 	call.Contradicted = result.Outcome
 	e.record.UpdatedAt = now
 	return &ordering.ContradictionError{Record: clone(e.record), Call: call.Number, Outcome: result.Outcome}
+}
+
+// repeats returns the order of the same restaurant that got the orderID of a result less than a minute before the call
+// started, or later (policy O17).
+func (e *entry) repeats(s *connectionStore, call *ordering.Call, result ordering.CallResult) (ref string, yes bool) {
+	other := s.entries[s.orders[result.OrderID]]
+	if call.Operation != upstream.OpCreate || result.Outcome != ordering.OutcomeDone || other == nil || other == e ||
+		other.record.Adopted || other.record.Restaurant != e.record.Restaurant {
+		return "", false
+	}
+	create, _ := other.record.Last(upstream.OpCreate)
+	yes = create.Outcome == ordering.OutcomeDone && create.Resolved == nil && create.EndedAt.Add(time.Minute).After(call.StartedAt)
+	return other.record.Ref, yes
 }
 
 // agrees reports whether a result is equal to the known one of a certain call.

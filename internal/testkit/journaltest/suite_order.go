@@ -7,6 +7,13 @@ import (
 	"larder/ordering"
 )
 
+// placedByPerson is an order whose orderID a person has entered.
+func placedByPerson(t *testing.T, j *journal) ordering.Record {
+	t.Helper()
+	r, _ := j.unknown(t, upstream.OpCreate)
+	return j.resolved(t, resolution(r, upstream.OpCreate, ordering.ResolvedDone, "765"))
+}
+
 func (s suite) orderID(t *testing.T) {
 	s.test(t, "any text is an orderID", func(t *testing.T, j *journal) {
 		for _, orderID := range []string{"765", "a:b{c}*?[d]", "заказ 7 — «суп» 🍲", "\x01 \\ \" '", "0", "9007199254740993"} {
@@ -21,7 +28,7 @@ func (s suite) orderID(t *testing.T) {
 	})
 	s.test(t, "a created order takes over an orderID", func(t *testing.T, j *journal) {
 		old := j.placed(t, "765")
-		r := j.placed(t, "765")
+		r := j.placed(t, "765", elsewhere)
 		if got, err := j.Order(t.Context(), conn, "765"); err != nil || got.Ref != r.Ref {
 			t.Errorf("Order gives %q, %v; want the later %s", got.Ref, err, r.Ref)
 		}
@@ -30,6 +37,44 @@ func (s suite) orderID(t *testing.T) {
 			t.Errorf("the change is of %s, want %s", got.Ref, r.Ref)
 		}
 	})
+	here := func(change ...func(*ordering.CallSpec)) func(t *testing.T, j *journal) ordering.Record {
+		return func(t *testing.T, j *journal) ordering.Record { t.Helper(); return j.placed(t, "765", change...) }
+	}
+	for name, test := range map[string]struct {
+		first   func(t *testing.T, j *journal) ordering.Record
+		second  func(*ordering.CallSpec)
+		repeats bool
+	}{
+		"of the same restaurant":    {here(), underKey("k"), true},
+		"of another restaurant":     {here(elsewhere), underKey("k"), false},
+		"that a person has entered": {placedByPerson, underKey("k"), false},
+		"that was adopted": {func(t *testing.T, j *journal) ordering.Record {
+			t.Helper()
+			return j.ended(t, j.begun(t, change(upstream.OpPay, "765", adopt)), ordering.OutcomeDone, "")
+		}, underKey("k"), false},
+	} {
+		s.test(t, "O17: a success with the orderID of an order "+name, func(t *testing.T, j *journal) {
+			first := test.first(t, j)
+			r, err := j.Finish(t.Context(), resultOf(j.begun(t, create(test.second)), ordering.OutcomeDone, "765"))
+			if !test.repeats {
+				if err != nil || r.OrderID != "765" || r.State != ordering.StatePlaced {
+					t.Errorf("the order is %s with the orderID %q, %v; want it placed with its orderID", r.State, r.OrderID, err)
+				}
+				return
+			}
+			e := wantError[*ordering.IDRepeatedError](t, "Finish", err)
+			if e.OrderID != "765" || e.Other != first.Ref || r.OrderID != "" {
+				t.Errorf("the error is %+v, the orderID %q; want the first order %s, and no orderID", e, r.OrderID, first.Ref)
+			}
+			j.wantState(t, r, ordering.StateUnknown, ordering.OutcomeUnknown)
+			if got, err := j.Order(t.Context(), conn, "765"); err != nil || got.Ref != first.Ref {
+				t.Errorf("Order gives %q, %v; want the first order", got.Ref, err)
+			}
+			again, err := j.Finish(t.Context(), resultOf(r, ordering.OutcomeDone, "765")) // a late success is compared too
+			wantType[*ordering.IDRepeatedError](t, "the second Finish", err)
+			j.wantState(t, again, ordering.StateUnknown, ordering.OutcomeUnknown)
+		})
+	}
 	s.test(t, "what was asked of the order that had the orderID is not answered of the one that has it", func(t *testing.T, j *journal) {
 		old := j.placed(t, "765")
 		own, made := change(upstream.OpPay, "765"), change(upstream.OpComplete, "765", derived)
@@ -38,7 +83,7 @@ func (s suite) orderID(t *testing.T) {
 		j.ended(t, j.begun(t, made), ordering.OutcomeDone, "")
 		j.placed(t, "766")
 		j.ended(t, j.begun(t, other), ordering.OutcomeDone, "")
-		r := j.placed(t, "765")
+		r := j.placed(t, "765", elsewhere)
 		j.wantKey(t, own.Key, old.Ref, 2) // the client chooses its own key
 		j.wantKey(t, made.Key, "", 0)
 		if _, _, found := j.lookup(t, other.Key); !found {
@@ -53,7 +98,7 @@ func (s suite) orderID(t *testing.T) {
 		j.placed(t, "765")
 		made := change(upstream.OpComplete, "765", derived)
 		old := j.begun(t, made)
-		r := j.placed(t, "765")
+		r := j.placed(t, "765", elsewhere)
 		made.ID = id()
 		now := j.begun(t, made)
 		if now.Ref != r.Ref {
@@ -86,7 +131,7 @@ func (s suite) orderID(t *testing.T) {
 	s.test(t, "a call of the order that lost its orderID still ends", func(t *testing.T, j *journal) {
 		j.placed(t, "765")
 		old := j.begun(t, change(upstream.OpPay, "765"))
-		r := j.placed(t, "765")
+		r := j.placed(t, "765", elsewhere)
 		if got := j.ended(t, old, ordering.OutcomeDone, ""); !got.Paid {
 			t.Error("the old order is not paid, want it paid")
 		}
@@ -96,7 +141,7 @@ func (s suite) orderID(t *testing.T) {
 	})
 	s.test(t, "an adopted order gives its orderID up", func(t *testing.T, j *journal) {
 		adopted := j.ended(t, j.begun(t, change(upstream.OpPay, "765", adopt)), ordering.OutcomeDone, "")
-		r := j.placed(t, "765")
+		r := j.placed(t, "765", elsewhere)
 		if got, err := j.Order(t.Context(), conn, "765"); err != nil || got.Ref != r.Ref || got.Paid {
 			t.Errorf("Order gives %q (paid %t), %v; want %s", got.Ref, got.Paid, err, r.Ref)
 		}

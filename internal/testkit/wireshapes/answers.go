@@ -63,9 +63,14 @@ func answerShapes() map[string]answerShape {
 			Answer{400, plainJSON, `{"code":"validation","msg":"no","requestId":"r1","errors":{"expectedAt":["is late"]}}`},
 			"", true,
 		},
-		"the error shape, Pascal": {every, Answer{409, plainJSON, `{"Code":12,"Msg":"no","RequestID":"r1","Errors":[]}`}, "", true},
+		"the error shape, Pascal": {every, Answer{422, plainJSON, `{"Code":12,"Msg":"no","RequestID":"r1","Errors":[]}`}, "", true},
+		"an error of the POS": {
+			change,
+			Answer{500, plainJSON, `{"code":"ERR_EXTERNAL_ERROR_WS","msg":"недостаточно средств","requestId":"r1","errors":null}`},
+			"", true,
+		},
 		"the error shape with 500": {
-			every,
+			change[1:],
 			Answer{500, plainJSON, `{"code":"pos_close_order","msg":"order is not fully paid","requestId":"r1","errors":null}`},
 			"", true,
 		},

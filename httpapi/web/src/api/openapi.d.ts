@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 179a741e8d18844672781bb905e75882c1005f7c8a264316b5fec3f347018ccc
-// what follows: c8b13acd5e60d389bcf07a8028d7e3771a85a12e38a53f272188a382fadebb86
+// openapi.yaml: eaf4a4dc87633b35ff9bee383436d4e41c007f16dcb23d8ebda1dcd1bd6dda92
+// what follows: fa8013bd013c26dd38b0987cac78a362464337a0e0eabeaf56cf95c20e66b585
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -2150,7 +2150,7 @@ export interface components {
          * @description A violation of an order, a payment or a rejection. docs/violations.md lists the params of each code.
          * @enum {string}
          */
-        ViolationCode: "dish_not_in_menu" | "dish_unavailable" | "dish_not_orderable" | "external_id_ambiguous" | "quantity_not_positive" | "quantity_not_whole" | "price_changed" | "dish_takes_no_ingredients" | "ingredient_not_in_menu" | "ingredient_not_allowed" | "ingredient_unavailable" | "group_min" | "group_max" | "group_pin_invalid" | "too_deep" | "field_required" | "value_not_allowed" | "type_mismatch" | "decimal_comma" | "phone_invalid" | "text_invalid" | "time_zone_missing" | "time_in_past" | "time_too_far" | "change_from" | "amount_insufficient" | "limit_exceeded";
+        ViolationCode: "dish_not_in_menu" | "dish_unavailable" | "dish_not_orderable" | "external_id_ambiguous" | "id_conflict" | "quantity_not_positive" | "quantity_not_whole" | "price_changed" | "dish_takes_no_ingredients" | "ingredient_not_in_menu" | "ingredient_not_allowed" | "ingredient_unavailable" | "group_min" | "group_max" | "group_pin_invalid" | "too_deep" | "field_required" | "value_not_allowed" | "type_mismatch" | "decimal_comma" | "phone_invalid" | "text_invalid" | "time_zone_missing" | "time_in_past" | "time_too_far" | "change_from" | "amount_insufficient" | "limit_exceeded";
     };
     responses: {
         /** @description Several products have this externalId; `errors[0].params` lists their ids. */
@@ -2517,7 +2517,7 @@ export interface components {
                 "*/*": components["schemas"]["Passed"];
             };
         };
-        /** @description An error of the ordering service, passed through, or an error of larder as a `CompatError`. For a request with violations, larder's status is 422 (`http.compat.refusal_status`); other statuses are those of /v1. */
+        /** @description An error of the ordering service, passed through, or an error of larder as a `CompatError`. The ordering service may have executed the operation although it answered with an error, such as 500 or 503. The record, which the header `Larder-Order-Ref` names, is `unknown` then; do not repeat the operation before it is resolved. For a request with violations, larder's status is 422 (`http.compat.refusal_status`); other statuses are those of /v1. */
         PassedRefusal: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2652,7 +2652,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The ordering service refused; `upstream` has its response. Without `upstream`, an operator has recorded that the operation did not take effect. */
+        /** @description The ordering service certainly did not execute the operation; `upstream` has its response. Without `upstream`, an operator has recorded that the operation did not take effect. */
         UpstreamRefused: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];

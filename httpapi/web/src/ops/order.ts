@@ -131,6 +131,14 @@ function resolveForm(one: Order, call: Call, path: string, signal: AbortSignal, 
       choice('done', creates ? 'Mark the order as placed.' : `Mark ${what} as done.`),
       choice('not_done', creates ? 'Mark it as not placed. The guest will see this.' : 'Mark it as not done.'),
       choice('send_again', "The restaurant doesn't have it. larder sends it once more. This is possible until its data expires.")),
-    number, h('label', {}, 'Note (who you spoke to)', note), h('p', {}, submit));
+    number, h('label', {}, 'Note (who you spoke to)', note), h('p', {}, submit),
+    call.answer?.code && h('p', {}, `The service answered ${call.answer.status} ${call.answer.code}${call.answer.msg ? `: ${call.answer.msg}` : ''}`,
+      mayRefuse(call.answer.status, creates) && ['. If this code always means that it refused, add this to the connection and restart larder: ',
+        h('code', {}, `refusal_codes: [${JSON.stringify(call.answer.code)}]`)]));
   return form;
+}
+
+/** Reports whether refusal_codes can make responses with this status refusals (policy O8b). */
+function mayRefuse(status: number, creates: boolean): boolean {
+  return status < 300 ? !creates : status >= 500 && status <= 599 && status !== 502 && status !== 504;
 }

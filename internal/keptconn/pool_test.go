@@ -1,4 +1,4 @@
-package upstream
+package keptconn
 
 import (
 	"context"
@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 	"unsafe"
-
-	"larder/internal/silentlog"
 )
 
 // shifted returns t with another reading of the monotonic clock, which is the second word of a time.Time.
@@ -34,39 +32,36 @@ func TestPastReadsBothClocks(t *testing.T) {
 		"over by the monotonic clock": {shifted(now.Add(time.Hour), -2*time.Hour), true},
 		"over by the wall clock":      {shifted(now.Add(-time.Hour), 2*time.Hour), true},
 	} {
-		if got := past(tc.end); got != tc.want {
-			t.Errorf("%s: past() = %v", name, got)
+		if got := Past(tc.end); got != tc.want {
+			t.Errorf("%s: Past() = %v", name, got)
 		}
 	}
 }
 
 // watch returns a pool with one watched connection. after is called before the response is closed.
-func watch(t *testing.T, reuse time.Duration, after func(cancel func())) (*writePool, *writeConn) {
+func watch(t *testing.T, reuse time.Duration, after func(cancel func())) (*Pool, *Conn) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(server.Close)
-	pool := newWritePool(newWriteTransport(new(net.Dialer).DialContext), Config{
-		BaseURL:  server.URL,
-		Timeouts: Timeouts{Reuse: &reuse},
-	}, silentlog.New())
-	t.Cleanup(pool.CloseIdleConnections)
+	pool := &Pool{
+		Address: server.Listener.Addr().String(), Open: new(net.Dialer).DialContext, Reuse: reuse, Doubted: func() {},
+	}
+	t.Cleanup(pool.Close)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, server.URL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := pool.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
+	res, sent, err := pool.Send(req, Limits{}, false)
+	if err != nil || !sent {
+		t.Fatal(sent, err)
 	}
 	if _, err := io.ReadAll(res.Body); err != nil {
 		t.Fatal(err)
 	}
 	after(cancel)
-	if err := res.Body.Close(); err != nil {
-		t.Fatal(err)
-	}
+	res.Release(true)
 	if len(pool.idle) == 0 {
 		return pool, nil
 	}
@@ -88,9 +83,9 @@ func TestTheProofNeedsAMachineThatIsAwake(t *testing.T) {
 		pool, conn := watch(t, time.Minute, func(func()) {})
 		conn.watched = shifted(conn.watched.Add(-slept), slept)
 		pool.expire(conn)
-		if pool.proven != want || len(pool.idle) != 0 || !pool.doubtUntil.IsZero() {
+		if pool.Proven != want || len(pool.idle) != 0 || !pool.doubtUntil.IsZero() {
 			t.Errorf("slept %s: proven %v, %d idle, doubt until %v; want %v, 0, none",
-				slept, pool.proven, len(pool.idle), pool.doubtUntil, want)
+				slept, pool.Proven, len(pool.idle), pool.doubtUntil, want)
 		}
 	}
 }
@@ -100,16 +95,25 @@ func TestAKeptConnectionIsUsedByBothClocks(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		age, monotonic time.Duration
+		resting        bool
 		want           bool
 	}{
-		"in time":                     {0, 0, true},
-		"over by the monotonic clock": {0, -2 * time.Minute, false},
-		"over by the wall clock":      {2 * time.Minute, 2 * time.Minute, false},
+		"in time":                     {0, 0, false, true},
+		"resting":                     {0, 0, true, false},
+		"over by the monotonic clock": {0, -2 * time.Minute, false, false},
+		"over by the wall clock":      {2 * time.Minute, 2 * time.Minute, false, false},
 	} {
 		pool, conn := watch(t, time.Minute, func(func()) {})
-		pool.proven = true
+		pool.Proven = true
+		if wait := time.Until(conn.rested); wait > rest || wait <= 0 && time.Since(conn.watched) < rest {
+			t.Errorf("it rests for %v after a response", wait)
+		}
+		conn.rested = time.Now().Add(-time.Second)
+		if tc.resting {
+			conn.rested = time.Now().Add(time.Minute)
+		}
 		conn.began = shifted(conn.began.Add(-tc.age), tc.monotonic)
-		got := pool.take(sendWindow{})
+		got := pool.take(Limits{}, false)
 		if (got != nil) != tc.want {
 			t.Errorf("%s: taken %v, want %v", name, got != nil, tc.want)
 		}

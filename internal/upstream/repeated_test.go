@@ -1,0 +1,251 @@
+package upstream_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"larder/internal/upstream"
+)
+
+// moment is when a service sends the copy of a response.
+type moment int
+
+const (
+	withTheResponse moment = iota // in the same segment
+	duringTheRest                 // after the call has returned
+	beforeTheByte                 // after the next call has the connection, before its first byte
+	afterTheByte                  // after the next call's request has arrived
+	moments
+)
+
+func numbered(id string) string {
+	return fmt.Sprintf("HTTP/1.1 201 Created\r\nContent-Length: %d\r\n\r\n{\"orderID\":%q}", len(id)+14, id)
+}
+
+// O17: a service sends each response twice, at each moment. No order gets the orderID of another, and none is sent twice.
+func TestAnOrderIDIsBelievedOnce_O17(t *testing.T) {
+	t.Parallel()
+	for at := range moments {
+		for _, secured := range []bool{false, true} {
+			t.Run(fmt.Sprintf("moment %d, TLS %v", at, secured), func(t *testing.T) {
+				t.Parallel()
+				returned, taken, copied := make(chan struct{}), make(chan struct{}), make(chan struct{})
+				s := serveWire(t, secured, nil)
+				s.answer = func(p peer) bool {
+					id := strings.Trim(p.body, `"`)
+					if id != "first" {
+						if at == afterTheByte && s.conns.Load() == 1 {
+							p.says(numbered("first"))
+						}
+						p.says(numbered(id))
+						return true
+					}
+					switch at {
+					case withTheResponse:
+						p.saysTogether(numbered(id), numbered(id))
+						close(copied)
+					case duringTheRest:
+						p.says(numbered(id))
+						<-returned
+						p.says(numbered(id))
+						close(copied)
+					case beforeTheByte:
+						p.says(numbered(id))
+						<-taken
+						p.says(numbered(id))
+						close(copied)
+					default:
+						p.says(numbered(id))
+						close(copied)
+					}
+					return true
+				}
+				client := s.client(t, nil)
+				if created, err := client.CreateOrder(t.Context(), []byte(`"first"`)); err != nil || created.OrderID != "first" {
+					t.Fatal(created, err)
+				}
+				close(returned)
+				ctx := t.Context()
+				switch at {
+				case beforeTheByte, afterTheByte:
+					awaitKept(t, client)
+				default:
+					await(t, client.KeptHasEnded)
+					<-time.After(10 * time.Millisecond) //testwaits:allow until the connection has rested
+				}
+				if at == beforeTheByte {
+					ctx = beforeWrite(ctx, func(conn net.Conn) {
+						close(taken)
+						<-copied
+						if !upstream.Arrives(conn) {
+							t.Error("the copy did not arrive")
+						}
+					})
+				} else {
+					<-copied
+				}
+				created, err := client.CreateOrder(ctx, []byte(`"second"`))
+				if at != afterTheByte {
+					if err != nil || created.OrderID != "second" || s.conns.Load() != 2 {
+						t.Errorf("the second order = %q, %v on %d connections; want its own number on a new one", created.OrderID, err, s.conns.Load())
+					}
+				} else if !isUnknownError(err) || !repeats(err) {
+					t.Errorf("the second order = %q, %v; want unknown, because its number is repeated", created.OrderID, err)
+				}
+				if idle, proven, _ := client.Kept(); idle != 0 || proven {
+					t.Errorf("%d idle connections, proven %v; want a doubt", idle, proven)
+				}
+				if s.requests.Load() != 2 {
+					t.Errorf("%d requests of 2 orders", s.requests.Load())
+				}
+			})
+		}
+	}
+}
+
+// O17: 12 clients place 10,000 orders and send 3,000 changes to a service that sends some responses twice: together,
+// after the next request on the connection, or before its response. No order gets the orderID of another.
+func TestNoOrderGetsAnothersID_O17(t *testing.T) {
+	t.Parallel()
+	const clients, orders, changes = 12, 10_000, 3_000
+	var last sync.Map // by connection: its last response
+	var requests, unknown, wrong atomic.Int64
+	s := serveWire(t, false, nil)
+	s.answer = func(p peer) bool {
+		n := requests.Add(1)
+		text := numbered(strings.Trim(p.body, `"`))
+		if p.body == "[]" {
+			text = "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{\"result\":{}}"
+		}
+		before, _ := last.Swap(p.tcp, text)
+		earlier, has := before.(string)
+		switch {
+		case n%97 == 1:
+			p.saysTogether(text, text)
+		case n%89 == 2 && has:
+			p.says(earlier)
+			p.says(text)
+		case n%83 == 3 && has:
+			p.saysTogether(earlier, text)
+		default:
+			p.says(text)
+		}
+		return true
+	}
+	var all sync.WaitGroup
+	for c := range clients {
+		all.Go(func() {
+			client := s.client(t, nil)
+			for i := c; i < orders+changes; i += clients {
+				if i%13 < 3 {
+					_, _ = client.Pay(t.Context(), "1", []byte(`[]`))
+					continue
+				}
+				id := fmt.Sprintf("o-%d", i)
+				created, err := client.CreateOrder(t.Context(), []byte(`"`+id+`"`))
+				switch {
+				case err != nil:
+					unknown.Add(1)
+				case created.OrderID != id:
+					wrong.Add(1)
+				}
+				if idle, proven, _ := client.Kept(); !proven && idle == 0 { // a doubt lasts ten minutes: another instance goes on
+					client.Close()
+					client = s.client(t, nil)
+				}
+			}
+		})
+	}
+	all.Wait()
+	t.Logf("%d requests, %d unknown, %d with the number of another order", requests.Load(), unknown.Load(), wrong.Load())
+	if wrong.Load() != 0 {
+		t.Errorf("%d orders got the number of another order", wrong.Load())
+	}
+}
+
+var copies = flag.Int("copies", 0, "measure a service that sends each response twice, with this number of starts for each row; 0: not")
+
+// copyRow is what 12 clients get from a service that sends each response twice.
+type copyRow struct{ calls, unknown, wrongOrders, wrongChanges atomic.Int64 }
+
+// TestPausesBetweenCopies measures how many calls get the response to another call, by the pause before the copy. Such
+// an order is unknown, because its orderID shows it (policy O17). A change has nothing to compare. make twice runs it.
+func TestPausesBetweenCopies(t *testing.T) { //nolint:paralleltest // it measures pauses
+	if *copies == 0 {
+		t.Skip("make twice runs it")
+	}
+	for _, reuse := range []time.Duration{0, 2 * time.Second} {
+		for _, most := range []time.Duration{0, 800 * time.Microsecond, 4 * time.Millisecond, 8 * time.Millisecond, 20 * time.Millisecond} {
+			row := new(copyRow)
+			row.measure(t, reuse, most)
+			t.Logf("reuse %-3v copy after 0 to %-6v %5d calls, %3d unknown, wrong: %d orders, %d changes", reuse, most,
+				row.calls.Load(), row.unknown.Load(), row.wrongOrders.Load(), row.wrongChanges.Load())
+			if row.wrongOrders.Load() > 0 || reuse == 0 && row.unknown.Load()+row.wrongChanges.Load() > 0 {
+				t.Error("an order got the number of another one, or a call with its own connection the response to another one")
+			}
+		}
+	}
+}
+
+func (row *copyRow) measure(t *testing.T, reuse, most time.Duration) {
+	t.Helper()
+	s := serveWire(t, false, nil)
+	s.answer = func(p peer) bool {
+		text := numbered(strings.Trim(p.body, `"`))
+		if strings.HasPrefix(p.body, "[") {
+			text = fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n{\"result\":%s}", len(p.body)+11, p.body)
+		}
+		p.says(text)
+		time.AfterFunc(rand.N(most+1), func() { p.says(text) }) // the connection may be closed
+		return true
+	}
+	tokens := s.tokens(t)
+	for start := range *copies { // a doubt ends the reuse of connections until the next start
+		client := s.clientOf(t, tokens, nil, upstream.WithReuse(reuse))
+		var all sync.WaitGroup
+		for c := range 12 {
+			all.Go(func() {
+				for i := range 10 {
+					row.call(t, client, fmt.Sprintf("o-%d-%d-%d", start, c, i), i%4 == 3)
+				}
+			})
+		}
+		all.Wait()
+		client.Close()
+	}
+}
+
+// call places an order, or pays one.
+func (row *copyRow) call(t *testing.T, client *upstream.Client, id string, pays bool) {
+	t.Helper()
+	row.calls.Add(1)
+	if pays {
+		switch got, err := client.Pay(t.Context(), "1", []byte(`["`+id+`"]`)); {
+		case err != nil:
+			row.unknown.Add(1)
+		case !strings.Contains(string(got.Body), `"`+id+`"`):
+			row.wrongChanges.Add(1)
+		}
+		return
+	}
+	switch got, err := client.CreateOrder(t.Context(), []byte(`"`+id+`"`)); {
+	case err != nil:
+		row.unknown.Add(1)
+	case got.OrderID != id:
+		row.wrongOrders.Add(1)
+	}
+}
+
+// repeats reports whether an error says that the orderID is that of another order.
+func repeats(err error) bool {
+	_, ok := errors.AsType[*upstream.IDRepeatedError](err)
+	return ok
+}
