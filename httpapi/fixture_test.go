@@ -318,6 +318,12 @@ func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() 
 			var reasons []upstream.Reason
 			return reasons, errors.Join(err, json.Unmarshal(raw, &reasons))
 		},
+		RefreshMenu: func(restaurant menu.RestaurantID) ordering.MenuRefresh { // nil without schedule
+			if reserved := w.runner.RefreshMenu(restaurant); reserved != nil {
+				return reserved
+			}
+			return nil
+		},
 		Connections: func() []string { return []string{"main", "north"} },
 		Clock:       clock,
 		NewRef:      ordering.Refs(clock),

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/testkit/redistest"
 )
 
 // Details is a record with its calls.
@@ -293,5 +295,128 @@ func TestIsolationOfTheJournal(t *testing.T) {
 	// Until an authorized client sends the request.
 	if record := k.get("/v1/ops/orders/"+lost, k.ops...).is(t, http.StatusOK); !strings.Contains(string(record.body), `"state":"unknown"`) {
 		t.Errorf("got %s", record.body)
+	}
+}
+
+// Several orders get one reason. Each is answered and audited for itself; an order that is not unknown any more is skipped.
+func TestResolveSeveral(t *testing.T) {
+	t.Parallel()
+	k := newOrderFixture(t)
+	const path = "/v1/ops/orders/resolve"
+	good, first, second := k.place("good"), k.lost("1"), k.lost("2")
+	k.main.fault("pay", `"do":"execute_then_reset"`)
+	k.change(good.OrderID, "pay", payment).refused(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+
+	many := strings.Repeat(`"x",`, 100) + `"x"`
+	for body, want := range map[string]string{
+		`{"operation":"create","outcome":"not_done"}`:                                  "/refs field_required",
+		`{"refs":[],"operation":"create","outcome":"not_done"}`:                        "/refs field_required",
+		`{"refs":"` + first + `","operation":"create","outcome":"not_done"}`:           "/refs type_mismatch",
+		`{"refs":["` + first + `",7],"operation":"create","outcome":"not_done"}`:       "/refs/1 type_mismatch",
+		`{"refs":[` + many + `],"operation":"create","outcome":"not_done"}`:            "/refs limit_exceeded",
+		`{"refs":["` + first + `"],"operation":"create","outcome":"done"}`:             "/outcome value_not_allowed",
+		`{"refs":["` + first + `"],"operation":"create","outcome":"send_again"}`:       "/outcome value_not_allowed",
+		`{"refs":["` + good.Ref + `"],"operation":"pay","outcome":"send_again"}`:       "/outcome value_not_allowed",
+		`{"refs":["` + good.Ref + `"],"operation":"pay","outcome":"perhaps"}`:          "/outcome value_not_allowed",
+		`{"refs":["` + good.Ref + `"],"operation":"order lunch","outcome":"not_done"}`: "/operation value_not_allowed",
+	} {
+		broken := k.post(path, body, k.ops...).refused(t, http.StatusUnprocessableEntity, "validation_failed")
+		if len(broken.Errors) != 1 || broken.Errors[0].Path+" "+broken.Errors[0].Code != want {
+			t.Errorf("%.100s: got %+v, want %s", body, broken.Errors, want)
+		}
+	}
+	k.post(path, `{"refs":["`+first+`"],"operation":"create","outcome":"not_done","orderID":"7"}`, k.ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
+	k.post(path, `{"refs":["`+first+`"],"operation":"create","outcome":"not_done"}`, k.shop...).refused(t, http.StatusForbidden, "forbidden")
+	if one := k.opsOrder(first); one.State != "unknown" {
+		t.Fatalf("after invalid requests: %+v", one)
+	}
+
+	resolve := func(body string, as []string) (lines []string) {
+		t.Helper()
+		var all []struct {
+			Ref              string
+			Resolved         bool
+			State, Code, Msg *string
+		}
+		k.post(path, body, as...).is(t, http.StatusOK).into(t, &all)
+		for _, one := range all {
+			line := one.Ref
+			for _, word := range []*string{one.State, one.Code} {
+				if word != nil {
+					line += " " + *word
+				}
+			}
+			if one.Resolved != (one.State != nil) || one.Resolved != (one.Msg == nil) {
+				t.Errorf("got %+v", one)
+			}
+			lines = append(lines, line)
+		}
+		return lines
+	}
+	k.post("/v1/ops/orders/"+second+"/resolve", `{"operation":"create","outcome":"done","orderID":"777"}`, k.ops...).is(t, http.StatusOK)
+	refs := `{"refs":["` + strings.Join([]string{second, first, first, good.Ref, "nowhere"}, `","`) + `"],`
+	got := resolve(refs+`"operation":"create","outcome":"not_done","note":"all asked"}`, k.ops)
+	want := []string{second + " order_state", first + " refused", good.Ref + " order_state", "nowhere order_not_found"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("create (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{good.Ref + " order_not_found"}, resolve(`{"refs":["`+good.Ref+`"],"operation":"pay","outcome":"done"}`, k.as(clientNorth))); diff != "" {
+		t.Errorf("an operator of another connection (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{good.Ref + " placed"}, resolve(`{"refs":["`+good.Ref+`"],"operation":"pay","outcome":"done"}`, k.ops)); diff != "" {
+		t.Errorf("pay (-want +got):\n%s", diff)
+	}
+	if note := k.opsOrder(first).Calls[0].Resolved; note == nil || note.Note == nil || *note.Note != "all asked" {
+		t.Errorf("the note: %+v", note)
+	}
+	var log []struct{ Action, Ref, Detail, Client string }
+	k.get("/v1/ops/audit?action=resolve", k.ops...).is(t, http.StatusOK).into(t, &log)
+	var audited []string
+	for _, entry := range log {
+		audited = append(audited, entry.Ref+" "+entry.Detail+" "+entry.Client)
+	}
+	wantAudit := []string{good.Ref + " pay: done " + clientOps, first + " create: not_done " + clientOps, second + " create: done " + clientOps}
+	if diff := cmp.Diff(wantAudit, audited); diff != "" {
+		t.Errorf("audit log (-want +got):\n%s", diff)
+	}
+}
+
+// When the journal stops answering, the orders that were not resolved are named.
+func TestResolveSeveralWithoutJournal(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.AppendOnly())
+	k := newOrderFixture(t, func(p *plan) { p.redis.URL = server.URL() })
+	ref := k.lost("1")
+	server.Stop()
+	got := k.post("/v1/ops/orders/resolve", `{"refs":["`+ref+`","other"],"operation":"create","outcome":"not_done"}`, k.ops...).is(t, http.StatusOK)
+	var all []struct{ Ref, Code string }
+	got.into(t, &all)
+	if len(all) != 2 || all[0].Code != "journal_unavailable" || all[1].Code != "journal_unavailable" {
+		t.Errorf("got %s", got.body)
+	}
+}
+
+// The list of unknown orders has what a person needs to ask about each: the phone numbers and the code.
+func TestUnknownOrdersHavePhonesAndCode(t *testing.T) {
+	t.Parallel()
+	k := newOrderFixture(t)
+	k.place("good")
+	body := strings.Replace(order(), `"dishList"`, `"guest": {"phone": "+351200000"}, "dishList"`, 1)
+	k.main.fault(http.MethodPost, `"do":"status","status":500,"body":"{\"code\":\"POS_DOWN\",\"msg\":\"no till\",\"requestId\":\"r\",\"errors\":null}"`)
+	k.post(ordersPath, body, append(key("k"), k.shop...)...).refused(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+	var list []struct {
+		State   string
+		Unknown *struct {
+			Operation, Code, Msg, RestaurantPhone, GuestPhone string
+			Status                                            int
+		}
+	}
+	k.get("/v1/ops/orders", k.ops...).is(t, http.StatusOK).into(t, &list)
+	if len(list) != 2 || list[0].Unknown == nil || list[1].Unknown != nil {
+		t.Fatalf("got %+v", list)
+	}
+	one := *list[0].Unknown
+	if one.Operation != "create" || one.Code != "POS_DOWN" || one.Msg != "no till" || one.Status != 500 || one.RestaurantPhone != bistroPhone || one.GuestPhone != "+351200000" {
+		t.Errorf("got %+v", one)
 	}
 }

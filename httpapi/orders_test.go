@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"larder/httpapi"
+	"larder/internal/menu"
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -132,8 +134,8 @@ func TestPlace(t *testing.T) {
 	if len(placed.Ref) != 26 || placed.OrderID != "765" || placed.State != "placed" || placed.Total != "210.4" {
 		t.Errorf("got %s", got.body)
 	}
-	if got.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("Cache-Control %q", got.header.Get("Cache-Control"))
+	if got.header.Get("Cache-Control") != "no-store" || got.header.Get("Location") != "/v1/orders/765" {
+		t.Errorf("Cache-Control %q, Location %q", got.header.Get("Cache-Control"), got.header.Get("Location"))
 	}
 	sent := w.service.received()
 	if len(sent) != 1 || !strings.Contains(string(sent[0]), `"restaurantID":"bistro"`) {
@@ -150,6 +152,39 @@ func TestPlace(t *testing.T) {
 	}
 	if !logged {
 		t.Error("the order has no line in the log")
+	}
+}
+
+// The response has the time that was sent to the service, also for soonest, and the record has the same one.
+func TestPlacedOrderHasItsTimeAndLocation(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.service.answerCreate(func([]byte) (upstream.Created, error) {
+		return upstream.Created{OrderID: "7/6 5?", Answer: upstream.Answer{Status: http.StatusCreated}}, nil
+	})
+	const soonest = `{"expeditionType": "pickup", "paymentTypeID": "cash", "soonest": true,
+ "dishList": [{"ID": "p1", "quantity": 1, "ingredients": [{"ID": "i1"}]}]}`
+	headers := append(w.as(clientShop), key("soon")...)
+	var placed, record struct{ ExpectedAt, OrderID string }
+	got := w.post(ordersPath, soonest, headers...).is(t, http.StatusCreated)
+	got.into(t, &placed)
+	var sent struct{ ExpectedAt time.Time }
+	if err := json.Unmarshal(w.service.received()[0], &sent); err != nil {
+		t.Fatal(err)
+	}
+	if placed.ExpectedAt != menu.FormatTime(sent.ExpectedAt) {
+		t.Errorf("expectedAt %q; sent %v", placed.ExpectedAt, sent.ExpectedAt)
+	}
+	const path = "/v1/orders/7%2F6%205%3F"
+	if location := got.header.Get("Location"); location != path {
+		t.Errorf("Location %q, want %q", location, path)
+	}
+	w.get(path, headers[:2]...).is(t, http.StatusOK).into(t, &record)
+	if record != placed {
+		t.Errorf("the record has %+v, the response %+v", record, placed)
+	}
+	if again := w.post(ordersPath, soonest, headers...).is(t, http.StatusCreated); again.header.Get("Location") != path || !bytes.Equal(again.body, got.body) {
+		t.Errorf("repeated: %s, Location %q", again.body, again.header.Get("Location"))
 	}
 }
 

@@ -94,6 +94,7 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 	get(engine, "/v1/ops/runs/:run", guard, withinStore, respond.Handle(s.opsHandlers.Run))
 	get(engine, "/v1/ops/orders", guard, withinStore, respond.Handle(s.orderHandlers.List))
 	get(engine, "/v1/ops/orders/:ref", guard, withinStore, respond.Handle(s.orderHandlers.Details))
+	engine.POST("/v1/ops/orders/resolve", guard, respond.Handle(s.orderHandlers.ResolveSeveral))
 	engine.POST("/v1/ops/orders/:ref/resolve", guard, respond.Handle(s.orderHandlers.Resolve))
 	engine.POST("/v1/ops/journal/accept", guard, respond.Handle(s.orderHandlers.AcceptJournal))
 	// Not compressed: it is 65 KB every few seconds, and gzip would be a fifth of the processor time.

@@ -245,6 +245,27 @@ func (b *exampleFixture) tryDesk() {
 		as:        ops,
 		with:      ref,
 	})
+	b.behind.fault(http.MethodPost, `"do":"execute_then_reset"`)
+	var another struct{ Ref string }
+	got := b.post("/v1/restaurants/"+demoRestaurant+"/orders",
+		`{"expeditionType": "pickup", "paymentTypeID": "card", "soonest": true, "dishList": [{"ID": "dish-roast-beef", "quantity": 1}]}`,
+		append(key("another"), b.tokens["storefront"]...)...)
+	if err := json.Unmarshal(got.body, &another); err != nil || got.status != http.StatusGatewayTimeout {
+		b.t.Fatalf("%v: %s", err, got.body)
+	}
+	b.try(trial{
+		operation: "resolveOrders",
+		example:   "notDone",
+		status:    http.StatusOK,
+		as:        ops,
+		raw:       new(`{"refs":["` + another.Ref + `","` + lost.Ref + `"],"operation":"create","outcome":"not_done"}`),
+	})
+	b.try(trial{
+		operation: "resolveOrders",
+		example:   "notDone",
+		status:    http.StatusOK,
+		as:        ops,
+	})
 }
 
 func (b *exampleFixture) trySync() {

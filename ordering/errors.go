@@ -11,8 +11,11 @@ import (
 // errUnknownConnection is returned if the restaurant's connection is not configured.
 var errUnknownConnection = errors.New("ordering: unknown connection")
 
-// InvalidError reports the violations of an order. Nothing was sent.
+// InvalidError reports the violations of an order. Nothing was sent, or the service refused what was sent.
 type InvalidError struct {
+	// Ref is the refused order if the service refused it and its newer menu explains that (policy O18). Violations may
+	// then be empty: what would be sent differs from what was refused in something that has no code.
+	Ref string
 	// Violations and More are those of validate.Result.
 	Violations []violation.Violation
 	More       bool

@@ -59,11 +59,12 @@ type execution struct {
 	number  int       // of the call in the record
 	result  CallResult
 	wait    time.Duration // the service's Retry-After
+	recheck recheck
 }
 
 // execute runs the steps of a call: look up the key, validate, reserve capacity, begin in the
 // journal, send, finish in the journal. An error means that no call was begun and nothing was
-// sent. A repeated request returns the result of the first one.
+// sent, except an *InvalidError with a Ref. A repeated request returns the result of the first one.
 //
 // Once the call was begun, execute ignores the end of ctx. The call has its own time limit (policy
 // O8), because a client that disconnects must not leave an order half placed.
@@ -89,7 +90,12 @@ func (o *Orders) execute(ctx context.Context, r request) (Result, error) {
 		return result, err
 	}
 	o.send(ctx, e, slot)
+	o.prepareRecheck(ctx, e)
 	result := o.finish(ctx, e)
+	slot.Release()
+	if err := o.recheckRefused(ctx, e, result.Call); err != nil {
+		return Result{}, err
+	}
 	if result.Call.Outcome == OutcomeNotSent {
 		result.RetryAfter = e.wait
 	}
@@ -170,7 +176,7 @@ func replayed(record Record, number int, fingerprint string) (Result, error) {
 		return Result{}, &JournalError{Err: errors.New("the record does not contain the call of the key")}
 	case call.Fingerprint != fingerprint:
 		return Result{}, &KeyReusedError{Ref: record.Ref}
-	case call.Outcome == OutcomeOpen:
+	case call.Outcome == OutcomeOpen, call.Recheck == RecheckRunning:
 		return Result{}, &InFlightError{Ref: record.Ref}
 	default:
 		return Result{Record: record, Call: call, Replayed: true}, nil
@@ -185,7 +191,7 @@ func (o *Orders) validateRequest(ctx context.Context, e *execution) error {
 	}
 	switch {
 	case e.place != nil:
-		return o.validateOrder(ctx, e.place, &e.spec)
+		return o.validateOrder(ctx, e)
 	case e.change != nil:
 		return o.validateChange(ctx, &e.request, &e.spec)
 	default:

@@ -149,7 +149,9 @@ type harness struct {
 	now     time.Time
 	events  []string // each as "name operation outcome"
 	card    *menu.Catalogue
+	version int64
 	noCard  error
+	during  func() // called once while an order waits for a sync
 	reasons []upstream.Reason
 	unknown error // the reasons are not known
 }
@@ -157,7 +159,7 @@ type harness struct {
 // newHarness returns a harness. change may replace dependencies.
 func newHarness(tb testing.TB, cfg ordering.Config, change ...func(*harness, *ordering.Deps)) *harness {
 	tb.Helper()
-	h := &harness{service: &fakeService{}, now: menutest.Noon(), card: menutest.Compile(tb, menutest.Card, menu.DefaultSettings())}
+	h := &harness{service: &fakeService{}, now: menutest.Noon(), version: 42, card: menutest.Compile(tb, menutest.Card, menu.DefaultSettings())}
 	h.journal = journaltest.NewMemory(h.clock, journaltest.LongRetention())
 	var log *logrus.Logger
 	log, h.log = logtest.NewNullLogger()
@@ -207,7 +209,7 @@ func (h *harness) Current(_ context.Context, restaurant menu.RestaurantID) (int6
 	if h.noCard != nil {
 		return 0, nil, h.noCard
 	}
-	return 42, h.card, nil
+	return h.version, h.card, nil
 }
 
 // happened returns all observed events, each as "name operation outcome".

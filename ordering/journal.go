@@ -77,6 +77,10 @@ type Journal interface {
 	// Finish again until enough replicas have it (policy O14). *IDRepeatedError comes with the record too: the outcome
 	// of the call is unknown there, because another order got the orderID (policy O17).
 	Finish(ctx context.Context, e CallResult) (Record, error)
+	// EndRecheck ends the recheck of a refused create whose Recheck is RecheckRunning (policy O18). If the refusal is
+	// explained, one step sets RecheckExplained and frees the key; the error is ErrRecheckOver if RecheckTime has passed
+	// since the call ended. Otherwise the key stays. Errors: ErrRecheckOver, ErrNoOrder.
+	EndRecheck(ctx context.Context, connection, ref string, call int, explained bool) error
 	// Recreate writes a finished call and its record again after the store has lost them (policies O14 and
 	// O14a). known is the record, call the number of the call in it, and body what the call sent. Data that
 	// the store has is kept; if it has the call (by Call.SpecID), nothing changes. Recreate returns the
@@ -148,6 +152,8 @@ type CallResult struct {
 	OrderID  string  // id of a created order; set with OutcomeDone
 	Attempts []Attempt
 	Answer   *Answer // nil without an answer
+	// Recheck sets RecheckRunning for a refused create with a key (policy O18).
+	Recheck bool
 	// Known is the record that Begin returned; it may be nil. It saves a read: a journal uses it only
 	// if the record has not changed since.
 	Known *Record
@@ -185,6 +191,8 @@ var (
 	ErrNoOrder = errors.New("ordering: order not found") // the order is not known
 	ErrKeyFree = errors.New("ordering: key is free")     // no request has used the key, or the key has expired
 	ErrNoBody  = errors.New("ordering: the body of the call is no longer kept")
+	// ErrRecheckOver means that the key of a refused order can no longer be freed: a repeated request gets the refusal.
+	ErrRecheckOver = errors.New("ordering: the order is no longer checked again")
 	// ErrCursor means that List did not return this cursor.
 	ErrCursor = errors.New("ordering: invalid cursor")
 	// ErrUnreplicated means that a change was made, but too few replicas of the store have

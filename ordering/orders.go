@@ -120,6 +120,9 @@ type Deps struct {
 	// RefreshReasons fetches the rejection reasons from the service, unless it did so a moment ago,
 	// and reports whether Reasons may have changed. It may be nil.
 	RefreshReasons func(ctx context.Context, connection string) bool
+	// RefreshMenu reserves a sync of the menu of a restaurant whose service refused an order (policy O18). It returns nil
+	// if no sync may start; it does no I/O. It may be nil.
+	RefreshMenu func(restaurant menu.RestaurantID) MenuRefresh
 	// Connections returns the connections to sweep.
 	Connections func() []string
 	// Clock, NewRef (see Refs), Log and Observe are optional. Observe is called with the name of an event

@@ -56,7 +56,7 @@ type pendingWrites struct {
 func (l *pendingWrites) add(o *Orders, w pendingWrite) {
 	if w.result != nil { // a copy: w.result is part of the request, which would stay in memory
 		result := *w.result
-		result.Known, w.result = nil, &result
+		result.Known, result.Recheck, w.result = nil, false, &result // its client gets the refusal now (policy O18)
 	}
 	l.mu.Lock()
 	full := l.size >= maxPendingWrites

@@ -16,7 +16,8 @@ import (
 // If no call was begun, Place returns *KeyReusedError, *InFlightError,
 // *InvalidError, *NotReadyError, *RestoredError, *JournalError, an error of the Catalogues, another
 // error if the connection is not configured, or *NotSentError if the client has disconnected or the
-// service has no capacity or issues no token (policy O8a). Once the call was begun, Place returns a Result, whatever the outcome.
+// service has no capacity or issues no token (policy O8a). Once the call was begun, Place returns a Result, whatever
+// the outcome, except for a refusal that a newer menu explains: *InvalidError with a Ref, and the key is free (policy O18).
 func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 	return o.execute(ctx, request{
 		operation:   upstream.OpCreate,
@@ -32,14 +33,16 @@ func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 }
 
 // validateOrder validates an order and completes the call that places it.
-func (o *Orders) validateOrder(ctx context.Context, p *PlaceRequest, spec *CallSpec) error {
+func (o *Orders) validateOrder(ctx context.Context, e *execution) error {
+	p, spec := e.place, &e.spec
 	ctx, span := tracing.Start(ctx, "order.validate")
 	defer span.End()
 	version, catalogue, err := o.deps.Catalogues.Current(ctx, p.Restaurant)
 	if err != nil {
 		return err
 	}
-	result, err := o.deps.Validator.Check(p.Order, validate.Request{Restaurant: p.Restaurant, Version: version, Catalogue: catalogue})
+	e.recheck.checked = validate.Request{Restaurant: p.Restaurant, Version: version, Catalogue: catalogue, At: o.deps.Clock()}
+	result, err := o.deps.Validator.Check(p.Order, e.recheck.checked)
 	if err != nil {
 		return err
 	}

@@ -95,6 +95,8 @@ type Call struct {
 	Key, SpecID string
 	// Derived means that the key was computed from the request. A refusal frees such a key.
 	Derived bool
+	// Recheck is set for a refused create whose order is, or was, checked against a newer menu (policy O18).
+	Recheck Recheck
 	// StartedAt and EndedAt are from the journal's clock. EndedAt is zero while the call is open,
 	// or unknown after a sweep.
 	StartedAt, EndedAt time.Time
@@ -106,6 +108,21 @@ type Call struct {
 	Resolved     *ResolvedBy // a person's resolution of an unknown outcome; nil without one
 	Contradicted Outcome     // a certain outcome that arrived later and contradicts the resolution (policy O12), or empty
 }
+
+// Recheck is the state of the check of a refused order against a newer menu (policy O18).
+type Recheck int
+
+// The states of a recheck.
+const (
+	RecheckNone Recheck = iota
+	// RecheckRunning means that the key counts as in flight, until RecheckTime after EndedAt. Journal.Lookup and
+	// *KeyTakenError have RecheckNone from then on.
+	RecheckRunning
+	RecheckExplained // the newer menu explained the refusal, and the key was freed
+)
+
+// RecheckTime is how long a recheck may last, by the journal's clock.
+const RecheckTime = 3 * time.Second
 
 // Attempt is one HTTP exchange with the ordering service (policy W14).
 type Attempt struct {

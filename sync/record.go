@@ -47,6 +47,7 @@ func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
 	away := r.recordHealth(p.target, run, fault)
 	p.logRun(kindOf(fault), away || errors.Is(fault, redisdb.ErrUnavailable) || errors.Is(fault, context.Canceled))
 	if !p.target.isReasons {
+		r.refreshes.finished(run, r.clock())
 		r.observer.RunFinished(*run)
 	}
 	return err

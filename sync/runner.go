@@ -113,6 +113,7 @@ type Runner struct {
 	newBatch  sleep.Signal // set when a batch was started here
 	budget    *budget
 
+	refreshes    refreshes
 	reasonsAsked singleflight.Group
 	reasonsAt    stdsync.Map // connection to the time.Time of the last RefreshReasons
 
@@ -150,6 +151,7 @@ func NewRunner(d Deps) (*Runner, error) {
 		budget:    &budget{places: semaphore.NewWeighted(int64(d.Config.Memory)), size: int64(d.Config.Memory)},
 		newBatch:  sleep.NewSignal(),
 		replaced:  sleep.NewSignal(),
+		refreshes: refreshes{last: map[menu.RestaurantID]*MenuRefresh{}},
 		flights:   flights{runs: map[string]*flight{}, asked: map[menu.RestaurantID]string{}},
 	}
 	r.set.Store(set)

@@ -170,10 +170,19 @@ func (d *daemon) wireOrders(observer *metrics.Metrics) {
 		Journal:        d.journal,
 		Reasons:        d.reasons,
 		RefreshReasons: d.runner.RefreshReasons,
+		RefreshMenu:    d.refreshMenu,
 		Connections:    d.connections,
 		Log:            d.log,
 		Observe:        observer.OrderEvent,
 	})
+}
+
+// refreshMenu reserves a sync after a refused order (policy O18).
+func (d *daemon) refreshMenu(restaurant menu.RestaurantID) ordering.MenuRefresh {
+	if reserved := d.runner.RefreshMenu(restaurant); reserved != nil {
+		return reserved
+	}
+	return nil
 }
 
 // connect creates the clients of the ordering services.

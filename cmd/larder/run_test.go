@@ -50,7 +50,7 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		"wrong value in environment":            {[]string{"status"}, []string{"LARDER_JSON=perhaps"}, `environment LARDER_JSON: "perhaps" is not true or false` + "\n"},
 		"wrong number":                          {[]string{"demo", "--products", "many"}, nil, `--products: "many" is not an integer, or too large` + "\n"},
 		"neither true nor false":                {[]string{"demo", "--exit=perhaps"}, nil, `--exit: "perhaps" is not true or false` + "\n"},
-		"order alone":                           {[]string{"order"}, nil, "larder order: missing subcommand; use one of:\n  larder order accept-restore\n  larder order list\n  larder order place FILE\n  larder order resolve REF\n"},
+		"order alone":                           {[]string{"order"}, nil, "larder order: missing subcommand; use one of:\n  larder order accept-restore\n  larder order list\n  larder order place FILE\n  larder order resolve REF…\n"},
 		"menu alone":                            {[]string{"menu"}, nil, "larder menu lint FILE|RESTAURANT\n"},
 		"config alone":                          {[]string{"config"}, nil, "larder config print\n"},
 		"help about nothing":                    {[]string{"help", "nonsense"}, nil, `there is no help about "nonsense"`},

@@ -3,7 +3,9 @@ package orders
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -12,6 +14,7 @@ import (
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/jsontext"
+	"larder/internal/menu"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -31,6 +34,7 @@ func (h *Handlers) answerOrder(c *gin.Context, call respond.OrderCall, result or
 	case result.Call.Outcome != ordering.OutcomeDone:
 		return respond.OutcomeProblem(result)
 	case result.Call.Operation == upstream.OpCreate:
+		c.Writer.Header()["Location"] = []string{"/v1/orders/" + url.PathEscape(result.Record.OrderID)}
 		respond.JSONText(c, http.StatusCreated, appendPlaced(make([]byte, 0, 256), result.Record))
 		return nil
 	default:
@@ -43,6 +47,12 @@ func appendPlaced(dst []byte, record ordering.Record) []byte {
 	dst = appendText(append(dst, `{"result":{"ref":`...), record.Ref)
 	dst = appendText(append(dst, `,"orderID":`...), record.OrderID)
 	dst = respond.Number(record.Total).Append(append(dst, `,"total":`...))
+	dst = append(dst, `,"expectedAt":`...)
+	if record.ExpectedAt.IsZero() {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(menu.AppendTime(append(dst, '"'), record.ExpectedAt), '"')
+	}
 	dst = appendText(append(dst, `,"state":`...), string(ordering.StatePlaced))
 	return append(dst, "}}"...)
 }
@@ -71,6 +81,8 @@ func changedView(changed ordering.Result) any {
 func (h *Handlers) Note(c *gin.Context, call respond.OrderCall, result ordering.Result, err error) {
 	outcome := string(result.Call.Outcome)
 	switch {
+	case err != nil && refusedRef(err) != "":
+		outcome = string(ordering.OutcomeRefused)
 	case err != nil:
 		outcome = refusalOf(respond.ProblemOf(err).Code)
 	case result.Call.Outcome == ordering.OutcomeDone:
@@ -108,7 +120,11 @@ func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome stri
 		} else {
 			fields["error"] = err.Error()
 		}
-		line.Warn("order request failed before a call was made")
+		if refusedRef(err) != "" {
+			line.Warn("the ordering service refused an order, and its new menu shows why")
+		} else {
+			line.Warn("order request failed before a call was made")
+		}
 		return
 	}
 	setField(fields, "menuVersion", record.MenuVersion)
@@ -124,6 +140,14 @@ func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome stri
 		fields["status"], fields["code"] = said.Status, said.Code
 	}
 	line.Warn("order call not done, or its outcome is unknown")
+}
+
+// refusedRef returns the ref of a refused order whose refusal a newer menu explains (policy O18), or "".
+func refusedRef(err error) string {
+	if invalid, ok := errors.AsType[*ordering.InvalidError](err); ok {
+		return invalid.Ref
+	}
+	return ""
 }
 
 // setField sets a field of a line. It keeps an equal value of the line before, because a new one is a heap allocation.

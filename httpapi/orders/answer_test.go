@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/go-cmp/cmp"
@@ -134,14 +135,19 @@ func TestPlacedBodyIsThatOfEncodingJSON(t *testing.T) {
 		Ref     string         `json:"ref"`
 		OrderID string         `json:"orderID"`
 		Total   respond.Number `json:"total"`
+		At      *string        `json:"expectedAt"`
 		State   ordering.State `json:"state"`
 	}
 	totals := []decimal.NullDecimal{{}, decimal.NewNullDecimal(decimal.RequireFromString("210.40")), decimal.NewNullDecimal(decimal.New(1, 30))}
 	ids := []string{"", "1001", "a \"b\"\\", "<b>&amp;</b>", "заказ", "\u2028\u2029", "\xff\ufffd", "\x00\b\f\n\r\t\x1f\x7f", "🍲"}
-	for _, id := range ids {
+	for n, id := range ids {
 		for _, total := range totals {
 			record := ordering.Record{Ref: "01K0000000000000000000000R", OrderID: id, Total: total, State: ordering.StateClosed}
-			want, err := json.Marshal(respond.Result{Result: view{record.Ref, id, respond.Number(total), ordering.StatePlaced}})
+			if n%2 == 0 {
+				record.ExpectedAt = time.Date(2026, 5, 1, 15, 30, 0, 7_654_321, time.FixedZone("", 3*3600))
+			}
+			at := menu.TimeOrNull(record.ExpectedAt)
+			want, err := json.Marshal(respond.Result{Result: view{record.Ref, id, respond.Number(total), at, ordering.StatePlaced}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,13 +8,12 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/shopspring/decimal"
-	"github.com/sirupsen/logrus"
 
-	"larder/httpapi/audit"
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/httpapi/visible"
 	"larder/internal/menu"
+	"larder/internal/upstream"
 	"larder/ordering"
 )
 
@@ -41,7 +40,9 @@ func (h *Handlers) List(c *gin.Context) error {
 	}
 	list := respond.Page[listedOrder]{Result: make([]listedOrder, len(records)), Next: respond.NextPage(next)}
 	for i, record := range records {
-		list.Result[i] = listedOrder{newRecordView(record), visible.Name(h.deps.Directory, h.deps.Replica, record.Restaurant)}
+		if list.Result[i], err = h.listed(c.Request.Context(), record); err != nil {
+			return err
+		}
 	}
 	return respond.JSON(c, http.StatusOK, list)
 }
@@ -51,7 +52,37 @@ type listedOrder struct {
 	recordView
 	// RestaurantName is the restaurant's name. It is null if the restaurant is no longer
 	// configured, and for an order that larder did not place.
-	RestaurantName *string `json:"restaurantName"`
+	RestaurantName *string      `json:"restaurantName"`
+	Unknown        *unknownView `json:"unknown"` // null unless an outcome is unknown
+}
+
+// unknownView is what a person needs to find out about an unknown outcome. Its fields are null if they are not known.
+type unknownView struct {
+	Operation       ordering.Operation `json:"operation"`
+	Status          *int               `json:"status"` // of the ordering service's last response
+	Code            *string            `json:"code"`
+	Msg             *string            `json:"msg"`
+	RestaurantPhone *string            `json:"restaurantPhone"`
+	GuestPhone      *string            `json:"guestPhone"` // while the guest data is kept
+}
+
+func (h *Handlers) listed(ctx context.Context, record ordering.Record) (listedOrder, error) {
+	view := listedOrder{newRecordView(record), visible.Name(h.deps.Directory, h.deps.Replica, record.Restaurant), nil}
+	call, busy := record.Busy()
+	if !busy || call.Outcome != ordering.OutcomeUnknown {
+		return view, nil
+	}
+	restaurant, _ := h.deps.Directory.Restaurant(record.Restaurant)
+	view.Unknown = &unknownView{Operation: call.Operation, RestaurantPhone: respond.OrNull(restaurant.Phone)}
+	if said := call.Answer; said != nil {
+		view.Unknown.Status, view.Unknown.Code, view.Unknown.Msg = respond.OrNull(said.Status), respond.OrNull(said.Code), respond.OrNull(said.Msg)
+	}
+	create, _ := record.Last(upstream.OpCreate)
+	body, err := h.sent(ctx, record, create.Number)
+	var order struct{ Guest struct{ Phone string } } // the names ignore case, as those of the service may differ in it
+	_ = json.Unmarshal(body, &order)                 // without a body, or with another kind of phone, the number is not known
+	view.Unknown.GuestPhone = respond.OrNull(order.Guest.Phone)
+	return view, err
 }
 
 // opsOrderView is a record with everything that an operator needs to resolve it.
@@ -102,9 +133,13 @@ func (h *Handlers) Details(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	listed, err := h.listed(c.Request.Context(), record)
+	if err != nil {
+		return err
+	}
 	restaurant, _ := h.deps.Directory.Restaurant(record.Restaurant)
 	view := opsOrderView{
-		listedOrder:       listedOrder{newRecordView(record), visible.Name(h.deps.Directory, h.deps.Replica, record.Restaurant)},
+		listedOrder:       listed,
 		RestaurantPhone:   respond.OrNull(restaurant.Phone),
 		RestaurantAddress: respond.OrNull(restaurant.Address),
 		Calls:             make([]callView, len(record.Calls)),
@@ -150,45 +185,6 @@ func newCallView(call ordering.Call) callView {
 		}
 	}
 	return view
-}
-
-// Resolve answers POST /v1/ops/orders/{ref}/resolve: an operator's resolution of an unknown outcome (policy O12).
-func (h *Handlers) Resolve(c *gin.Context) error {
-	body, err := respond.ReadJSON(c, nil)
-	if err != nil {
-		return err
-	}
-	resolution, err := readResolution(body)
-	if err != nil {
-		return err
-	}
-	who := auth.CallerOf(c)
-	resolution.Connections, resolution.Ref = h.deps.Directory.Connections(who.Viewer()), respond.Param(c, "ref")
-	resolution.By, resolution.RequestID = who.Client, respond.RequestID(c)
-	resolved, err := h.deps.Orders.Resolve(c.Request.Context(), resolution)
-	if err != nil {
-		return resolutionProblem(err)
-	}
-	h.deps.Log.WithFields(logrus.Fields{
-		"event":      "order.resolved",
-		"ref":        resolved.Record.Ref,
-		"orderID":    resolved.Record.OrderID,
-		"requestId":  respond.RequestID(c),
-		"client":     who.Client,
-		"connection": resolved.Record.Connection,
-		"operation":  resolution.Operation,
-		"resolution": resolution.Resolution,
-		"outcome":    resolved.Call.Outcome,
-		"state":      resolved.Record.State,
-	}).Info("an order's unknown outcome was resolved")
-	h.deps.Audit.Add(c, audit.Entry{
-		Action:     audit.Resolve,
-		Connection: respond.OrNull(resolved.Record.Connection),
-		Restaurant: respond.OrNull(resolved.Record.Restaurant),
-		Ref:        &resolved.Record.Ref,
-		Detail:     audit.Detail(string(resolution.Operation) + ": " + string(resolution.Resolution)),
-	})
-	return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(resolved.Record)})
 }
 
 // recordView is an order in the API. Unknown values are null.

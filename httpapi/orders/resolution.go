@@ -2,6 +2,8 @@ package orders
 
 import (
 	"errors"
+	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"larder/httpapi/respond"
@@ -11,14 +13,15 @@ import (
 	"larder/ordering/violation"
 )
 
-// maxNote limits the characters of an operator's note.
-const maxNote = 1000
+const (
+	maxNote = 1000 // characters of an operator's note
+	maxRefs = 100  // orders that one request resolves
+)
 
-// readResolution reads {"operation", "outcome", "orderID", "note"}. The names ignore case and
-// underscores. Package ordering checks whether the values fit together.
-func readResolution(body []byte) (ordering.ResolveRequest, error) {
+// readResolution reads {"operation", "outcome", "orderID", "note"}, and for several orders "refs" instead of
+// "orderID". The names ignore case and underscores. Package ordering checks whether the values fit together.
+func readResolution(body []byte, several bool) (resolution ordering.ResolveRequest, refs []string, err error) {
 	var (
-		resolution ordering.ResolveRequest
 		violations []violation.Violation
 		unknown    error
 	)
@@ -35,11 +38,20 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 		"orderid":   func(text string) { resolution.OrderID = text },
 		"note":      func(text string) { resolution.Note = text },
 	}
+	names := "operation, outcome, orderID and note"
+	if several {
+		delete(fields, "orderid")
+		names = "refs, operation, outcome and note"
+	}
 	for name := range reader.Members() {
 		folded, kind := jsontext.FoldName(name), reader.Kind()
+		if several && folded == "refs" {
+			refs = readRefs(&reader, "/"+name, violate)
+			continue
+		}
 		set, known := fields[folded]
 		if !known {
-			unknown = respond.InvalidParameter(name, "is an unknown field; the fields are operation, outcome, orderID and note")
+			unknown = respond.InvalidParameter(name, "is an unknown field; the fields are "+names)
 			continue
 		}
 		text, ok := "", true
@@ -59,17 +71,57 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 		}
 	}
 	if err := reader.Err(); err != nil {
-		return ordering.ResolveRequest{}, err
+		return ordering.ResolveRequest{}, nil, err
+	}
+	if several && len(refs) == 0 && violations == nil {
+		violate("/refs", violation.FieldRequired, violation.Params{"field": "refs"})
 	}
 	if violations != nil {
-		return resolution, notResolvable(violations, nil)
+		return resolution, nil, notResolvable(violations, nil)
 	}
 	notCreated := resolution.Resolution == ordering.ResolvedNotDone || resolution.Resolution == ordering.ResolvedRetry
 	if resolution.Operation == upstream.OpCreate && resolution.OrderID != "" && notCreated {
 		// This mistake could not be undone: an operator who knows the orderID has found the order.
 		unknown = respond.InvalidParameter("orderID", "is only allowed with the outcome done: an order that was not created has no orderID")
 	}
-	return resolution, unknown
+	return resolution, refs, unknown
+}
+
+// readRefs reads the list of orders, each of them once.
+func readRefs(reader *jsontext.Reader, path string, violate func(string, violation.Code, violation.Params)) (refs []string) {
+	if kind := reader.Kind(); kind != jsontext.KindArray { // Elements skips it
+		violate(path, violation.TypeMismatch, violation.Params{"want": jsontext.KindArray.String(), "got": kind.String()})
+	}
+	for i := range reader.Elements() {
+		kind := reader.Kind()
+		ref, ok := reader.Text()
+		switch {
+		case i == maxRefs:
+			violate(path, violation.LimitExceeded, violation.Params{"limit": maxRefs})
+		case i > maxRefs:
+		case !ok:
+			violate(path+"/"+strconv.Itoa(i), violation.TypeMismatch, violation.Params{"want": jsontext.KindString.String(), "got": kind.String()})
+		case !slices.Contains(refs, ref):
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
+// onlyOneByOne returns the problem of a resolution that is not possible for several orders, or nil.
+func onlyOneByOne(r *ordering.ResolveRequest) error {
+	creates := r.Operation == upstream.OpCreate
+	if r.Resolution != ordering.ResolvedRetry && (r.Resolution != ordering.ResolvedDone || !creates) {
+		return nil
+	}
+	allowed := []string{string(ordering.ResolvedNotDone), string(ordering.ResolvedDone)}
+	if creates {
+		allowed = allowed[:1]
+	}
+	wrong := violation.New("/outcome", violation.ValueNotAllowed, violation.Params{"allowed": allowed}, violation.English)
+	return respond.Invalid("several orders can be resolved at once as not_done, or as done for pay, complete and reject; a created order "+
+		"that is done needs its own orderID, and an order needs a look before it is sent again: use POST /v1/ops/orders/{ref}/resolve",
+		[]violation.Violation{wrong}, false, nil)
 }
 
 func notResolvable(violations []violation.Violation, cause error) error {

@@ -32,7 +32,11 @@ func orderProblem(err error) *Problem {
 	)
 	switch {
 	case errors.As(err, &invalid):
-		return Invalid("the order is not valid; see errors", invalid.Violations, invalid.More, nil)
+		p := Invalid("the order is not valid; see errors", invalid.Violations, invalid.More, nil)
+		if p.Ref = invalid.Ref; p.Ref != "" { // policy O18
+			p.Msg = "the ordering service refused the order, because its menu has changed; nothing was placed; see errors, or send the order again"
+		}
+		return p
 	case errors.As(err, &reused):
 		return conflictProblem(CodeIdempotencyKeyReused, reused.Ref, 0, nil,
 			"the Idempotency-Key was already used for another request; nothing was sent; use a new key")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"larder/httpapi/auth"
 	"larder/internal/client"
 	"larder/internal/setting"
 	"larder/internal/upstream"
@@ -72,6 +73,17 @@ type OrderRecord struct {
 	RestaurantPhone   string      `json:"restaurantPhone"`
 	RestaurantAddress string      `json:"restaurantAddress"`
 	Calls             []orderCall `json:"calls"`
+
+	// Unknown is set for an order with an unknown outcome.
+	Unknown *unknownOutcome `json:"unknown"`
+}
+
+// unknownOutcome is what a person needs to find out about an unknown outcome.
+type unknownOutcome struct {
+	Status          json.Number `json:"status"`
+	Code            string      `json:"code"`
+	RestaurantPhone string      `json:"restaurantPhone"`
+	GuestPhone      string      `json:"guestPhone"`
 }
 
 // StateText describes the order's state, including payment and unknown changes.
@@ -111,12 +123,22 @@ func (env *Environment) printOrderList(page client.Envelope[[]OrderRecord]) {
 		env.Out.Println("no orders")
 		return
 	}
-	rows := [][]string{{"REF", "ORDER", "STATE", "TOTAL", "RESTAURANT", "CREATED", "CLIENT"}}
+	heads := []string{"REF", "ORDER", "STATE", "TOTAL", "RESTAURANT", "CREATED", "CLIENT"}
+	unknown := slices.ContainsFunc(page.Result, func(order OrderRecord) bool { return order.Unknown != nil })
+	if unknown {
+		heads = append(heads, "RESPONSE", "PHONE", "GUEST PHONE")
+	}
+	rows := [][]string{heads}
 	for _, order := range page.Result {
-		rows = append(rows, []string{
+		row := []string{
 			order.Ref, cmp.Or(order.OrderID, "-"), order.StateText(), Number(order.Total),
 			cmp.Or(order.Restaurant, "-"), order.CreatedAt, order.Client,
-		})
+		}
+		if u := cmp.Or(order.Unknown, &unknownOutcome{}); unknown {
+			response := joined(" ", u.Status.String(), u.Code)
+			row = append(row, cmp.Or(response, "-"), cmp.Or(u.RestaurantPhone, "-"), cmp.Or(u.GuestPhone, "-"))
+		}
+		rows = append(rows, row)
 	}
 	env.Out.table(rows)
 	if page.Next != nil {
@@ -125,10 +147,13 @@ func (env *Environment) printOrderList(page client.Envelope[[]OrderRecord]) {
 }
 
 func orderResolveCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder order", "resolve REF", func(cmd *cobra.Command, args []string) error {
-		body, err := resolutionBody(cmd)
+	cmd := NewCommand("larder order", "resolve REF…", func(cmd *cobra.Command, args []string) error {
+		body, err := resolutionBody(cmd, args)
 		if err != nil {
 			return err
+		}
+		if len(args) > 1 {
+			return resolveOrders(cmd, env, body)
 		}
 		return operate(cmd, env, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(args[0])+"/resolve", body, env.printOrder)
 	})
@@ -140,21 +165,59 @@ func orderResolveCommand(env *Environment) *cobra.Command {
 	return cmd
 }
 
+// resolveOrders resolves several orders. It fails if an order was skipped.
+func resolveOrders(cmd *cobra.Command, env *Environment, body []byte) error {
+	type resolved struct {
+		Ref      string `json:"ref"`
+		Resolved bool   `json:"resolved"`
+		State    string `json:"state"`
+		Msg      string `json:"msg"`
+	}
+	daemon, err := target(cmd, env, auth.ScopeOps)
+	if err != nil {
+		return err
+	}
+	answer, err := daemon.Call(cmd.Context(), http.MethodPost, "/v1/ops/orders/resolve", body)
+	if err != nil {
+		return err
+	}
+	var all []resolved
+	if err := answer.Result(&all); err != nil {
+		return err
+	}
+	err = env.Show(cmd, answer.Body, func() {
+		for _, one := range all {
+			if one.Resolved {
+				env.Out.Printf("%s: resolved, the order is %s\n", one.Ref, one.State)
+			} else {
+				env.Out.Printf("%s: skipped: %s\n", one.Ref, one.Msg)
+			}
+		}
+	})
+	return reported(err, slices.ContainsFunc(all, func(one resolved) bool { return !one.Resolved }))
+}
+
 // resolutionBody returns the body of the request.
-func resolutionBody(cmd *cobra.Command) ([]byte, error) {
+func resolutionBody(cmd *cobra.Command, refs []string) ([]byte, error) {
 	operation, outcome, orderID := StringFlag(cmd, "operation"), StringFlag(cmd, "outcome"), StringFlag(cmd, "order-id")
 	err := cmp.Or(oneOf("operation", operation, operationNames()), oneOf("outcome", outcome, resolutionNames()))
 	switch done := outcome == string(ordering.ResolvedDone); {
 	case err != nil:
 		return nil, err
+	case len(refs) > 1 && (outcome == string(ordering.ResolvedRetry) || done && operation == string(upstream.OpCreate)):
+		return nil, &usageError{"several orders can be resolved at once as not_done, or as done for pay, complete and reject; " +
+			"resolve the others one by one"}
 	case operation != string(upstream.OpCreate):
 	case done && orderID == "":
 		return nil, &usageError{"--order-id is required: for a created order, pass the order id of the ordering service"}
 	case !done && orderID != "":
 		return nil, &usageError{"--order-id is allowed only with --outcome done"}
 	}
-	body := map[string]string{"operation": operation, "outcome": outcome, "orderID": orderID, "note": StringFlag(cmd, "note")}
-	maps.DeleteFunc(body, func(_, value string) bool { return value == "" })
+	body := map[string]any{"operation": operation, "outcome": outcome, "orderID": orderID, "note": StringFlag(cmd, "note")}
+	maps.DeleteFunc(body, func(_ string, value any) bool { return value == "" })
+	if len(refs) > 1 {
+		body["refs"] = refs
+	}
 	return json.Marshal(body)
 }
 

@@ -22,8 +22,8 @@ func TestOrderList(t *testing.T) {
 		asked = r.URL.RawQuery
 		clitest.Says(200, `{"result":[`+someOrder+`],"next":"abc"}`)(w, r)
 	}})
-	got := larder(t, clitest.AsOps(base, "order", "list", "--state", "unknown", "--connection", "second", "--limit", "7")...)
-	if got.Status != StatusDone || asked != "connection=second&limit=7&state=unknown" {
+	got := larder(t, clitest.AsOps(base, "order", "list", "--state", "placed", "--connection", "second", "--limit", "7")...)
+	if got.Status != StatusDone || asked != "connection=second&limit=7&state=placed" {
 		t.Fatalf("order list: %+v after asking %q", got, asked)
 	}
 	for _, part := range []string{"REF", ref, "765", "placed, pay unknown", "640", "one", "storefront", "there are more"} {
@@ -138,6 +138,51 @@ func TestOrderResolve(t *testing.T) {
 		if got := larder(t, clitest.AsOps(base, args...)...); got.Status != StatusUsage {
 			t.Errorf("%v: %+v, want 2", args, got)
 		}
+	}
+}
+
+// The list of unknown orders has what is needed to ask about each of them.
+func TestOrderListOfUnknownOutcomes(t *testing.T) {
+	t.Parallel()
+	unknown := strings.Replace(someOrder, `"payments":[]`, `"payments":[],"restaurantName":"Bistro","unknown":{"operation":"pay","status":500,"code":"POS_DOWN",
+ "msg":"no till","restaurantPhone":"+351 22 000","guestPhone":"+7900\u001b[2J"}`, 1)
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{"GET /v1/ops/orders": clitest.Says(200, `{"result":[`+unknown+`],"next":null}`)})
+	got := larder(t, clitest.AsOps(base, "order", "list", "--state", "unknown")...)
+	for _, part := range []string{"GUEST PHONE", ref, "765", "pay unknown", "500 POS_DOWN", "one", "+351 22 000", `+7900\x1b[2J`} {
+		if got.Status != StatusDone || !strings.Contains(got.Out, part) {
+			t.Errorf("no %q in %+v", part, got)
+		}
+	}
+}
+
+func TestOrderResolveSeveral(t *testing.T) {
+	t.Parallel()
+	var sent []byte
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{"POST /v1/ops/orders/resolve": func(w http.ResponseWriter, r *http.Request) {
+		sent, _ = io.ReadAll(r.Body)
+		clitest.Says(200, `{"result":[{"ref":"A","resolved":true,"state":"refused","code":null,"msg":null},
+ {"ref":"B","resolved":false,"state":null,"code":"order_state","msg":"there is nothing to resolve"}]}`)(w, r)
+	}})
+	resolve := func(args ...string) clitest.Outcome {
+		return larder(t, clitest.AsOps(base, append([]string{"order", "resolve", "A", "B"}, args...)...)...)
+	}
+	got := resolve("--outcome", "not_done", "--note", "all asked")
+	if want := "A: resolved, the order is refused\nB: skipped: there is nothing to resolve\n"; got.Status != StatusFailed || got.Out != want {
+		t.Errorf("order resolve: %+v, want 1 and\n%s", got, want)
+	}
+	if want := `{"note":"all asked","operation":"create","outcome":"not_done","refs":["A","B"]}`; string(sent) != want {
+		t.Errorf("sent %s, want %s", sent, want)
+	}
+	if got := resolve("--outcome", "not_done", "--json"); got.Status != StatusFailed || !strings.Contains(got.Out, "order_state") {
+		t.Errorf("--json: %+v", got)
+	}
+	for _, args := range [][]string{{"--outcome", "done", "--order-id", "7"}, {"--outcome", "send_again"}, {"--outcome", "send_again", "--operation", "pay"}} {
+		if got := resolve(args...); got.Status != StatusUsage || !strings.Contains(got.Err, "resolve the others one by one") {
+			t.Errorf("order resolve A B %v: %+v, want 2", args, got)
+		}
+	}
+	if got := larder(t, clitest.AsOps(base, "order", "resolve", "--outcome", "not_done")...); got.Status != StatusUsage {
+		t.Errorf("order resolve without a REF: %+v, want 2", got)
 	}
 }
 

@@ -63,12 +63,15 @@ func NewCommand(parent, use string, run func(cmd *cobra.Command, args []string) 
 	}
 }
 
-// argsOf accepts the arguments of a use: FILE is required, [FILE] is optional, and [FILE…] is a list.
+// argsOf accepts the arguments of a use: FILE is required, [FILE] is optional, and [FILE…] and FILE… are lists.
 func argsOf(arguments string) cobra.PositionalArgs {
 	least, most := 0, 0
 	for word := range strings.FieldsSeq(strings.TrimSuffix(arguments, "--config FILE")) {
 		if strings.HasSuffix(word, "…]") {
 			return cobra.ArbitraryArgs
+		}
+		if strings.HasSuffix(word, "…") {
+			return cobra.MinimumNArgs(1)
 		}
 		if most++; !strings.HasPrefix(word, "[") {
 			least++

@@ -151,7 +151,7 @@ func (c *codec) call(call *ordering.Call) {
 	c.text("fingerprint", &call.Fingerprint)
 	c.text("key", &call.Key)
 	c.text("specID", &call.SpecID)
-	c.bool("derived", &call.Derived)
+	c.keyState(call)
 	c.time("started", &call.StartedAt, false)
 	c.time("ended", &call.EndedAt, true)
 	list(c, "attempts", &call.Attempts, (*codec).attempt)
@@ -168,6 +168,20 @@ func (c *codec) call(call *ordering.Call) {
 	case upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject:
 	default:
 		c.corrupt("operation")
+	}
+}
+
+// keyState is one number: Recheck × 2, and 1 more for a derived key.
+func (c *codec) keyState(call *ordering.Call) {
+	n := int64(2 * call.Recheck)
+	if call.Derived {
+		n++
+	}
+	if integer(c, "derived", &n); n < 0 || n/2 > int64(ordering.RecheckExplained) {
+		c.corrupt("derived")
+	}
+	if c.reading {
+		call.Derived, call.Recheck = n%2 == 1, ordering.Recheck(n/2)
 	}
 }
 

@@ -31,6 +31,7 @@
 -- ARGV[11]  the number of checks
 -- ARGV[12 ..] two words for each check: last, value. The bytes 0 to last of the
 --           string must be the value; with last = its length, the whole string.
+--           With last "until", value is a time in milliseconds that must not have passed.
 -- then the steps of the transaction, each with its words:
 --   record      head tail EXPIRY  set the record of an order: head, the time of the commit, tail
 --   set         value EXPIRY      set a string
@@ -125,7 +126,11 @@ end
 for _ = 1, tonumber(words[11]) do
   keyAt = keyAt + 1
   local last, value = nextWord(), nextWord()
-  if call("GETRANGE", keys[keyAt], "0", last) ~= value then
+  if last == "until" then
+    if less(value, now) then
+      return "0"
+    end
+  elseif call("GETRANGE", keys[keyAt], "0", last) ~= value then
     return "0"
   end
 end

@@ -118,6 +118,9 @@ func (j *Journal) endCall(
 	if repeated != nil {
 		e.Outcome = ordering.OutcomeUnknown
 	}
+	if e.Recheck && e.Outcome == ordering.OutcomeRefused && call.Key != "" {
+		call.Recheck = ordering.RecheckRunning
+	}
 	c.setOutcome(call, e.Outcome, releasesKey(call, e.Outcome))
 	return c, repeated, nil
 }
@@ -257,7 +260,8 @@ func (c *tx) setState(state ordering.State) {
 
 // releasesKey reports whether the key of a call can be used again after this outcome (policy O7).
 func releasesKey(call ordering.Call, outcome ordering.Outcome) bool {
-	return outcome == ordering.OutcomeNotSent || outcome == ordering.OutcomeRefused && call.Derived
+	freed := call.Derived || call.Recheck == ordering.RecheckExplained
+	return outcome == ordering.OutcomeNotSent || outcome == ordering.OutcomeRefused && freed
 }
 
 // abortedTTL is the time for which Redis keeps the mark of an aborted CallSpec. A Begin that

@@ -49,6 +49,11 @@ func (w *writer) keyOwner(ctx context.Context, connection, key string) (value st
 	if err != nil {
 		return "", nil, 0, err
 	}
+	if taken, _ := owner.Call(call); taken.Recheck == ordering.RecheckRunning {
+		if owner, err = w.withoutOverdueRecheck(ctx, owner, call); err != nil {
+			return "", nil, 0, err
+		}
+	}
 	if taken, ok := owner.Call(call); !ok || taken.Key != key || releasesKey(taken, taken.Outcome) {
 		return value, nil, 0, nil // freed since the key was read
 	}

@@ -172,6 +172,12 @@ func (c *tx) check(key, value string) {
 	c.checks = append(c.checks, strconv.Itoa(len(value)), value) // one more byte than the value has
 }
 
+// notAfter makes the transaction fail after a time, by Redis's clock.
+func (c *tx) notAfter(t time.Time) {
+	c.checked = append(c.checked, c.state) // each check has a key
+	c.checks = append(c.checks, "until", c.number(epoch(t)))
+}
+
 func (c *tx) step(name, key string, words ...string) {
 	c.stepKeys = append(c.stepKeys, key)
 	c.steps = append(append(c.steps, name), words...)

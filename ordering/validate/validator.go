@@ -24,7 +24,7 @@ type Validator struct {
 	checks      sync.Pool // of *validation, for their buffers
 }
 
-// New returns a Validator with a valid cfg. It calls clock once for each order.
+// New returns a Validator with a valid cfg. It calls clock once for each order without Request.At.
 func New(cfg Config, clock func() time.Time) *Validator {
 	v := &Validator{cfg: cfg, clock: clock, general: newRules(cfg, nil)}
 	v.checks.New = func() any { return new(validation) }
@@ -106,6 +106,8 @@ type Request struct {
 	Restaurant menu.RestaurantID
 	Version    int64 // version of the Catalogue
 	Catalogue  *menu.Catalogue
+	// At is the time at which the order is checked; zero means now.
+	At time.Time
 	// Input is the order. Check ignores it and uses the Input of its Order.
 	Input
 }
@@ -174,7 +176,10 @@ type validation struct {
 }
 
 func (c *validation) start(v *Validator, req Request) {
-	c.Request, c.rules, c.now, c.work = req, v.rules(req.Restaurant), v.clock(), assignmentWork
+	c.Request, c.rules, c.now, c.work = req, v.rules(req.Restaurant), req.At, assignmentWork
+	if c.now.IsZero() {
+		c.now = v.clock()
+	}
 	c.violations.Language, c.itemsReady, c.unchecked = req.Language, false, none
 	c.lines, c.total, c.expectedAt = c.lines[:0], amount{}, time.Time{}
 }

@@ -57,6 +57,7 @@ func Run(t *testing.T, open Open) {
 		{"Key", s.key},
 		{"Abort", s.abort},
 		{"Finish", s.finish},
+		{"Recheck", s.recheck},
 		{"Contradiction", s.contradiction},
 		{"Sweep", s.sweep},
 		{"Resolve", s.resolve},

@@ -33,20 +33,21 @@ type Method string
 
 // The methods.
 const (
-	MethodWatch    Method = "Watch"
-	MethodAccept   Method = "Accept"
-	MethodRecreate Method = "Recreate"
-	MethodReady    Method = "Ready"
-	MethodLookup   Method = "Lookup"
-	MethodBegin    Method = "Begin"
-	MethodAbort    Method = "Abort"
-	MethodFinish   Method = "Finish"
-	MethodResolve  Method = "Resolve"
-	MethodSweep    Method = "Sweep"
-	MethodOrder    Method = "Order"
-	MethodRecord   Method = "Record"
-	MethodBody     Method = "Body"
-	MethodList     Method = "List"
+	MethodWatch      Method = "Watch"
+	MethodAccept     Method = "Accept"
+	MethodRecreate   Method = "Recreate"
+	MethodReady      Method = "Ready"
+	MethodLookup     Method = "Lookup"
+	MethodBegin      Method = "Begin"
+	MethodAbort      Method = "Abort"
+	MethodFinish     Method = "Finish"
+	MethodEndRecheck Method = "EndRecheck"
+	MethodResolve    Method = "Resolve"
+	MethodSweep      Method = "Sweep"
+	MethodOrder      Method = "Order"
+	MethodRecord     Method = "Record"
+	MethodBody       Method = "Body"
+	MethodList       Method = "List"
 )
 
 // Failure is how a call of the journal fails.

@@ -14,7 +14,7 @@ import (
 func (m *Memory) Begin(ctx context.Context, o ordering.CallSpec) (record ordering.Record, err error) {
 	err = m.do(ctx, MethodBegin, func(now time.Time) error {
 		s := m.store(o.Connection)
-		if err := s.free(o.Key); err != nil {
+		if err := s.free(o.Key, now); err != nil {
 			return err
 		}
 		if m.compare(o.Connection, now); o.Operation == upstream.OpCreate && !m.paused[o.Connection].IsZero() {
@@ -46,12 +46,12 @@ func (m *Memory) Begin(ctx context.Context, o ordering.CallSpec) (record orderin
 }
 
 // free returns an error if the key is taken.
-func (s *connectionStore) free(key string) error {
+func (s *connectionStore) free(key string, now time.Time) error {
 	k, ok := s.keys[key]
 	if key == "" || !ok {
 		return nil
 	}
-	return &ordering.KeyTakenError{Record: clone(s.entries[k.ref].record), Call: k.call}
+	return &ordering.KeyTakenError{Record: s.owner(k, now), Call: k.call}
 }
 
 // opened returns the entry for a new call: a new one, or that of the order if it

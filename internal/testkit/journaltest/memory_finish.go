@@ -26,6 +26,41 @@ func (m *Memory) Finish(ctx context.Context, result ordering.CallResult) (record
 	return given(record, err)
 }
 
+// EndRecheck ends the recheck of a refused create.
+func (m *Memory) EndRecheck(ctx context.Context, connection, ref string, number int, explained bool) error {
+	return m.do(ctx, MethodEndRecheck, func(now time.Time) error {
+		s := m.store(connection)
+		e, call := s.call(ref, number)
+		switch {
+		case e == nil:
+			return ordering.ErrNoOrder
+		case call == nil || call.Recheck != ordering.RecheckRunning || explained && recheckOver(call, now):
+			return ordering.ErrRecheckOver
+		}
+		call.Recheck, e.record.UpdatedAt = ordering.RecheckNone, now
+		if explained {
+			call.Recheck = ordering.RecheckExplained
+			s.release(call.Key, ref, number)
+		}
+		return nil
+	})
+}
+
+func recheckOver(call *ordering.Call, now time.Time) bool {
+	return now.After(call.EndedAt.Add(ordering.RecheckTime))
+}
+
+// owner returns the record of a key's owner. A recheck that is over does not show.
+func (s *connectionStore) owner(k keyOwner, now time.Time) ordering.Record {
+	record := clone(s.entries[k.ref].record)
+	for i := range record.Calls {
+		if call := &record.Calls[i]; call.Recheck == ordering.RecheckRunning && recheckOver(call, now) {
+			call.Recheck = ordering.RecheckNone
+		}
+	}
+	return record
+}
+
 // Recreate writes a lost call, and its record.
 func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int, body []byte) (r ordering.Record, n int, err error) {
 	err = m.do(ctx, MethodRecreate, func(now time.Time) error {
@@ -68,7 +103,7 @@ func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int
 // recreate restores the key of a lost call, unless another call has it.
 func (s *connectionStore) recreate(e *entry, call ordering.Call, retention Retention, now time.Time) {
 	if _, ok := s.keys[call.Key]; ok || call.Key == "" || call.Outcome == ordering.OutcomeNotSent ||
-		call.Outcome == ordering.OutcomeRefused && call.Derived ||
+		call.Outcome == ordering.OutcomeRefused && (call.Derived || call.Recheck == ordering.RecheckExplained) ||
 		call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry {
 		return
 	}
@@ -163,6 +198,9 @@ func (e *entry) end(s *connectionStore, call *ordering.Call, result ordering.Cal
 		call.Answer = cloneAnswer(result.Answer)
 	}
 	call.Outcome, call.EndedAt = result.Outcome, now
+	if result.Recheck && result.Outcome == ordering.OutcomeRefused && call.Key != "" {
+		call.Recheck = ordering.RecheckRunning
+	}
 	e.record.UpdatedAt = now
 	e.applyOutcome(s, call, result.OrderID)
 	what := e.sent[call.Number]

@@ -16,13 +16,13 @@ import (
 func (m *Memory) Lookup(
 	ctx context.Context, connection string, hash func([]byte) string,
 ) (record ordering.Record, call int, err error) {
-	err = m.do(ctx, MethodLookup, func(time.Time) error {
+	err = m.do(ctx, MethodLookup, func(now time.Time) error {
 		s := m.store(connection)
 		k, ok := s.keys[hash(m.secret)]
 		if !ok {
 			return ordering.ErrKeyFree
 		}
-		record, call = clone(s.entries[k.ref].record), k.call
+		record, call = s.owner(k, now), k.call
 		return nil
 	})
 	if err != nil {

@@ -10,9 +10,9 @@ import { sandbox, larder as api } from '../services.mjs';
 
 const bistro = '76439fb3-c0c4-42ca-a269-64f031a6a33b';
 
-/** Places an order whose response is lost. */
-async function placeOrderWithLostResponse() {
-  await sandbox.faults([{ match: { method: 'POST', path: '/orders/api/v1/orders' }, times: 1, do: 'execute_then_reset' }]);
+/** Places an order whose response is lost, or another fault. */
+async function placeOrderWithLostResponse(fault = { do: 'execute_then_reset' }) {
+  await sandbox.faults([{ match: { method: 'POST', path: '/orders/api/v1/orders' }, times: 1, ...fault }]);
   const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'storefront', client_secret: 'storefront-secret' });
   const { access_token: token } = await (await fetch(`${env.LARDER_URL}/connect/token`, { method: 'POST', body: form })).json();
   const response = await fetch(`${env.LARDER_URL}/v1/restaurants/${bistro}/orders`, {
@@ -60,7 +60,7 @@ await scenario({ matrix: false }, async ({ page, larder }) => {
   const order = page.locator(`tr[data-ref="${ref}"]`);
   await order.waitFor();
   await checkVariants('orders');
-  await order.getByRole('link').click();
+  await order.getByRole('link', { name: 'Order without a number' }).click();
   await page.getByRole('link', { name: '+7 900 000-00-00' }).waitFor();
 
   step('the facts for a call to the restaurant');
@@ -84,6 +84,31 @@ await scenario({ matrix: false }, async ({ page, larder }) => {
   await page.getByRole('heading', { level: 1, name: `Order ${sent.orderID}` }).waitFor();
   await page.getByText('spoke with the kitchen').waitFor();
   equal((await api.ops(`/v1/ops/orders/${ref}`)).result.state, 'placed', 'the order after resolving');
+
+  step('several orders that need resolving');
+  const down = { do: 'status', status: 500, body: '{"code":"POS_DOWN","msg":"no till","requestId":"r","errors":null}' };
+  const other = await placeOrderWithLostResponse();
+  const refs = [await placeOrderWithLostResponse(down), await placeOrderWithLostResponse(down)];
+  await page.getByRole('link', { name: /^Orders/ }).click();
+  const row = page.locator(`tr[data-ref="${other}"]`);
+  await row.getByRole('link', { name: '+7 900 000-00-00' }).waitFor();
+  await use(page, row.getByRole('checkbox'), 'Space');
+  await use(page, page.getByRole('button', { name: 'Select code POS_DOWN (2)' }), 'Enter');
+  await page.getByText('3 orders selected').waitFor();
+  await use(page, row.getByRole('checkbox'), 'Space');
+  await page.getByText('2 orders selected').waitFor();
+  await checkVariants('selected orders');
+  await page.getByRole('button', { name: 'Resolve 2 selected orders…' }).click();
+  await dialog.getByRole('radio', { name: /don't have them/ }).check();
+  equal(await dialog.getByRole('radio', { name: /took effect/ }).isDisabled(), true, 'new orders cannot all be done');
+  await dialog.getByLabel(/Reason/).fill('asked all restaurants');
+  await dialog.getByRole('checkbox').check();
+  await checkVariants('resolve several');
+  await dialog.getByRole('button', { name: 'Resolve' }).click();
+  await page.getByText('2 orders resolved.').waitFor();
+  equal((await api.ops(`/v1/ops/orders/${other}`)).result.state, 'unknown', 'the order that was not selected');
+  await api.ops(`/v1/ops/orders/${other}/resolve`, { method: 'POST', body: { operation: 'create', outcome: 'not_done' } });
+  for (const ref of refs) equal((await api.ops(`/v1/ops/orders/${ref}`)).result.state, 'refused', 'an order after resolving');
 
   step('a sync of all restaurants, with its progress');
   await page.getByRole('link', { name: 'Sync all' }).click();

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: eaf4a4dc87633b35ff9bee383436d4e41c007f16dcb23d8ebda1dcd1bd6dda92
-// what follows: fa8013bd013c26dd38b0987cac78a362464337a0e0eabeaf56cf95c20e66b585
+// openapi.yaml: 908924289160f33ce4ffa275c54f774f3273c51d329747d0c455c49cba1fd856
+// what follows: c0b25e40c2447f80b52fd62bd8ac6929cd277db7266fcdfdc552b8355f68bfd8
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -444,6 +444,26 @@ export interface paths {
          * @description Ask the restaurant, then record the outcome.
          */
         post: operations["resolveOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ops/orders/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve several unknown outcomes with one reason
+         * @description Each order is resolved and audited by itself. An order whose outcome is not unknown any more is skipped and named. `done` of a create and `send_again` are possible only for one order.
+         */
+        post: operations["resolveOrders"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1436,6 +1456,7 @@ export interface components {
             restaurantName: string | null;
             state: components["schemas"]["OrderState"];
             total: number | null;
+            unknown: components["schemas"]["UnknownOutcome"];
             /** Format: date-time */
             updatedAt: string | null;
         };
@@ -1566,6 +1587,7 @@ export interface components {
                 restaurantPhone: string | null;
                 state: components["schemas"]["OrderState"];
                 total: number | null;
+                unknown: components["schemas"]["UnknownOutcome"];
                 /** Format: date-time */
                 updatedAt: string | null;
             };
@@ -1729,6 +1751,11 @@ export interface components {
         Payments: components["schemas"]["Payment"][];
         PlacedAnswer: {
             result: {
+                /**
+                 * Format: date-time
+                 * @description The time that larder sent to the ordering service: the order's `expectedAt`, or for `soonest` the time of the request plus `ordering.lead_time`. The restaurant has not promised it. null if the order has no time.
+                 */
+                expectedAt: string | null;
                 /** @description The ordering service's id. */
                 orderID: string;
                 ref: components["schemas"]["Ref"];
@@ -1887,6 +1914,31 @@ export interface components {
              */
             outcome: "done" | "not_done" | "send_again";
         };
+        /** @description One resolution of several orders with an unknown outcome. It cannot be changed. */
+        Resolutions: {
+            /** @description Stored with each order, for example who confirmed it. */
+            note?: string | null;
+            operation: components["schemas"]["Operation"];
+            /**
+             * @description `done` is possible for pay, complete and reject. A created order that is `done` needs its own orderID.
+             * @enum {string}
+             */
+            outcome: "done" | "not_done";
+            /** @description The orders. Each is resolved once. */
+            refs: string[];
+        };
+        ResolvedOrders: {
+            result: {
+                /** @description Why it was skipped, with the codes of the route for one order: `order_state` means that the outcome is not unknown any more. */
+                code: string | null;
+                msg: string | null;
+                ref: string;
+                /** @description false: the order was skipped, and nothing was changed. */
+                resolved: boolean;
+                /** @description The state of a resolved order. */
+                state: components["schemas"]["OrderState"] | null;
+            }[];
+        };
         /** @description A restaurant. The fields of its menu are null until there is one. */
         Restaurant: {
             /** @description The postal address, `restaurants[].address`. */
@@ -1940,7 +1992,7 @@ export interface components {
         };
         /** @description One sync of one restaurant. */
         Run: {
-            /** @description The clients that requested or joined it, in that order. */
+            /** @description The clients that requested or joined it, in that order; `(order)` for a refused order. */
             by: string[];
             /** @description The size of the fetched menu view; 0 if the ordering service answered 304. */
             bytes: number;
@@ -2098,6 +2150,20 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description What a person needs to find out about an unknown outcome; null for other orders. */
+        UnknownOutcome: {
+            /** @description Its code. */
+            code: string | null;
+            /** @description The guest's phone number, until the data of the order expires. */
+            guestPhone: string | null;
+            /** @description Its message. */
+            msg: string | null;
+            operation: components["schemas"]["Operation"];
+            /** @description The phone number in `restaurants[].phone`. */
+            restaurantPhone: string | null;
+            /** @description The status of the ordering service's last response. */
+            status: number | null;
+        } | null;
         ValidationAnswer: {
             /** @description The violations and the total of an order. */
             result: {
@@ -2477,7 +2543,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is not valid (`errors` lists the violations), or the key belongs to another request. Nothing was sent. */
+        /** @description The request is not valid (`errors` lists the violations), or the key belongs to another request. Nothing was placed or changed. With `ref`, the ordering service refused the order, and its new menu shows why. */
         OrderRefused: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -3678,6 +3744,40 @@ export interface operations {
             503: components["responses"]["NotSent"];
         };
     };
+    resolveOrders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Resolutions"];
+            };
+        };
+        responses: {
+            /** @description What was done with each order, in the sequence of `refs`. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResolvedOrders"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["RulesBroken"];
+            500: components["responses"]["Internal"];
+        };
+    };
     listOpsRestaurants: {
         parameters: {
             query?: {
@@ -4852,6 +4952,7 @@ export interface operations {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    Location: components["headers"]["Location"];
                     "X-Request-Id": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };

@@ -28,7 +28,7 @@ export function question({ title, body, yes, danger = false, fields }: Question)
     const dialog = h('dialog', { 'aria-labelledby': 'question' },
       h('form', { method: 'dialog' }, heading, ...body, fields ?? false,
         h('p', { class: 'buttons' },
-          h('button', { type: 'submit', value: 'no', class: 'quiet', autofocus: true }, 'Cancel'),
+          h('button', { type: 'submit', value: 'no', class: 'quiet', autofocus: true, formnovalidate: true }, 'Cancel'),
           h('button', { type: 'submit', value: 'yes', class: danger ? 'danger' : 'main' }, yes))));
     dialog.addEventListener('close', () => {
       dialog.remove();

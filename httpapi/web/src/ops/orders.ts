@@ -1,10 +1,11 @@
 // Orders by state. The default filter shows orders that need resolving.
 
 import { ask, query } from './api';
-import { showError } from './ask';
+import { during, showError } from './ask';
 import { cell, h, pause, put, rowHead, table } from './dom';
-import { badge, count, moment, orderState, price } from './format';
+import { badge, count, moment, orderState, price, telephone } from './format';
 import type { Order, Page } from './model';
+import { resolveSelected } from './resolve';
 import { link, type View } from './view';
 
 const pageSize = 50;
@@ -19,7 +20,9 @@ export const orders: View = async (root, { params, signal }) => {
   const state = params.get('state') ?? 'unknown';
   const cursors: (string | null)[] = [null];
   let page: Page<Order> = { result: [], next: null };
+  const selected = new Set<string>(); // refs; only of the current page
   const list = h('div', { class: 'list' });
+  const bar = h('div', { class: 'selection', role: 'group', 'aria-label': 'Selected orders' });
   const where = h('p', { class: 'where', role: 'status' });
   const previous = h('button', { type: 'button', onclick: () => turn(-1) }, 'Previous page');
   const next = h('button', { type: 'button', onclick: () => turn(1) }, 'Next page');
@@ -27,18 +30,55 @@ export const orders: View = async (root, { params, signal }) => {
     h('nav', { class: 'chips', 'aria-label': 'By state' }, filters.map(([name, words]) =>
       link('/orders' + query({ state: name }), { class: 'chip', ...(name === state ? { 'aria-current': 'true' } : {}) }, words))),
     state === 'unknown' && h('p', {}, 'The ordering service did not confirm whether these orders took effect. Call the restaurant, then record the outcome.'),
-    list, h('div', { class: 'pager' }, previous, where, next));
+    bar, list, h('div', { class: 'pager' }, previous, where, next));
+  const select = (refs: string[], on: boolean) => {
+    for (const ref of refs) if (on) selected.add(ref); else selected.delete(ref);
+    for (const box of list.querySelectorAll<HTMLInputElement>('input[data-key]')) box.checked = selected.has(box.dataset.key ?? '');
+    drawBar();
+  };
+  const resolve = (event: Event) => void during(event.currentTarget as HTMLButtonElement, async () => {
+    const orders = page.result.filter((one) => selected.has(one.ref));
+    if (!await resolveSelected(orders, signal)) return;
+    selected.clear();
+    await load();
+    root.querySelector<HTMLElement>('h1')?.focus();
+  });
+  const resolveButton = h('button', { type: 'button', class: 'main', onclick: resolve });
+  const selectedCount = h('p', { role: 'status' });
+  const selectors = h('div', { class: 'buttons' });
+  const drawBar = () => {
+    put(selectedCount, count(selected.size, 'order') + ' selected');
+    put(resolveButton, selected.size === 0 ? 'Resolve selected…' : `Resolve ${count(selected.size, 'selected order')}…`);
+    resolveButton.disabled = selected.size === 0;
+  };
+  const drawSelectors = () => {
+    const focused = document.activeElement?.getAttribute('data-code');
+    put(selectors, codes(page.result).map(([code, refs]) =>
+      h('button', { type: 'button', 'data-code': code, onclick: () => select(refs, true) }, `Select code ${code} (${refs.length})`)),
+      h('button', { type: 'button', 'data-code': '', onclick: () => select([...selected], false) }, 'Select none'));
+    if (focused !== null && focused !== undefined) selectors.querySelector<HTMLElement>(`[data-code="${CSS.escape(focused)}"]`)?.focus();
+  };
+  if (state === 'unknown') put(bar, selectors, selectedCount, resolveButton);
   const load = async () => {
     page = await ask<Page<Order>>('/v1/ops/orders' + query({ state: state === 'all' ? '' : state, limit: pageSize, cursor: cursors.at(-1) }), { signal });
-    const focused = list.contains(document.activeElement) ? document.activeElement?.getAttribute('href') : null;
+    const focused = list.contains(document.activeElement) ? document.activeElement : null;
+    const key = focused?.getAttribute('data-key'), href = focused?.getAttribute('href');
+    for (const ref of selected) if (!page.result.some((one) => one.ref === ref)) selected.delete(ref);
     previous.disabled = cursors.length === 1;
     next.disabled = page.next === null;
     put(where, `Page ${cursors.length}, ${count(page.result.length, 'order')}`);
     put(list, page.result.length === 0 ? h('p', { class: 'empty' }, state === 'unknown' ? 'No orders need resolving.' : 'No orders in this state.')
-      : table('Orders, newest first', ['Order', 'Restaurant', 'State', 'Total', 'Placed by'], page.result.map(row)));
-    if (focused) list.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus();
+      : state === 'unknown'
+        ? table('Orders that need resolving, newest first', ['Select', 'Order', 'Restaurant', 'Guest', 'Unknown', 'Total'], page.result.map((one) => unknownRow(one, selected, select)))
+        : table('Orders, newest first', ['Order', 'Restaurant', 'State', 'Total', 'Placed by'], page.result.map(row)));
+    bar.hidden = state !== 'unknown' || page.result.length === 0;
+    drawSelectors();
+    drawBar();
+    if (key) list.querySelector<HTMLElement>(`input[data-key="${CSS.escape(key)}"]`)?.focus();
+    else if (href) list.querySelector<HTMLElement>(`a[href="${CSS.escape(href)}"]`)?.focus();
   };
   const turn = (by: number) => {
+    selected.clear();
     if (by > 0) cursors.push(page.next);
     else cursors.pop();
     void load().then(() => root.querySelector<HTMLElement>('h1')?.focus()).catch(showError);
@@ -48,6 +88,30 @@ export const orders: View = async (root, { params, signal }) => {
     while (await pause(again, signal)) if (!document.hidden) await load().catch(showError);
   })();
 };
+
+/** Returns the codes of the responses, each with the refs of its orders. */
+function codes(orders: Order[]): [string, string[]][] {
+  const all = new Map<string, string[]>();
+  for (const { ref, unknown } of orders) if (unknown?.code) all.set(unknown.code, [...all.get(unknown.code) ?? [], ref]);
+  return [...all];
+}
+
+function unknownRow(order: Order, selected: Set<string>, select: (refs: string[], on: boolean) => void): HTMLTableRowElement {
+  const { unknown } = order;
+  const name = order.orderID ? `Order ${order.orderID}` : 'Order without a number';
+  const box = h('input', {
+    type: 'checkbox', 'data-key': order.ref, 'aria-label': `Select ${name}, ref ${order.ref}`,
+    onchange: () => select([order.ref], box.checked),
+  });
+  box.checked = selected.has(order.ref);
+  return h('tr', { 'data-testid': 'order', 'data-ref': order.ref },
+    cell('Select', box),
+    rowHead(link('/orders/' + encodeURIComponent(order.ref), {}, name), h('small', {}, moment(order.createdAt))),
+    cell('Restaurant', order.restaurantName ?? order.restaurant ?? '–', unknown?.restaurantPhone && h('small', {}, telephone(unknown.restaurantPhone))),
+    cell('Guest', unknown?.guestPhone ? telephone(unknown.guestPhone) : '–'),
+    cell('Unknown', unknown?.operation ?? '–', h('small', {}, [unknown?.status, unknown?.code].filter(Boolean).join(' ') || 'no response')),
+    cell('Total', price(order.total), order.paid && badge('paid', 'good')));
+}
 
 function row(order: Order): HTMLTableRowElement {
   return h('tr', { 'data-testid': 'order', 'data-ref': order.ref },

@@ -1,0 +1,65 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"larder/ordering"
+)
+
+// EndRecheck ends the recheck of a refused create (policy O18).
+func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number int, explained bool) error {
+	o, err := j.readOrder(ctx, j.write, location{connection, ref})
+	if err != nil {
+		return failed("recheck", err)
+	}
+	call, _ := o.Call(number)
+	if call.Recheck != ordering.RecheckRunning {
+		return ordering.ErrRecheckOver
+	}
+	c := j.newTx(o, 0)
+	c.touch()
+	call.Recheck = ordering.RecheckNone
+	if explained {
+		call.Recheck = ordering.RecheckExplained
+		c.notAfter(call.EndedAt.Add(ordering.RecheckTime))
+		c.step("del-if", c.idempotencyKey(call.Key), c.pointer(number))
+	}
+	c.put(call)
+	_, err = j.commit(ctx, c)
+	switch {
+	case errors.Is(err, errMoved):
+		return ordering.ErrRecheckOver
+	case errors.Is(err, errReplicas): // a failover may bring back the key, and then the refusal: both are true
+		return nil
+	default:
+		return failed("recheck", err)
+	}
+}
+
+// withoutOverdueRecheck returns the order without the mark of a recheck if it is over, by Redis's clock. It reads the
+// order after the time: the key may have been freed since the order was read, but not after the time was.
+func (w *writer) withoutOverdueRecheck(ctx context.Context, o *order, number int) (*order, error) {
+	at := o.place.connection
+	keys := []string{w.keys.OrdersOpen(at), w.keys.OrdersExpiry(at), w.keys.JournalState(at)}
+	reply, err := dueScript.Run(ctx, w.write, keys, 0).Slice()
+	if err != nil {
+		return nil, err
+	}
+	text, _ := reply[len(reply)-1].(string)
+	now, err := strconv.ParseInt(text, 10, 64)
+	call, _ := o.Call(number)
+	if err != nil || !moment(now).After(call.EndedAt.Add(ordering.RecheckTime)) {
+		return o, err
+	}
+	if o, err = w.readOrder(ctx, w.write, o.place); err != nil {
+		return nil, err
+	}
+	for i := range o.Calls {
+		if call := &o.Calls[i]; call.Number == number && call.Recheck == ordering.RecheckRunning {
+			call.Recheck = ordering.RecheckNone
+		}
+	}
+	return o, nil
+}
