@@ -46,7 +46,7 @@ func (h Hold) fields() []any {
 // Release ends the hold immediately and returns it; the zero Hold if there was none. It publishes nothing: a sync
 // that starts afterwards does. Replicas see the change at their next poll. The error is redisdb.ErrUnavailable.
 func (s *Store) Release(ctx context.Context, restaurant menu.RestaurantID) (Hold, error) {
-	answer, err := releaseScript.Run(ctx, s.redis.Client(), []string{s.keys.Current(restaurant)}).StringSlice()
+	answer, err := releaseScript.Run(ctx, s.redis.Client(), []string{s.keys.Current(restaurant), s.keys.Published(restaurant)}).StringSlice()
 	if err != nil {
 		return Hold{}, unavailable("release "+string(restaurant), err)
 	}

@@ -26,13 +26,33 @@ func DefaultMenu(connection string) menu.RestaurantID {
 //
 // All keys of a restaurant share the hash tag {r:ID}; all keys of a content share {c:HASH}. A Redis
 // cluster rejects a script whose keys are in several slots. The zero value uses redisdb.DefaultPrefix.
+//
+// A key of a menu has the tag of its source (policy O16), so that instances with different sources do not touch each
+// other's menus. Keys without sources have no tags.
 type Keys struct {
 	prefix   string
-	appendTo *strings.Builder // see In; nil: each name has its own memory
+	appendTo *strings.Builder               // see In; nil: each name has its own memory
+	tag      func(menu.RestaurantID) string // of the restaurant's source; nil: none
 }
 
 // NewKeys returns the keys with the given prefix.
 func NewKeys(prefix string) Keys { return Keys{prefix: prefix} }
+
+// withTag returns the keys of the source with this tag, for any restaurant.
+func (k Keys) withTag(tag string) Keys {
+	k.tag = func(menu.RestaurantID) string { return tag }
+	return k
+}
+
+// of returns a key of a restaurant's menu.
+func (k Keys) of(id menu.RestaurantID, parts ...string) string {
+	if k.tag != nil {
+		if tag := k.tag(id); tag != "" {
+			return k.restaurant(id, "s", tag, strings.Join(parts, ":"))
+		}
+	}
+	return k.restaurant(id, parts...)
+}
 
 func (k Keys) name(parts ...string) string {
 	prefix := k.prefix
@@ -48,8 +68,22 @@ func (k Keys) restaurant(id menu.RestaurantID, parts ...string) string {
 
 // Documented keys, which other programs may read too (docs/redis.md).
 
-// Current is a hash with the fields version, content, syncedAt, index and others that only larder reads.
-func (k Keys) Current(id menu.RestaurantID) string { return k.restaurant(id, "current") }
+// Published is the documented hash current, with the fields version, content, syncedAt, index, source and others that
+// only larder reads. It is a copy of Current of the source that published last.
+func (k Keys) Published(id menu.RestaurantID) string { return k.restaurant(id, "current") }
+
+// Current is a hash with the current version of the restaurant's source.
+func (k Keys) Current(id menu.RestaurantID) string { return k.of(id, "current") }
+
+// menu returns the keys of a menu that takeover.lua moves or copies, in its order.
+func (k Keys) menu(id menu.RestaurantID) []string {
+	return []string{k.Current(id), k.History(id), k.LastFetch(id), k.Findings(id), k.Fence(id)}
+}
+
+// MenuSources is a set of the tags of all sources that have published a menu of the restaurant.
+func (k Keys) MenuSources(id menu.RestaurantID) string {
+	return k.restaurant(id, catalogueForm, "sources")
+}
 
 // Version is the prefix of one version's keys. The hashes products, externalIds and schemes may have the
 // prefix of the content instead; field index of Current contains the prefix that they have.
@@ -90,7 +124,7 @@ func (k Keys) StopValues(id menu.RestaurantID, version int64) string {
 }
 
 // History is a list of texts "version content", newest first (policy S7).
-func (k Keys) History(id menu.RestaurantID) string { return k.restaurant(id, catalogueForm, "history") }
+func (k Keys) History(id menu.RestaurantID) string { return k.of(id, catalogueForm, "history") }
 
 // ContentBody is a hash: the menu view without stop lists, compressed with zstd, and its settings.
 func (k Keys) ContentBody(hash string) string {
@@ -113,32 +147,37 @@ func (k Keys) Notices() string { return k.name(format, "notices") }
 
 // Reasons is a hash: a connection's rejection reasons and the time at which they were saved.
 func (k Keys) Reasons(connection string) string {
+	if k.tag != nil {
+		if tag := k.tag(DefaultMenu(connection)); tag != "" {
+			return k.name("{k:"+connection+"}", "s", tag, format, "reasons")
+		}
+	}
 	return k.name("{k:"+connection+"}", format, "reasons")
 }
 
 // Keys of package sync.
 
 // Lease is a hash about a restaurant's lease. It expires.
-func (k Keys) Lease(id menu.RestaurantID) string { return k.restaurant(id, format, "lease") }
+func (k Keys) Lease(id menu.RestaurantID) string { return k.of(id, format, "lease") }
 
 // Fence is a hash whose field "fence" is the restaurant's last fence. Publish rejects a lower one. The
 // hash never expires.
-func (k Keys) Fence(id menu.RestaurantID) string { return k.restaurant(id, format, "fence") }
+func (k Keys) Fence(id menu.RestaurantID) string { return k.of(id, format, "fence") }
 
 // Queue is a hash about a restaurant's queued manual run. It expires.
-func (k Keys) Queue(id menu.RestaurantID) string { return k.restaurant(id, format, "queue") }
+func (k Keys) Queue(id menu.RestaurantID) string { return k.of(id, format, "queue") }
 
 // Runs is a hash of the records of a restaurant's unfinished runs.
-func (k Keys) Runs(id menu.RestaurantID) string { return k.restaurant(id, format, "runs-open") }
+func (k Keys) Runs(id menu.RestaurantID) string { return k.of(id, format, "runs-open") }
 
 // RunLog is a stream of a restaurant's finished runs.
 func (k Keys) RunLog(id menu.RestaurantID) string { return k.restaurant(id, format, "run-log") }
 
 // Findings contains the lint findings of a restaurant's last fetched menu, as a JSON array.
-func (k Keys) Findings(id menu.RestaurantID) string { return k.restaurant(id, format, "findings") }
+func (k Keys) Findings(id menu.RestaurantID) string { return k.of(id, format, "findings") }
 
 // LastFetch is a hash about the restaurant's last fetched menu, with its ETag and Last-Modified.
-func (k Keys) LastFetch(id menu.RestaurantID) string { return k.restaurant(id, format, "validator") }
+func (k Keys) LastFetch(id menu.RestaurantID) string { return k.of(id, format, "validator") }
 
 // RunNotices is the channel of the messages "event JSON" about runs and batches. The events are
 // run.started, run.finished and sync.progress.
@@ -168,7 +207,10 @@ func (k Keys) RunIndex() string { return k.name(format, "runs") }
 
 // In returns keys that append the names of an order to b, because each order needs a dozen of them. They are not safe for
 // concurrent use, and b must not be reset.
-func (k Keys) In(b *strings.Builder) Keys { return Keys{k.prefix, b} }
+func (k Keys) In(b *strings.Builder) Keys {
+	k.appendTo = b
+	return k
+}
 
 func (k Keys) orderName(connection, name string, id ...string) string {
 	parts := append(make([]string, 0, 10), cmp.Or(k.prefix, redisdb.DefaultPrefix), ":{o:", connection, "}:", format, ":", name)
@@ -207,6 +249,14 @@ func (k Keys) OrderKey(connection, hash string) string { return k.orderName(conn
 func (k Keys) OrderID(connection, orderID string) string {
 	return k.orderName(connection, "id:", orderID)
 }
+
+// OrderIDOf is OrderID for an order of another source than the one that OrderID refers to. It expires.
+func (k Keys) OrderIDOf(connection, orderID, source string) string {
+	return k.orderName(connection, "id:", orderID, "@", SourceTag(source))
+}
+
+// Connections is a set of the names of all connections that have ever been configured (policy O16). It never expires.
+func (k Keys) Connections() string { return k.name(format, "connections") }
 
 // OrderAborted exists for a while after a call was aborted before it was recorded. A delayed commit of
 // this call then fails. opening is the ID of its CallSpec.

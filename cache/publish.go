@@ -49,11 +49,13 @@ type Publication struct {
 	Hold *Hold
 	// Outcome is the outcome of the publishing run; empty means "updated".
 	Outcome string
+	// ReadAt is when the configuration with the settings was read, by Redis's clock (policy S9); zero: not known.
+	ReadAt time.Time
 }
 
 var errIncomplete = errors.New("restaurant, catalogue or published view is missing")
 
-// Publish makes a version current, with the number max(Base, Floor, the stored floor)+1. It first writes everything
+// Publish makes a version current, with the number max(Base, Floor, the stored floor, the last version of any source)+1. It first writes everything
 // that the version refers to, under staged names and in limited pipelines. Then one small script switches the
 // restaurant to it. If the publisher dies before that, the previous version stays current and complete (policy S6).
 //
@@ -92,7 +94,7 @@ func (s *Store) publishVersion(ctx context.Context, p Publication) (Version, err
 	version := Version{
 		Restaurant:  p.Restaurant,
 		Name:        strings.Clone(p.Name),
-		Version:     max(p.Base, p.Floor, stored.floor) + 1,
+		Version:     max(p.Base, p.Floor, stored.floor, stored.last) + 1,
 		Floor:       stored.floor,
 		Content:     content,
 		Stops:       p.Catalogue.Stops(),
@@ -102,6 +104,9 @@ func (s *Store) publishVersion(ctx context.Context, p Publication) (Version, err
 		LastOutcome: cmp.Or(p.Outcome, outcomeUpdated),
 		Hold:        stored.hold,
 		Bytes:       len(p.Published.Content),
+		Source:      s.sources.current(p.Restaurant),
+		Settings:    new(p.Catalogue.Settings()),
+		ReadAt:      truncateMillis(p.ReadAt),
 	}
 	if p.Hold != nil {
 		version.Hold = *p.Hold
@@ -132,6 +137,7 @@ const outcomeUpdated = "updated"
 type publishState struct {
 	fence   int64
 	floor   int64
+	last    int64 // the version that any source published last
 	version int64
 	content string
 	hold    Hold
@@ -166,6 +172,7 @@ func (s *Store) publishState(ctx context.Context, restaurant menu.RestaurantID) 
 		"version", "content", "held", "form", "hold", "holdOf", "modifiedAt", "publishedAt")
 	fence := pipe.HMGet(ctx, s.keys.Fence(restaurant), "fence", "floor")
 	history := pipe.LRange(ctx, s.keys.History(restaurant), 0, -1)
+	last := pipe.HMGet(ctx, s.keys.Published(restaurant), "version")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return publishState{}, err
 	}
@@ -173,6 +180,7 @@ func (s *Store) publishState(ctx context.Context, restaurant menu.RestaurantID) 
 	return publishState{
 		fence:       fences.number(0),
 		floor:       fences.number(1),
+		last:        fieldValues(last.Val()).number(0),
 		version:     of.number(0),
 		content:     of.text(1),
 		hold:        readHold(of.text(2), of.text(4), of.text(5)),
@@ -207,6 +215,9 @@ func (s *Store) stage(ctx context.Context, p Publication, v Version, index strin
 		"checkedAt", menu.FormatTime(v.CheckedAt), "modifiedAt", menu.FormatTime(v.ModifiedAt), "lastOutcome", v.LastOutcome,
 		"form", catalogueForm, "published", v.Published, "publishedAt", menu.FormatTime(v.PublishedAt),
 		"record", recordBytes, "publication", step.token,
+	}
+	if v.Source != "" {
+		step.current = append(step.current, "source", v.Source)
 	}
 	if p.Hold != nil {
 		step.current = append(step.current, p.Hold.fields()...)

@@ -3,11 +3,14 @@
 -- which expire. This script gives them their final names. All keys share the
 -- restaurant's hash tag.
 --
--- KEYS[1] current  hash, the restaurant's current version
+-- KEYS[1] current  hash, the current version of the restaurant's source
 -- KEYS[2] fence    hash {fence, run, floor}; see fenced.lua and raisefloor.lua
 -- KEYS[3] history  list of "version content", newest first
--- KEYS[4 ..]       n pairs: staged key, final key
--- KEYS[4+2n ..]    keys of older versions, which get an expiry
+-- KEYS[4] published hash, the documented copy of what was published last (policy
+--                  O16); the same key as current without sources
+-- KEYS[5] sources  set of the tags of sources
+-- KEYS[6 ..]       n pairs: staged key, final key
+-- KEYS[6+2n ..]    keys of older versions, which get an expiry
 -- ARGV[1] publisher: "fencing number run"; see fenced.lua
 -- ARGV[2] version that must be current; "0" = none
 -- ARGV[3] new entry of the history
@@ -17,13 +20,14 @@
 -- ARGV[7] notice
 -- ARGV[8] expiry of keys of older versions, in milliseconds
 -- ARGV[9] n
--- ARGV[10 ..]      n pairs: command that returns the size of the staged key,
+-- ARGV[10] tag of the source; "" = none
+-- ARGV[11 ..]      n pairs: command that returns the size of the staged key,
 --                  required size
--- ARGV[10+2n ..]   fields and values of current
+-- ARGV[11+2n ..]   fields and values of current
 --
 -- result {"ok"}
 --        {"fenced", stored fencing number}
---        {"stale", current version}
+--        {"stale", current version} also if another source has used the number
 --        {"floor", floor}           the version is not above it (policy S2a)
 --        {"incomplete", staged key} it has expired or is incomplete: stage it again
 local refused = fenced(KEYS[2], ARGV[1])
@@ -38,22 +42,28 @@ local floor = redis.call("HGET", KEYS[2], "floor") or "0"
 if tonumber(string.match(ARGV[3], "^%d+")) <= tonumber(floor) then
   return {"floor", floor}
 end
+if ARGV[10] ~= "" then
+  local last = redis.call("HGET", KEYS[4], "version") or "0"
+  if tonumber(string.match(ARGV[3], "^%d+")) <= tonumber(last) then
+    return {"stale", last}
+  end
+end
 local n = tonumber(ARGV[9])
 for i = 0, n - 1 do
-  local staged = KEYS[4 + 2 * i]
-  if redis.call(ARGV[10 + 2 * i], staged) ~= tonumber(ARGV[11 + 2 * i]) then
+  local staged = KEYS[6 + 2 * i]
+  if redis.call(ARGV[11 + 2 * i], staged) ~= tonumber(ARGV[12 + 2 * i]) then
     return {"incomplete", staged}
   end
 end
 for i = 0, n - 1 do
-  local final = KEYS[5 + 2 * i]
-  redis.call("RENAME", KEYS[4 + 2 * i], final)
+  local final = KEYS[7 + 2 * i]
+  redis.call("RENAME", KEYS[6 + 2 * i], final)
   redis.call("PERSIST", final)
 end
-for i = 4 + 2 * n, #KEYS do
+for i = 6 + 2 * n, #KEYS do
   redis.call("PEXPIRE", KEYS[i], ARGV[8])
 end
-for i = 10 + 2 * n, #ARGV, 2 do
+for i = 11 + 2 * n, #ARGV, 2 do
   redis.call("HSET", KEYS[1], ARGV[i], ARGV[i + 1])
 end
 if ARGV[4] == "1" and redis.call("LLEN", KEYS[3]) > 0 then
@@ -61,6 +71,10 @@ if ARGV[4] == "1" and redis.call("LLEN", KEYS[3]) > 0 then
 else
   redis.call("LPUSH", KEYS[3], ARGV[3])
   redis.call("LTRIM", KEYS[3], 0, tonumber(ARGV[5]) - 1)
+end
+if ARGV[10] ~= "" then
+  redis.call("SADD", KEYS[5], ARGV[10])
+  redis.call("COPY", KEYS[1], KEYS[4], "REPLACE")
 end
 redis.call("PUBLISH", ARGV[6], ARGV[7])
 return {"ok"}

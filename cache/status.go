@@ -20,6 +20,7 @@ type Status struct {
 	Hold        Hold
 	Published   string
 	PublishedAt time.Time
+	Source      string
 	Floor       int64 // of Keys.Fence; may be set without a version
 }
 
@@ -27,6 +28,7 @@ type Status struct {
 func statusFields() []string {
 	return []string{
 		"version", "content", "syncedAt", "checkedAt", "lastOutcome", "held", "published", "publishedAt", "form", "hold", "holdOf",
+		"source",
 	}
 }
 
@@ -35,7 +37,7 @@ func statusFields() []string {
 func readStatus(values []any) Status {
 	of := fieldValues(values)
 	if of.text(8) != catalogueForm {
-		return Status{Floor: of.number(11)}
+		return Status{Floor: of.number(12)}
 	}
 	return Status{
 		Version:     of.number(0),
@@ -46,14 +48,15 @@ func readStatus(values []any) Status {
 		Hold:        readHold(of.text(5), of.text(9), of.text(10)),
 		Published:   of.text(6),
 		PublishedAt: of.time(7),
-		Floor:       of.number(11),
+		Source:      of.text(11),
+		Floor:       of.number(12),
 	}
 }
 
 // Statuses reads the statuses of many restaurants in few round trips and passes them to received, in
 // order. A restaurant without a catalogue has version 0. The error is redisdb.ErrUnavailable.
 func (s *Store) Statuses(ctx context.Context, restaurants []menu.RestaurantID, received func(menu.RestaurantID, Status)) error {
-	return s.queryCurrent(ctx, restaurants, statusFields(), func(restaurant menu.RestaurantID, values []any) {
+	return s.queryCurrent(ctx, restaurants, s.keys.Current, statusFields(), func(restaurant menu.RestaurantID, values []any) {
 		received(restaurant, readStatus(values))
 	})
 }
@@ -70,6 +73,9 @@ func (v Version) With(s Status) Version {
 	}
 	v.LastOutcome, v.Hold, v.Held = s.LastOutcome, s.Hold, s.Hold != Hold{}
 	v.Published, v.PublishedAt, v.Floor = s.Published, s.PublishedAt, s.Floor
+	if s.Source != "" { // a menu that was taken over has another one in its record
+		v.Source = s.Source
+	}
 	return v
 }
 

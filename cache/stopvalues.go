@@ -47,7 +47,7 @@ func (s *Store) saveStopLists(ctx context.Context, v Version, r StopListUpdate) 
 		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, err)
 	}
 	answer, err := updateStopsScript.Run(ctx, s.redis.NoRetry(),
-		[]string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant), staged, final},
+		[]string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant), staged, final, s.keys.Published(v.Restaurant)},
 		publisher(r.Fence, r.Run), v.Version, len(packed),
 		"published", v.Published, "publishedAt", menu.FormatTime(v.PublishedAt)).StringSlice()
 	if err != nil {

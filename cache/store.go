@@ -25,7 +25,10 @@ const (
 
 // StoreConfig configures a Store.
 type StoreConfig struct {
-	History int              // contents kept of a restaurant; 0 means defaultHistory
+	History int // contents kept of a restaurant; 0 means defaultHistory
+	// Sources returns the source of a restaurant, and former names of it (policy O16). nil means that all menus of a
+	// restaurant have the same source.
+	Sources func(menu.RestaurantID) []string
 	Clock   func() time.Time // nil means time.Now
 }
 
@@ -36,6 +39,7 @@ type Store struct {
 	history int
 	clock   func() time.Time
 	packer  *packer
+	sources sources
 }
 
 // NewStore returns a Store. It does not connect to Redis.
@@ -46,14 +50,16 @@ func NewStore(r *redisdb.DB, cfg StoreConfig) *Store {
 		history: cmp.Or(max(cfg.History, 0), defaultHistory),
 		clock:   cfg.Clock,
 		packer:  newPacker(),
+		sources: sources{configured: cfg.Sources},
 	}
+	s.keys.tag = func(id menu.RestaurantID) string { return tagOf(s.sources.names(id)) }
 	if s.clock == nil {
 		s.clock = time.Now
 	}
 	return s
 }
 
-// Current returns the restaurant's current version. Errors: ErrNoCatalogue, ErrCorrupt, redisdb.ErrUnavailable.
+// Current returns the restaurant's current version, as Find. Errors: ErrNoCatalogue, ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) Current(ctx context.Context, restaurant menu.RestaurantID) (Version, error) {
 	found, err := s.Find(ctx, []menu.RestaurantID{restaurant})
 	if err != nil {
@@ -91,6 +97,9 @@ type State struct {
 func (s *Store) State(
 	ctx context.Context, restaurant menu.RestaurantID, held Version, with func(redis.Pipeliner),
 ) (State, error) {
+	if held.Source != s.sources.current(restaurant) {
+		held = Version{} // its own keys may not have it yet
+	}
 	pipe := s.redis.Client().Pipeline()
 	if with != nil {
 		with(pipe)
@@ -117,7 +126,7 @@ func (s *Store) State(
 	}
 	version, err := s.Current(ctx, restaurant)
 	switch {
-	case errors.Is(err, ErrNoCatalogue):
+	case errors.Is(err, ErrNoCatalogue), err == nil && !s.IsOwn(version):
 		return State{Floor: state.Floor}, nil
 	case err != nil:
 		return State{}, err
@@ -140,11 +149,20 @@ type Found struct {
 }
 
 // Find reads the current versions of many restaurants in few round trips. It
-// returns one Found for each, in order. The error is redisdb.ErrUnavailable.
+// returns one Found for each, in order. If the restaurant's source has no version, it takes over that of a former
+// source, or else returns the version of the source that published last (policy O16). The error is redisdb.ErrUnavailable.
 func (s *Store) Find(ctx context.Context, restaurants []menu.RestaurantID) ([]Found, error) {
+	all, err := find(ctx, s, restaurants, s.keys.Current)
+	if err != nil {
+		return all, err
+	}
+	return all, findElsewhere(ctx, s, restaurants, all)
+}
+
+func find(ctx context.Context, s *Store, restaurants []menu.RestaurantID, key func(menu.RestaurantID) string) ([]Found, error) {
 	all := make([]Found, 0, len(restaurants))
 	fields := append([]string{"record"}, statusFields()...)
-	err := s.queryCurrent(ctx, restaurants, fields, func(restaurant menu.RestaurantID, values []any) {
+	err := s.queryCurrent(ctx, restaurants, key, fields, func(restaurant menu.RestaurantID, values []any) {
 		all = append(all, readCurrent(restaurant, values))
 	})
 	return all, err
@@ -163,16 +181,17 @@ func readCurrent(restaurant menu.RestaurantID, values []any) Found {
 	return Found{Version: version.With(state), Err: err}
 }
 
-// queryCurrent reads fields of Keys.Current, then the floor, of many restaurants in order. A foreign
+// queryCurrent reads fields of a key such as Keys.Current, then the floor, of many restaurants in order. A foreign
 // value under the first key has no fields and does not affect other restaurants.
 func (s *Store) queryCurrent(
-	ctx context.Context, restaurants []menu.RestaurantID, fields []string, answer func(menu.RestaurantID, []any),
+	ctx context.Context, restaurants []menu.RestaurantID, key func(menu.RestaurantID) string, fields []string,
+	answer func(menu.RestaurantID, []any),
 ) error {
 	for part := range slices.Chunk(restaurants, pipelined) {
 		pipe := s.redis.Client().Pipeline()
 		answers, floors := make([]*redis.SliceCmd, len(part)), make([]*redis.SliceCmd, len(part))
 		for i, restaurant := range part {
-			answers[i] = pipe.HMGet(ctx, s.keys.Current(restaurant), fields...)
+			answers[i] = pipe.HMGet(ctx, key(restaurant), fields...)
 			floors[i] = pipe.HMGet(ctx, s.keys.Fence(restaurant), "floor")
 		}
 		_, _ = pipe.Exec(ctx) // each command has its own error
@@ -220,42 +239,17 @@ func (s *Store) Versions(ctx context.Context, restaurant menu.RestaurantID) ([]V
 }
 
 // Version returns one version of the history, or one that was replaced within the last ten minutes.
-// Errors: ErrNoCatalogue if it is not stored, ErrCorrupt, redisdb.ErrUnavailable.
+// Errors: ErrNoCatalogue if it is not stored or of another source, ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) Version(ctx context.Context, restaurant menu.RestaurantID, version int64) (Version, error) {
 	raw, err := s.redis.Client().Get(ctx, s.keys.Record(restaurant, version)).Bytes()
 	if err != nil {
 		return Version{}, orMiss(fmt.Sprintf("version %d of %s", version, restaurant), ErrNoCatalogue, err)
 	}
-	return decodeRecord(restaurant, raw)
-}
-
-// SaveReasons saves a connection's rejection reasons, encoded by the caller, with
-// the time. The error is redisdb.ErrUnavailable.
-func (s *Store) SaveReasons(ctx context.Context, connection string, raw []byte) error {
-	err := s.redis.Client().HSet(ctx, s.keys.Reasons(connection), "reasons", raw, "at", menu.FormatTime(s.clock())).Err()
-	if err != nil {
-		return unavailable("save rejection reasons of "+connection, err)
+	v, err := decodeRecord(restaurant, raw)
+	if err == nil && v.Source != "" && !s.IsOwn(v) {
+		return Version{}, fmt.Errorf("cache: version %d of %s is of %s: %w", version, restaurant, v.Source, ErrNoCatalogue)
 	}
-	return nil
-}
-
-// Reasons returns a connection's rejection reasons and when they were saved.
-// Errors: ErrNoReasons, redisdb.ErrUnavailable.
-func (s *Store) Reasons(ctx context.Context, connection string) ([]byte, time.Time, error) {
-	values, err := s.redis.Client().HMGet(ctx, s.keys.Reasons(connection), "reasons", "at").Result()
-	if err != nil {
-		return nil, time.Time{}, unavailable("rejection reasons of "+connection, err)
-	}
-	raw, stored := values[0].(string)
-	if !stored {
-		return nil, time.Time{}, fmt.Errorf("cache: connection %s: %w", connection, ErrNoReasons)
-	}
-	text, _ := values[1].(string)
-	at, err := parseTime(text)
-	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("cache: rejection reasons of %s: %w: %w", connection, ErrCorrupt, err)
-	}
-	return []byte(raw), at, nil
+	return v, err
 }
 
 // Subscribe calls received for every version that any process publishes, until ctx ends. It calls

@@ -47,6 +47,7 @@ func TestPublishedVersionReadsBack(t *testing.T) {
 			Bytes:       len(p.Published.Content),
 			Published:   published.Published,
 			PublishedAt: noon.Add(time.Millisecond),
+			Settings:    new(p.Catalogue.Settings()),
 		}
 		current, err := s.Current(t.Context(), bistro)
 		if err != nil {

@@ -67,12 +67,18 @@ func (s *Store) sweepContent(ctx context.Context, hash string) (bool, error) {
 		return false, err
 	}
 	for _, user := range users {
-		list, err := client.LRange(ctx, s.keys.History(menu.RestaurantID(user)), 0, -1).Result()
+		tags, err := client.SMembers(ctx, s.keys.MenuSources(menu.RestaurantID(user))).Result()
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(readHistory(list), func(e historyEntry) bool { return e.content == hash }) {
-			return false, nil
+		for _, tag := range append(tags, "") { // every source that has ever published (policy O16)
+			list, err := client.LRange(ctx, s.keys.withTag(tag).History(menu.RestaurantID(user)), 0, -1).Result()
+			if err != nil {
+				return false, err
+			}
+			if slices.ContainsFunc(readHistory(list), func(e historyEntry) bool { return e.content == hash }) {
+				return false, nil
+			}
 		}
 	}
 	index := s.keys.Content(hash)

@@ -7,6 +7,7 @@
 -- KEYS[2] fence    hash {fence, run}; see fenced.lua
 -- KEYS[3] staged stop values, which expire
 -- KEYS[4] the version's stop values
+-- KEYS[5] published hash; see mirror.lua
 -- ARGV[1] publisher: "fencing number run"; see fenced.lua
 -- ARGV[2] version that must be current
 -- ARGV[3] size of the stop values in bytes
@@ -32,4 +33,5 @@ redis.call("PERSIST", KEYS[4])
 for i = 4, #ARGV, 2 do
   redis.call("HSET", KEYS[1], ARGV[i], ARGV[i + 1])
 end
+mirror(KEYS[1], KEYS[5])
 return {"ok"}

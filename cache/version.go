@@ -35,6 +35,12 @@ type Version struct {
 	PublishedAt time.Time
 	// Floor is the highest version that was served and that Redis has lost, or 0; see Behind.
 	Floor int64
+	// Source is the service that published it (policy O16); empty if the Store has no sources.
+	Source string
+	// Settings are those that it was compiled with; nil if an older version of larder published it. ReadAt is when the
+	// configuration with them was read, by Redis's clock (policy S9).
+	Settings *menu.Settings
+	ReadAt   time.Time
 }
 
 // Snapshot is one version of a restaurant's catalogue. It never changes, so
@@ -62,7 +68,10 @@ type record struct {
 	Counts   menu.Counts `json:"counts"`
 	Bytes    int         `json:"bytes"`
 	// ModifiedAt is omitted if it is SyncedAt.
-	ModifiedAt string `json:"modifiedAt,omitempty"`
+	ModifiedAt string         `json:"modifiedAt,omitempty"`
+	Source     string         `json:"source,omitempty"`
+	Settings   *menu.Settings `json:"settings,omitempty"`
+	ReadAt     string         `json:"readAt,omitempty"`
 }
 
 func encodeRecord(v Version) ([]byte, error) {
@@ -74,6 +83,11 @@ func encodeRecord(v Version) ([]byte, error) {
 		SyncedAt: menu.FormatTime(v.SyncedAt),
 		Counts:   v.Counts,
 		Bytes:    v.Bytes,
+		Source:   v.Source,
+		Settings: v.Settings,
+	}
+	if !v.ReadAt.IsZero() {
+		r.ReadAt = menu.FormatTime(v.ReadAt)
 	}
 	if v.ModifiedAt.After(v.SyncedAt) {
 		r.ModifiedAt = menu.FormatTime(v.ModifiedAt)
@@ -96,6 +110,7 @@ func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, error) {
 	if err != nil {
 		modifiedAt = syncedAt
 	}
+	readAt, _ := parseTime(r.ReadAt) // zero: not known
 	return Version{
 		Restaurant: restaurant,
 		Name:       r.Name,
@@ -107,6 +122,9 @@ func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, error) {
 		ModifiedAt: modifiedAt,
 		Counts:     r.Counts,
 		Bytes:      r.Bytes,
+		Source:     r.Source,
+		Settings:   r.Settings,
+		ReadAt:     readAt,
 	}, nil
 }
 
@@ -144,6 +162,11 @@ func afterLast(t, before time.Time) time.Time {
 		return next
 	}
 	return t
+}
+
+// ModifiedAfter returns the ModifiedAt of a version whose body changes at a time without a new version.
+func (v Version) ModifiedAfter(at time.Time) time.Time {
+	return afterLast(truncateMillis(at), v.ModifiedAt)
 }
 
 // truncateMillis returns t in UTC and without fractions of a millisecond, as in Redis and in responses.

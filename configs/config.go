@@ -83,8 +83,9 @@ func Sample() []byte { return slices.Clone(sampleFile) }
 // Demo returns demo.yaml, the configuration of `larder demo`.
 func Demo() []byte { return slices.Clone(demoFile) }
 
-// Reload reads the configuration again while larder runs with c. It returns c with the new restaurants, sync.schedule
-// and auth.clients, which apply without a restart, and the names of the sections with other changes, which need one.
+// Reload reads the configuration again while larder runs with c. It returns c with the new restaurants, sync.schedule,
+// auth.clients, and former_urls and former_client_ids of its connections, which apply without a restart, and the names
+// of the sections with other changes, which need one.
 //
 // The error is Errors, as in Load. A new connection of a restaurant is an error too.
 func (c *Config) Reload(path string, env []string, options ...Option) (next *Config, restart []string, err error) {
@@ -96,6 +97,7 @@ func (c *Config) Reload(path string, env []string, options ...Option) (next *Con
 	given := l.parse(data)
 	merged := *c
 	merged.Restaurants, merged.Sync.Schedule, merged.Auth.Clients = given.Restaurants, given.Sync.Schedule, given.Auth.Clients
+	merged.Connections = withFormer(c.Connections, given.Connections)
 	merged.warnings = given.warnings
 	if len(l.problems) == 0 {
 		merged.checkReload(l, given)
@@ -104,6 +106,19 @@ func (c *Config) Reload(path string, env []string, options ...Option) (next *Con
 		return nil, nil, l.problems.sorted()
 	}
 	return &merged, merged.differences(given), nil
+}
+
+// withFormer returns the running connections with the former addresses and clients of the given ones.
+func withFormer(running, given []upstream.Config) []upstream.Config {
+	running = slices.Clone(running)
+	for i := range running {
+		for _, c := range given {
+			if c.Name == running[i].Name {
+				running[i].FormerURLs, running[i].FormerClientIDs = c.FormerURLs, c.FormerClientIDs
+			}
+		}
+	}
+	return running
 }
 
 // checkReload checks the new restaurants and clients against the running sections.

@@ -57,6 +57,7 @@ func TestReloadTakesRestaurantsAndSchedules(t *testing.T) {
 		"a restaurant less":     {change: []string{"  - {id: a, name: A}\n", ""}, ids: "b"},
 		"the default schedule":  {change: []string{"http: {", "sync: {schedule: \"@every 9m\"}\nhttp: {"}, ids: "a b"},
 		"a client more":         {change: []string{"restaurants:\n", "auth: {clients: [{id: ops, secret: s, scopes: [ops]}]}\nrestaurants:\n"}, ids: "a b"},
+		"a former url":          {change: []string{"client_id: a", "former_urls: [\"http://127.0.0.1:8\"], client_id: a"}, ids: "a b"},
 		"a secret":              {change: []string{"client_secret: b", "client_secret: c"}, ids: "a b", restart: []string{"connections"}},
 		"two sections and more": {change: []string{"8080", "8081", "http: {", "sync: {deadline: 9s}\nhttp: {", "id: b", "id: d"}, ids: "a d", restart: []string{"http", "sync"}},
 	} {

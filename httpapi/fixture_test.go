@@ -174,6 +174,7 @@ type plan struct {
 	orders   httpapi.Orders
 	runner   func(*menusync.Deps) // changes the restaurants and connections
 	deps     func(*httpapi.Deps)
+	sources  *upstream.Sources // of the connections; nil: all menus and orders are of one
 }
 
 // fixture is a complete instance with a real listener and an ordering service in memory.
@@ -220,9 +221,16 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = w.redis.Close() })
-	w.store = cache.NewStore(w.redis, cache.StoreConfig{})
+	sourcesOf := func(id menu.RestaurantID) []string {
+		connection, _ := w.directory.ConnectionOf(id)
+		return p.sources.Names(connection)
+	}
+	w.store = cache.NewStore(w.redis, cache.StoreConfig{Sources: sourcesOf})
 	w.replica = replica.New(w.store, replica.Config{
-		Restaurants: func() []menu.RestaurantID { return w.directory.Menus() }, Log: logger,
+		Restaurants: func() []menu.RestaurantID { return w.directory.Menus() }, Log: logger, Sources: p.sources.Names,
+		Setup: func(id menu.RestaurantID) replica.Setup {
+			return replica.Setup{Settings: menu.DefaultSettings(), Sources: sourcesOf(id)}
+		},
 	})
 	observer := metrics.New("1.2.3")
 	synced := w.syncDeps(p, observer)
@@ -230,6 +238,7 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 	clock := func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) }
 	validator := validate.New(p.ordering.Config, clock)
 	w.journal = journal.New(w.redis, p.ordering, logger)
+	w.journal.UseSources(p.sources)
 	w.engine = w.newEngine(p, validator, clock, observer.OrderEvent, logger)
 	if p.orders == nil {
 		p.orders = w.engine
@@ -312,6 +321,7 @@ func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() 
 		Validator:  validator,
 		Catalogues: w.replica,
 		Journal:    w.journal,
+		Sources:    p.sources,
 		Services:   services,
 		Reasons: func(ctx context.Context, connection string) ([]upstream.Reason, error) {
 			raw, _, err := w.store.Reasons(ctx, connection)
@@ -387,7 +397,7 @@ func directoryEntries(synced []menusync.Restaurant) []directory.Restaurant {
 // replace reloads with other restaurants.
 func (w *fixture) replace(restaurants []menusync.Restaurant) {
 	w.tb.Helper()
-	if _, err := w.runner.Replace(restaurants, "@every 24h"); err != nil {
+	if _, err := w.runner.Replace(restaurants, "@every 24h", nil); err != nil {
 		w.tb.Fatal(err)
 	}
 	w.directory.Replace(directoryEntries(restaurants))

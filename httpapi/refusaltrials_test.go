@@ -242,6 +242,36 @@ func (b *exampleFixture) tryElsewhere() {
 	})
 }
 
+// tryOtherServices sends requests to an instance whose connection has another ordering service now.
+func (b *exampleFixture) tryOtherServices() {
+	of := func(address string) []upstream.Config {
+		return []upstream.Config{{Name: "main", BaseURL: address, ClientID: "my-client"}, {Name: "north", BaseURL: address}}
+	}
+	sources := upstream.NewSources(of("https://old.example"))
+	moved := newFixture(b.t, func(p *plan) { p.sources = sources })
+	b.tokens[clientShop] = moved.as(clientShop)
+	var placed struct{ OrderID string }
+	moved.post("/v1/restaurants/"+bistro+"/orders", order(), append([]string{"Idempotency-Key", "old"}, b.tokens[clientShop]...)...).
+		is(b.t, http.StatusCreated).into(b.t, &placed)
+	sources.Set(of("https://new.example"))
+	b.try(trial{
+		on:        moved,
+		operation: "payOrder",
+		example:   "inFull",
+		status:    http.StatusConflict,
+		as:        clientShop,
+		with:      ofOrder(placed.OrderID),
+	})
+	b.try(trial{
+		on:        moved,
+		operation: "placeOrder",
+		status:    http.StatusServiceUnavailable,
+		as:        clientShop,
+		with:      map[string]string{"restaurant": bistro, "Idempotency-Key": "new"},
+		raw:       new(order()),
+	})
+}
+
 // example returns an example body of the document.
 func (b *exampleFixture) example(name string) string {
 	return quoted(b.document.doc.Components.Examples[name].Value.Value)

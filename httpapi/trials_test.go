@@ -37,6 +37,7 @@ func TestDocumentExamples(t *testing.T) {
 	b.tryCompat()
 	b.tryRefusals()
 	b.tryElsewhere()
+	b.tryOtherServices()
 	for name, example := range b.document.doc.Components.Examples {
 		if ref := "#/components/examples/" + name; !b.tried[ref] {
 			t.Errorf("nothing tries the example %s", name)

@@ -15,7 +15,7 @@ import (
 //
 // Change returns the errors of Place except those of a menu, and also: *jsontext.SyntaxError; ErrNoOrder on
 // the v1 API for orders that larder does not know (policy O9a); *BusyError while another call of the order is
-// open or unknown; *StateError if the state of the order does not allow the change.
+// open or unknown; *SourceError if it belongs to another service (policy O16); *StateError if the state of the order does not allow the change.
 func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	if !upstream.InPath(c.OrderID) {
 		return Result{}, ErrNoOrder
@@ -59,6 +59,9 @@ func (o *Orders) validateChange(ctx context.Context, r *request, spec *CallSpec)
 	record, err := o.deps.Journal.Order(ctx, c.Connection, c.OrderID)
 	if err != nil && (c.V1 || !errors.Is(err, ErrNoOrder)) {
 		return err
+	}
+	if record.Foreign { // the journal checks it again; here, before the amounts are compared with its total
+		return &SourceError{Record: record}
 	}
 	var invalid InvalidError
 	switch {

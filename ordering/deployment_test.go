@@ -86,7 +86,7 @@ func newDeployment(t *testing.T, replicas int) *deployment {
 }
 
 // Catalogue implements ordering.Catalogues.
-func (d *deployment) Current(context.Context, menu.RestaurantID) (int64, *menu.Catalogue, error) {
+func (d *deployment) Current(context.Context, menu.RestaurantID, string) (int64, *menu.Catalogue, error) {
 	return 7, d.card, nil
 }
 

@@ -41,6 +41,13 @@ func (e *InFlightError) Error() string {
 	return "ordering: the request is still in progress: order " + e.Ref
 }
 
+// SourceError reports that an order belongs to another ordering service than the one of its connection (policy O16).
+type SourceError struct{ Record Record }
+
+func (e *SourceError) Error() string {
+	return fmt.Sprintf("ordering: order %s belongs to another ordering service: %s", e.Record.Ref, e.Record.Source)
+}
+
 // AmbiguousError reports that orders of several connections match.
 type AmbiguousError struct{ Connections []string }
 

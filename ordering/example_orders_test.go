@@ -15,7 +15,7 @@ import (
 // oneMenu is the menu of the only restaurant.
 type oneMenu struct{ catalogue *menu.Catalogue }
 
-func (m oneMenu) Current(context.Context, menu.RestaurantID) (int64, *menu.Catalogue, error) {
+func (m oneMenu) Current(context.Context, menu.RestaurantID, string) (int64, *menu.Catalogue, error) {
 	return 42, m.catalogue, nil
 }
 

@@ -51,6 +51,7 @@ type request struct {
 type execution struct {
 	request
 
+	source  string // of the connection
 	service Service
 	spec    CallSpec  // passed to Journal.Begin
 	toSend  []byte    // the body for the service
@@ -69,7 +70,7 @@ type execution struct {
 // Once the call was begun, execute ignores the end of ctx. The call has its own time limit (policy
 // O8), because a client that disconnects must not leave an order half placed.
 func (o *Orders) execute(ctx context.Context, r request) (Result, error) {
-	e := &execution{request: r}
+	e := &execution{request: r, source: o.deps.Sources.Current(r.connection)}
 	if result, found, err := o.lookUp(ctx, e); found || err != nil {
 		return result, err
 	}
@@ -108,6 +109,8 @@ func (o *Orders) lookUp(ctx context.Context, e *execution) (result Result, found
 	if e.retry != nil {
 		if call, ok := e.retry.record.Last(e.operation); !ok || call.Outcome != OutcomeUnknown {
 			err = &StateError{Record: e.retry.record, Operation: e.operation}
+		} else if e.retry.record.Foreign {
+			err = &SourceError{Record: e.retry.record}
 		}
 		return Result{}, false, err
 	}
@@ -131,7 +134,11 @@ func (e *execution) hash(secret []byte) string {
 	case e.key != "":
 		e.spec.Key = hashedKey(secret, e.client, e.connection, e.key)
 	case e.operation != upstream.OpCreate:
-		e.spec.Key, e.spec.Derived = hashed(secret, "derived", e.client, e.connection, e.spec.Fingerprint), true
+		parts := []string{"derived", e.client, e.connection, e.spec.Fingerprint}
+		if e.source != "" { // another service's order may have the same orderID (policy O16)
+			parts = append(parts, e.source)
+		}
+		e.spec.Key, e.spec.Derived = hashed(secret, parts...), true
 	}
 	return e.spec.Key
 }

@@ -203,7 +203,7 @@ func (h *harness) pass(d time.Duration) {
 	h.now = h.now.Add(d)
 }
 
-func (h *harness) Current(_ context.Context, restaurant menu.RestaurantID) (int64, *menu.Catalogue, error) {
+func (h *harness) Current(_ context.Context, restaurant menu.RestaurantID, _ string) (int64, *menu.Catalogue, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.noCard != nil {

@@ -40,12 +40,13 @@ type Journal interface {
 	//  3. A changing call needs the record of OrderID on the connection. If it
 	//     does not exist, the result is ErrNoOrder; with Adopt, a record
 	//     CallSpec.Ref is created in StatePlaced, with Adopted.
-	//  4. A call of the record is open or unknown: *BusyError.
-	//  5. The state is not StatePlaced, or the record is Paid and the operation is
+	//  4. The record belongs to another service: *SourceError (policy O16).
+	//  5. A call of the record is open or unknown: *BusyError.
+	//  6. The state is not StatePlaced, or the record is Paid and the operation is
 	//     a payment: *StateError.
-	//  6. New orders are paused, or the store has lost commits that this instance
+	//  7. New orders are paused, or the store has lost commits that this instance
 	//     remembers, and the call creates an order: *RestoredError (policy O14a).
-	//  7. Too few replicas acknowledge writes: *NotReadyError (policy O14).
+	//  8. Too few replicas acknowledge writes: *NotReadyError (policy O14).
 	//
 	// After an error nothing may be sent. After a *JournalError the call may be open
 	// nevertheless, so the caller aborts it.
@@ -98,13 +99,15 @@ type Journal interface {
 	// Errors: ErrNoOrder; *StateError if the operation is not unknown, or if Call and SpecID do not match its last
 	// call; *RestoredError for ResolvedRetry of a create while new orders are paused (policy O14a); *OrderIDTakenError
 	// if another order that larder placed has the OrderID (an adopted one loses it); *BusyError if the adopted one has
-	// an open or unknown call, which must be resolved first; ErrNoBody if the body is no longer kept.
+	// an open or unknown call, which must be resolved first; ErrNoBody if the body is no longer kept; *SourceError for
+	// ResolvedRetry of a foreign record (policy O16).
 	Resolve(ctx context.Context, s ResolveCall) (Record, error)
 	// Sweep sets calls of a connection whose deadline has passed from open to unknown, at most 100 (policy
 	// O12), and returns their records. It also removes expired records from the lists (policy O13).
 	Sweep(ctx context.Context, connection string) ([]Record, error)
 
-	// Order returns the record of an orderID on a connection, or ErrNoOrder.
+	// Order returns the record of an orderID on a connection, or ErrNoOrder. A record of the connection's service is
+	// preferred to a foreign one (policy O16).
 	Order(ctx context.Context, connection, orderID string) (Record, error)
 	// Record returns the record of a ref on any of the connections, or ErrNoOrder.
 	Record(ctx context.Context, connections []string, ref string) (Record, error)

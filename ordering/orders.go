@@ -32,7 +32,8 @@ import (
 // Catalogues provides the menus that orders are checked against; *replica.Replica implements it.
 // Orders returns its errors unchanged.
 type Catalogues interface {
-	Current(ctx context.Context, restaurant menu.RestaurantID) (version int64, catalogue *menu.Catalogue, err error)
+	// Current returns the menu of a restaurant if it is of the connection's service (policy O16).
+	Current(ctx context.Context, restaurant menu.RestaurantID, connection string) (version int64, catalogue *menu.Catalogue, err error)
 }
 
 // Service is the ordering service; *upstream.Client implements it. Each method makes one call. The Effect of
@@ -114,6 +115,7 @@ type Deps struct {
 	Catalogues Catalogues
 	Services   map[string]Service // ordering services by connection
 	Journal    Journal
+	Sources    *upstream.Sources // of the connections; may be nil
 	// Reasons returns the rejection reasons that a connection's service lists. If it is nil or
 	// returns an error, rejection reasons are not checked.
 	Reasons func(ctx context.Context, connection string) ([]upstream.Reason, error)
@@ -161,7 +163,7 @@ func NewOrders(cfg Config, deps Deps) *Orders {
 }
 
 // ByOrderID returns the record of an orderID on any of the connections. It returns ErrNoOrder if
-// it is unknown, and *AmbiguousError if several connections have one.
+// it is unknown, and *AmbiguousError if several connections have one. Foreign records count only if no other has it.
 func (o *Orders) ByOrderID(ctx context.Context, connections []string, orderID string) (Record, error) {
 	return single(connections, func(connection string) (Record, error) {
 		return o.deps.Journal.Order(ctx, connection, orderID)
@@ -188,8 +190,11 @@ func single(connections []string, find func(connection string) (Record, error)) 
 	for _, connection := range connections {
 		record, err := find(connection)
 		switch {
-		case err == nil:
+		case err == nil && (len(on) == 0 || found.Foreign == record.Foreign):
 			found, on = record, append(on, connection)
+		case err == nil && found.Foreign:
+			found, on = record, []string{connection}
+		case err == nil: // the foreign one does not count
 		case !errors.Is(err, ErrNoOrder) && !errors.Is(err, ErrKeyFree):
 			return Record{}, err
 		}

@@ -356,7 +356,7 @@ func fields(event string, r *Record, op Operation, outcome Outcome) logrus.Field
 // abortUnbegun aborts a call that the journal may have opened although it returned an error. Such a
 // call must not stay open, because nothing is sent.
 func (o *Orders) abortUnbegun(ctx context.Context, spec CallSpec, err error) error {
-	if is[*KeyTakenError](err) || is[*BusyError](err) || is[*StateError](err) || is[*NotReadyError](err) ||
+	if is[*KeyTakenError](err) || is[*BusyError](err) || is[*StateError](err) || is[*SourceError](err) || is[*NotReadyError](err) ||
 		is[*RestoredError](err) || errors.Is(err, ErrNoOrder) || errors.Is(err, ErrNoBody) {
 		return err
 	}

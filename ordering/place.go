@@ -37,7 +37,7 @@ func (o *Orders) validateOrder(ctx context.Context, e *execution) error {
 	p, spec := e.place, &e.spec
 	ctx, span := tracing.Start(ctx, "order.validate")
 	defer span.End()
-	version, catalogue, err := o.deps.Catalogues.Current(ctx, p.Restaurant)
+	version, catalogue, err := o.deps.Catalogues.Current(ctx, p.Restaurant, p.Connection)
 	if err != nil {
 		return err
 	}

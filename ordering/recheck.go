@@ -54,7 +54,7 @@ func (o *Orders) prepareRecheck(ctx context.Context, e *execution) {
 	if e.place == nil || !e.place.Order.V1 || e.result.Outcome != OutcomeRefused {
 		return
 	}
-	version, _, err := o.deps.Catalogues.Current(ctx, e.place.Restaurant)
+	version, _, err := o.deps.Catalogues.Current(ctx, e.place.Restaurant, e.place.Connection)
 	e.recheck.wanted = e.recheck.refresh != nil || err == nil && version != e.spec.MenuVersion
 	e.result.Recheck = e.recheck.wanted && e.spec.Key != ""
 }
@@ -117,7 +117,7 @@ func (o *Orders) newerMenu(ctx context.Context, e *execution) validate.Request {
 	}
 	request := e.recheck.checked
 	for {
-		version, catalogue, err := o.deps.Catalogues.Current(ctx, request.Restaurant)
+		version, catalogue, err := o.deps.Catalogues.Current(ctx, request.Restaurant, e.place.Connection)
 		if err != nil {
 			return e.recheck.checked
 		}

@@ -59,6 +59,10 @@ type Record struct {
 	Ref string // larder's own id of the order, 26 characters
 	// Connection is the connection of the service that has the order. OrderID is scoped to it.
 	Connection string
+	// Source is the service that has the order (policy O16). Foreign means that it is not the connection's service any
+	// more, so the order cannot be changed or sent again; the journal sets it when it reads the record.
+	Source  string
+	Foreign bool
 	// Client placed the order or, if Adopted, was the first to change it.
 	Client string
 	// Restaurant is the restaurant whose menu the order was checked against. It is

@@ -153,7 +153,7 @@ func (w *world) start(ctx context.Context, i int) {
 }
 
 // Catalogue implements ordering.Catalogues.
-func (w *world) Current(context.Context, menu.RestaurantID) (int64, *menu.Catalogue, error) {
+func (w *world) Current(context.Context, menu.RestaurantID, string) (int64, *menu.Catalogue, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stopped {

@@ -15,7 +15,7 @@
 --
 -- result {"busy", holder's run id}
 --        {"done"}                     another instance took the tick
---        {"ok", fence, forced 0|1, id of an unfinished run or ""}
+--        {"ok", fence, forced 0|1, id of an unfinished run or "", now in milliseconds}
 local holder = redis.call("HGET", KEYS[1], "run")
 if holder then
   return {"busy", holder}
@@ -49,4 +49,5 @@ redis.call("HSET", KEYS[4], ARGV[1], ARGV[2])
 if ARGV[6] ~= "" then
   redis.call("PUBLISH", ARGV[6], "run.started " .. ARGV[2])
 end
-return {"ok", fence, tonumber(force), left}
+local now = redis.call("TIME")
+return {"ok", fence, tonumber(force), left, tonumber(now[1]) * 1000 + math.floor(tonumber(now[2]) / 1000)}

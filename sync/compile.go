@@ -18,12 +18,12 @@ type built struct {
 // build compiles and lints a menu. If only the stop lists changed, it applies them to the compiled content in memory.
 func (p *pipelineRun) build(view *menu.View, published menu.Published) built {
 	began := time.Now()
-	m := built{view: view, published: published, hash: menu.ContentHash(published.Content, p.target.Settings)}
-	snapshot, ok := p.runner.replica.Cached(p.target.ID)
-	if ok && snapshot.Content == m.hash {
-		m.catalogue = snapshot.Catalogue.Content.Catalogue(view.Stops(p.target.ID, p.target.Settings))
+	m := built{view: view, published: published, hash: menu.ContentHash(published.Content, p.use)}
+	snapshot, ok := p.cached()
+	if ok && snapshot.Content == m.hash && menu.ContentHash(nil, snapshot.Catalogue.Settings()) == p.settings {
+		m.catalogue = snapshot.Catalogue.Content.Catalogue(view.Stops(p.target.ID, p.use))
 	} else {
-		m.catalogue = menu.Compile(view, p.target.ID, p.target.Settings)
+		m.catalogue = menu.Compile(view, p.target.ID, p.use)
 	}
 	p.run.Steps.Compile = since(began)
 	if ok && p.current.Version != 0 && snapshot.Version.Version == p.current.Version &&

@@ -102,6 +102,8 @@ type Restaurant struct {
 type Connection struct {
 	Name   string
 	Source Source
+	// SourceName is the upstream.Source of the connection (policy O16).
+	SourceName string
 	// DefaultMenu also syncs the connection's default menu, the view that the
 	// service returns without restaurantId, as cache.DefaultMenu(Name).
 	DefaultMenu bool

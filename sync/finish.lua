@@ -6,6 +6,7 @@
 -- KEYS[3] records hash, see appendrun.lua
 -- KEYS[4] log     stream of finished runs, see appendrun.lua
 -- KEYS[5] current hash, the restaurant's current version
+-- KEYS[6] published hash; see mirror.lua
 -- ARGV[1] run id
 -- ARGV[2] its record
 -- ARGV[3] maximum number of finished runs
@@ -23,6 +24,9 @@
 local own = redis.call("HGET", KEYS[2], "run") == ARGV[1]
 if own and ARGV[8] ~= "" and checked(KEYS[5], ARGV[7], ARGV[9], ARGV[8]) == 0 and ARGV[7] ~= "" then
   return 2
+end
+if own then
+  mirror(KEYS[5], KEYS[6])
 end
 if redis.call("HGET", KEYS[1], "run") == ARGV[1] then
   redis.call("DEL", KEYS[1])

@@ -16,7 +16,7 @@ func (p *pipelineRun) guard(view *menu.View, content string) (held, reason strin
 	}
 	before := p.current.Counts.Products
 	// Redis has lost its data: memory has the version that readers get.
-	if snapshot, ok := p.runner.replica.Cached(p.target.ID); ok && snapshot.Version.Version > p.current.Version {
+	if snapshot, ok := p.cached(); ok && snapshot.Version.Version > p.current.Version {
 		before = snapshot.Counts.Products
 	}
 	if reason = refusal(before, p.run.Products, p.runner.cfg.ShrinkLimit); reason != "" && before > 0 {

@@ -23,6 +23,7 @@ type lease struct {
 	until time.Time // monotonic; until then the run may work without a renewal
 	force bool      // the run is forced, by its own request or by one that joined
 	left  string    // the id of a run that its holder did not finish
+	now   time.Time // by Redis's clock, when the lease was taken
 }
 
 // acquire takes the restaurant's lease for run and writes its record as running. slot is the tick of
@@ -38,7 +39,7 @@ func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot t
 		slotMS = slot.UnixMilli()
 	}
 	answer, err := acquireScript.Run(ctx, r.redis,
-		[]string{r.keys.Lease(t.ID), r.keys.Fence(t.ID), r.keys.Queue(t.ID), r.keys.Runs(t.ID)},
+		[]string{t.keys.Lease(t.ID), t.keys.Fence(t.ID), t.keys.Queue(t.ID), t.keys.Runs(t.ID)},
 		run.ID, record, run.Force, r.cfg.Lease.Milliseconds(), slotMS, r.runs.NoticeChannel(t.ID), run.Rollback != nil).Slice()
 	if err != nil {
 		return lease{}, redisdb.CallError(ctx, "sync: acquire the lease of "+string(t.ID), err)
@@ -48,11 +49,12 @@ func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot t
 		return lease{}, ErrBusy
 	case state == "done":
 		return lease{}, errTaken
-	case state == "ok" && len(answer) == 4:
+	case state == "ok" && len(answer) == 5:
 		fence, _ := answer[1].(int64)
 		force, _ := answer[2].(int64)
 		left, _ := answer[3].(string)
-		return lease{fence: fence, until: asked.Add(r.cfg.Lease), force: force == 1, left: left}, nil
+		now, _ := answer[4].(int64)
+		return lease{fence: fence, until: asked.Add(r.cfg.Lease), force: force == 1, left: left, now: time.UnixMilli(now)}, nil
 	default:
 		return lease{}, fmt.Errorf("sync: acquire the lease of %s: unexpected result %v", t.ID, answer)
 	}
@@ -71,7 +73,7 @@ func (r *Runner) renewUntilLost(ctx context.Context, t *Target, run string, held
 		}
 		asked := time.Now()
 		within, cancel := context.WithTimeout(ctx, every)
-		renewed, err := renewScript.Run(within, r.redis, []string{r.keys.Lease(t.ID)}, run, r.cfg.Lease.Milliseconds()).Bool()
+		renewed, err := renewScript.Run(within, r.redis, []string{t.keys.Lease(t.ID)}, run, r.cfg.Lease.Milliseconds()).Bool()
 		cancel()
 		switch {
 		case err == nil && renewed:

@@ -56,7 +56,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 		return runlog.Run{}, err
 	}
 	answer, err := startScript.Run(ctx, r.redis,
-		[]string{r.keys.Lease(t.ID), r.keys.Queue(t.ID), r.keys.Runs(t.ID)},
+		[]string{t.keys.Lease(t.ID), t.keys.Queue(t.ID), t.keys.Runs(t.ID)},
 		run.ID, record, req.Force, by, queuedLife.Milliseconds(), req.fresh).Slice()
 	if err != nil {
 		r.flights.unanswered(t.ID, run.ID)
@@ -64,7 +64,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	}
 	id, _ := answer[0].(string)
 	queued, _ := answer[1].(int64)
-	if !r.flights.queue(t.ID, id, queued == 1) {
+	if !r.flights.queue(t, id, queued == 1) {
 		return r.runs.Get(ctx, t.ID, id)
 	}
 	run.ID = id
@@ -124,19 +124,18 @@ type flights struct {
 }
 
 type flight struct {
-	restaurant menu.RestaurantID
-	queued     bool
-	done       chan struct{} // closed when the run has finished
+	queue string        // the key of the queued run; empty if it is running
+	done  chan struct{} // closed when the run has finished
 }
 
 // begin records a run that starts here. The caller calls end when the run has finished.
-func (f *flights) begin(id string, restaurant menu.RestaurantID) (end func()) {
+func (f *flights) begin(id string) (end func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if before := f.runs[id]; before != nil {
-		before.queued = false
+		before.queue = ""
 	} else {
-		f.runs[id] = &flight{restaurant: restaurant, done: make(chan struct{})}
+		f.runs[id] = &flight{done: make(chan struct{})}
 	}
 	return func() { f.end(id) }
 }
@@ -180,13 +179,13 @@ func (f *flights) unanswered(restaurant menu.RestaurantID, id string) {
 
 // queue records the response to a start. It reports whether the run is queued here:
 // it is new, or belongs to a start without a response.
-func (f *flights) queue(restaurant menu.RestaurantID, id string, added bool) bool {
+func (f *flights) queue(t *Target, id string, added bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	mine := added || id == f.asked[restaurant]
-	delete(f.asked, restaurant)
+	mine := added || id == f.asked[t.ID]
+	delete(f.asked, t.ID)
 	if mine {
-		f.runs[id] = &flight{restaurant: restaurant, queued: true, done: make(chan struct{})}
+		f.runs[id] = &flight{queue: t.keys.Queue(t.ID), done: make(chan struct{})}
 	}
 	return mine
 }
@@ -196,8 +195,8 @@ func (f *flights) extendQueued(ctx context.Context, r *Runner) error {
 	var queues []string
 	f.mu.Lock()
 	for _, one := range f.runs {
-		if one.queued {
-			queues = append(queues, r.keys.Queue(one.restaurant))
+		if one.queue != "" {
+			queues = append(queues, one.queue)
 		}
 	}
 	f.mu.Unlock()

@@ -63,10 +63,10 @@ func (r *Runner) Once(ctx context.Context, w Work) (runlog.Run, error) {
 		r.health.suspect()
 		return runlog.Run{}, err
 	}
-	defer r.flights.begin(run.ID, t.ID)()
+	defer r.flights.begin(run.ID)()
 	run.Force = held.force
 	if held.left != "" && held.left != run.ID {
-		_, _ = r.runs.Get(ctx, t.ID, held.left) // finishes the record of a holder that vanished
+		_, _ = r.runs.With(t.keys).Get(ctx, t.ID, held.left) // finishes the record of a holder that vanished
 	}
 	err = r.withLease(ctx, w, &run, held)
 	if errors.Is(err, redisdb.ErrUnavailable) {
@@ -89,7 +89,7 @@ func (r *Runner) onceWhenFree(ctx, waiting context.Context, w Work) (runlog.Run,
 // withLease executes a run that has the lease, and finishes it. The error is why
 // the run failed, or why its record could not be written.
 func (r *Runner) withLease(ctx context.Context, w Work, run *runlog.Run, held lease) error {
-	p := &pipelineRun{runner: r, target: w.Target, run: run, fence: held.fence, batch: w.batch, began: time.Now()}
+	p := &pipelineRun{runner: r, target: w.Target, run: run, fence: held.fence, leasedAt: held.now, batch: w.batch, began: time.Now()}
 	ctx, p.span = r.tracing.Root(ctx, "sync.run")
 	within, cancel := context.WithTimeoutCause(ctx, r.cfg.Deadline, deadlineError{after: r.cfg.Deadline})
 	within, lose := context.WithCancelCause(within)
@@ -109,13 +109,18 @@ type pipelineRun struct {
 	target *Target
 	run    *runlog.Run
 	fence  int64
-	batch  bool // part of a batch
-	began  time.Time
-	span   tracing.Span
+	// leasedAt is when the lease was taken, by Redis's clock.
+	leasedAt time.Time
+	batch    bool // part of a batch
+	began    time.Time
+	span     tracing.Span
 
 	current     cache.Version // served at the moment; zero before the first
 	lastFetch   lastFetch     // the last good fetch
-	settings    string        // hash of the settings that compile and lint use
+	use         menu.Settings // the settings that compile and lint use
+	settings    string        // their hash
+	name        string        // the restaurant's configured name; may be empty
+	readAt      time.Time     // when the configuration with both was read, by Redis's clock
 	floor       int64         // the highest version known to have been served
 	contentLost bool          // Redis has lost the content of the current version
 	comparable  bool          // a body equal to lastFetch's means an equal menu
@@ -179,6 +184,8 @@ func (p *pipelineRun) syncMenu(ctx context.Context) error {
 		if err := p.readState(ctx, nil); err != nil {
 			return err
 		}
+		p.setUp()
+		f.now.Settings = p.settings
 	}
 }
 
@@ -206,6 +213,7 @@ func (p *pipelineRun) fetch(ctx context.Context) (fetched, error) {
 	p.run.Bytes = len(f.answer.Body)
 	f.now = p.lastFetch
 	f.now.Version, f.now.Settings, f.now.Refused = p.current.Version, p.settings, ""
+	p.target.fetchAll.Store(false)
 	if !f.answer.NotModified {
 		validator := f.answer.Validator
 		f.now.BodyHash, f.now.ETag, f.now.Modified = bodyHash(f.answer.Body), validator.ETag, validator.LastModified
@@ -229,7 +237,7 @@ func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published m
 	var reason string
 	if f.now.HoldEffect, reason = p.guard(view, f.now.Content); reason != "" {
 		p.run.Outcome, p.run.Error, p.run.Version = runlog.OutcomeQuarantined, reason, p.current.Version
-		return p.runner.saveRefused(ctx, p.target.ID, f.now.Content)
+		return p.saveRefused(ctx, f.now.Content)
 	}
 	if f.now.HoldEffect != "" {
 		var err error
@@ -257,7 +265,7 @@ func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published m
 // keep confirms the served content. If Redis has lost it, keep writes it again.
 func (p *pipelineRun) keep(ctx context.Context, m built, now lastFetch, same sameness) error {
 	if p.contentLost { // instances that have the content in memory keep it
-		if err := p.runner.store.Restore(ctx, p.current, m.catalogue, m.published); err != nil {
+		if err := p.target.store.Restore(ctx, p.current, m.catalogue, m.published); err != nil {
 			return &stepError{doing: "restore " + p.subject(), err: err}
 		}
 	}
@@ -273,7 +281,7 @@ func (p *pipelineRun) keep(ctx context.Context, m built, now lastFetch, same sam
 func (p *pipelineRun) confirm(ctx context.Context, now lastFetch, same sameness, findings []menu.Finding) error {
 	if now != p.lastFetch || findings != nil {
 		began := time.Now()
-		if err := p.runner.saveLastFetch(ctx, p.target.ID, now, findings); err != nil {
+		if err := p.saveLastFetch(ctx, now, findings); err != nil {
 			return err
 		}
 		p.run.Steps.Publish = since(began)
@@ -292,7 +300,7 @@ func (p *pipelineRun) publish(ctx context.Context, m built, now lastFetch, outco
 	began := time.Now()
 	publication := cache.Publication{
 		Restaurant: p.target.ID,
-		Name:       cmp.Or(p.target.Name, m.view.Name),
+		Name:       cmp.Or(p.name, m.view.Name),
 		Fence:      p.fence,
 		Run:        p.run.ID,
 		Base:       p.current.Version,
@@ -303,11 +311,12 @@ func (p *pipelineRun) publish(ctx context.Context, m built, now lastFetch, outco
 		Floor:      p.floor,
 		Hold:       hold,
 		Outcome:    string(outcome),
+		ReadAt:     p.readAt,
 	}
 	if p.run.Rollback != nil { // a rollback does not ask the service, so it confirms nothing
 		publication.CheckedAt = p.current.CheckedAt
 	}
-	version, err := p.runner.store.Publish(ctx, publication)
+	version, err := p.target.store.Publish(ctx, publication)
 	p.run.Steps.Publish = since(began)
 	if err != nil {
 		return &stepError{doing: "publish " + p.subject(), err: err}
@@ -315,7 +324,7 @@ func (p *pipelineRun) publish(ctx context.Context, m built, now lastFetch, outco
 	p.runner.replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
 	p.run.Outcome, p.run.Version, p.run.Changes = outcome, version.Version, p.changes(ctx, m)
 	now.Version = version.Version
-	if err := p.runner.saveLastFetch(ctx, p.target.ID, now, m.findings); err != nil {
+	if err := p.saveLastFetch(ctx, now, m.findings); err != nil {
 		// The menu is served. The next run only has more to compare.
 		p.runner.log.WithError(err).WithFields(fields(p.run, "sync.state_not_saved")).Debug("fetch not saved")
 	}
@@ -329,9 +338,9 @@ func (p *pipelineRun) changes(ctx context.Context, m built) runlog.Changes {
 	switch {
 	case before != nil:
 	case p.current.Version == 0:
-		before = menu.Compile(&menu.View{}, p.target.ID, p.target.Settings)
+		before = menu.Compile(&menu.View{}, p.target.ID, p.use)
 	default:
-		content, err := p.runner.store.Content(ctx, p.current.Content)
+		content, err := p.target.store.Content(ctx, p.current.Content)
 		if err != nil {
 			return runlog.Changes{}
 		}
@@ -351,7 +360,7 @@ func (p *pipelineRun) changes(ctx context.Context, m built) runlog.Changes {
 // updateStopLists saves the published stop lists if they mean the same to this
 // restaurant. The published view shows other restaurants' stop lists too.
 func (p *pipelineRun) updateStopLists(ctx context.Context, m built) error {
-	version, err := p.runner.store.UpdateStopLists(ctx, cache.StopListUpdate{
+	version, err := p.target.store.UpdateStopLists(ctx, cache.StopListUpdate{
 		Version: p.current,
 		Fence:   p.fence,
 		Run:     p.run.ID,

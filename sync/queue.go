@@ -204,11 +204,11 @@ func (r *Runner) configured(t *Target) *Target {
 func (s *Scheduler) isFresh(ctx context.Context, t *Target) bool {
 	r := s.runner
 	if t.isReasons {
-		_, checked, err := r.store.Reasons(ctx, t.Connection)
+		_, checked, err := t.store.Reasons(ctx, t.Connection)
 		return err == nil && !t.schedule.missed(1, checked, r.clock())
 	}
-	version, err := r.store.Current(ctx, t.ID)
-	return err == nil && !version.Behind() && !t.schedule.missed(1, version.CheckedAt, r.clock())
+	version, err := t.store.Current(ctx, t.ID)
+	return err == nil && t.store.IsOwn(version) && !t.fetchAll.Load() && !version.Behind() && !t.schedule.missed(1, version.CheckedAt, r.clock())
 }
 
 // manual executes a queued run. If another run holds the lease, the work returns to
@@ -216,7 +216,7 @@ func (s *Scheduler) isFresh(ctx context.Context, t *Target) bool {
 func (s *Scheduler) manual(ctx context.Context, g *errgroup.Group, w Work) {
 	r := s.runner
 	// Stored instead of Get: this process holds the run, even if its queue entry expired while Redis was down.
-	run, err := r.runs.Stored(ctx, w.Target.ID, w.runID)
+	run, err := r.runs.With(w.Target.keys).Stored(ctx, w.Target.ID, w.runID)
 	if err == nil && run.State == runlog.StateQueued {
 		prepared := w
 		prepared.run = &run

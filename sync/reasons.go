@@ -91,11 +91,11 @@ func (p *pipelineRun) syncReasons(ctx context.Context) error {
 		return err
 	}
 	began = time.Now()
-	before, _, err := p.runner.store.Reasons(ctx, p.target.Connection)
+	before, _, err := p.target.store.Reasons(ctx, p.target.Connection)
 	if err != nil && !errors.Is(err, cache.ErrNoReasons) {
 		return redisdb.CallError(ctx, "sync: read the rejection reasons", err)
 	}
-	if err := p.runner.store.SaveReasons(ctx, p.target.Connection, list); err != nil {
+	if err := p.target.store.SaveReasons(ctx, p.target.Connection, list); err != nil {
 		return redisdb.CallError(ctx, "sync: save the rejection reasons", err)
 	}
 	p.run.Steps.Publish = since(began)

@@ -36,10 +36,10 @@ func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 	confirmedAt, outcome := p.versionNote(cause)
-	written, err := r.writeFinal(ctx, run, confirmedAt, outcome)
+	written, err := r.writeFinal(ctx, p.target, run, confirmedAt, outcome)
 	if errors.Is(err, cache.ErrNoCatalogue) { // Redis has lost it since the run began
 		run.Outcome, run.Error = runlog.OutcomeFailed, fmt.Sprintf("confirm version %d: Redis has lost it", run.Version)
-		written, err = r.writeFinal(ctx, run, time.Time{}, "")
+		written, err = r.writeFinal(ctx, p.target, run, time.Time{}, "")
 	}
 	if err == nil && !written {
 		return nil // declared lost, and logged then
@@ -56,7 +56,9 @@ func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
 // writeFinal writes the final record of a run, updates the current version, and releases the lease. It
 // returns false if the run was declared lost meanwhile; that record stays. If the confirmed version
 // does not exist, it changes nothing. Errors: cache.ErrNoCatalogue, redisdb.ErrUnavailable.
-func (r *Runner) writeFinal(ctx context.Context, run *runlog.Run, confirmedAt time.Time, outcome runlog.Outcome) (bool, error) {
+func (r *Runner) writeFinal(
+	ctx context.Context, t *Target, run *runlog.Run, confirmedAt time.Time, outcome runlog.Outcome,
+) (bool, error) {
 	end, err := r.runs.Ending(run)
 	if err != nil {
 		return false, err
@@ -65,9 +67,9 @@ func (r *Runner) writeFinal(ctx context.Context, run *runlog.Run, confirmedAt ti
 	if !confirmedAt.IsZero() {
 		confirmed, ahead = menu.FormatTime(confirmedAt), menu.FormatTime(confirmedAt.Add(cache.ClockSlack))
 	}
-	id := run.Restaurant
+	id, keys := run.Restaurant, t.keys
 	answer, err := finishScript.Run(ctx, r.redis,
-		[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Runs(id), r.keys.RunLog(id), r.keys.Current(id)},
+		[]string{keys.Lease(id), keys.Fence(id), keys.Runs(id), keys.RunLog(id), keys.Current(id), keys.Published(id)},
 		run.ID, end.Record, end.Kept, end.IDTime, end.Channel, end.Published,
 		confirmed, string(outcome), ahead, end.Folds).Int()
 	switch {

@@ -31,12 +31,12 @@ func TestReplaceReportsWhatItDid(t *testing.T) {
 	g := newFixture(t, "embedded", onDefaultSchedule, func(d *menusync.Deps) { d.Restaurants = restaurants("a", "b", "c") })
 	next := restaurants("b", "c", "d")
 	next[1].Schedule = "@hourly"
-	done, err := g.Replace(next, "@every 2m")
+	done, err := g.Replace(next, "@every 2m", nil)
 	want := menusync.Replacement{Added: []menu.RestaurantID{"d"}, Changed: []menu.RestaurantID{"c"}, Removed: []menu.RestaurantID{"a"}}
 	if diff := cmp.Diff(want, done); err != nil || diff != "" {
 		t.Errorf("Replace: %v\n%s", err, diff)
 	}
-	if again, err := g.Replace(next, "@every 2m"); err != nil || len(again.Added)+len(again.Changed)+len(again.Removed) != 0 {
+	if again, err := g.Replace(next, "@every 2m", nil); err != nil || len(again.Added)+len(again.Changed)+len(again.Removed) != 0 {
 		t.Errorf("the same restaurants again: %+v, %v, want no change", again, err)
 	}
 	if _, known := g.Plan("a"); known {
@@ -48,7 +48,7 @@ func TestReplaceReportsWhatItDid(t *testing.T) {
 			t.Errorf("plan of %s: %+v, %v", restaurant.ID, plan, known)
 		}
 	}
-	if other, err := g.Replace(next, "@every 5m"); err != nil || len(other.Changed) != 2 {
+	if other, err := g.Replace(next, "@every 5m", nil); err != nil || len(other.Changed) != 2 {
 		t.Errorf("another default schedule: %+v, %v, want b and d changed", other, err)
 	}
 }
@@ -64,7 +64,7 @@ func TestAnInvalidReplaceChangesNothing(t *testing.T) {
 	} {
 		next := restaurants("b", "c")
 		change(next)
-		_, err := g.Replace(next, "@every 2m")
+		_, err := g.Replace(next, "@every 2m", nil)
 		var fault *setting.Error
 		if !errors.As(err, &fault) || fault.Key != name {
 			t.Errorf("%s: error %v", name, err)
@@ -90,7 +90,7 @@ func TestAddedAndChangedRestaurantsAreSyncedAtOnce(t *testing.T) {
 		eventually(t, "the first ones are synced", synced("a", "b"))
 		next := restaurants("b", "c")
 		next[0].Name = "B by another name"
-		if _, err := g.Replace(next, "@every 2m"); err != nil {
+		if _, err := g.Replace(next, "@every 2m", nil); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, "the added one is synced", synced("c"))
@@ -117,7 +117,7 @@ func TestCronFollowsReplacements(t *testing.T) {
 	eventually(t, "the first sync", func() bool { return g.observer.finished() == 1 })
 	next := restaurants("a", "b")
 	next[0].Schedule, next[1].Schedule = "@every 1s", "@every 1s"
-	if _, err := g.Replace(next, "@every 1h"); err != nil {
+	if _, err := g.Replace(next, "@every 1h", nil); err != nil {
 		t.Fatal(err)
 	}
 	runs := func(id menu.RestaurantID) (n int) {
@@ -131,7 +131,7 @@ func TestCronFollowsReplacements(t *testing.T) {
 		return n
 	}
 	eventually(t, "both run on their new schedule", func() bool { return runs("a") >= 2 && runs("b") >= 2 })
-	if _, err := g.Replace(restaurants("b"), "@every 1s"); err != nil {
+	if _, err := g.Replace(restaurants("b"), "@every 1s", nil); err != nil {
 		t.Fatal(err)
 	}
 	a, b := runs("a"), runs("b")
@@ -154,7 +154,7 @@ func TestARunContinuesAfterTheRemovalOfItsRestaurant(t *testing.T) {
 		ended <- run
 	}()
 	<-asked
-	if _, err := g.Replace(nil, "@every 2m"); err != nil {
+	if _, err := g.Replace(nil, "@every 2m", nil); err != nil {
 		t.Fatal(err)
 	}
 	close(answer)
@@ -173,7 +173,7 @@ func BenchmarkReplace(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		all[n/2].Schedule = map[bool]string{true: "@hourly", false: ""}[all[n/2].Schedule == ""]
-		if _, err := runner.Replace(all, "@every 2m"); err != nil {
+		if _, err := runner.Replace(all, "@every 2m", nil); err != nil {
 			b.Fatal(err)
 		}
 	}

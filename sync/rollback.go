@@ -36,7 +36,7 @@ func (r *Runner) Rollback(
 	if err != nil {
 		return runlog.Run{}, err
 	}
-	if _, err := r.store.Version(ctx, t.ID, to.Version); err != nil {
+	if _, err := t.store.Version(ctx, t.ID, to.Version); err != nil {
 		if errors.Is(err, cache.ErrNoCatalogue) {
 			return runlog.Run{}, &UnknownVersionError{Restaurant: t.ID, Version: to.Version}
 		}
@@ -64,7 +64,7 @@ func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 	if err := p.loadState(ctx); err != nil {
 		return err
 	}
-	version, err := p.runner.store.Version(ctx, p.target.ID, to.Version)
+	version, err := p.target.store.Version(ctx, p.target.ID, to.Version)
 	if err != nil {
 		return &stepError{doing: versionText(to.Version), err: err}
 	}
@@ -78,7 +78,7 @@ func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 	began := time.Now()
 	view, published, err := p.storedView(ctx, version, func() (menu.Published, error) {
 		var err error
-		now, err = p.runner.store.View(ctx, p.current)
+		now, err = p.target.store.View(ctx, p.current)
 		return now, err
 	})
 	p.run.Steps.Decode = since(began)
@@ -120,7 +120,7 @@ func (p *pipelineRun) storedView(
 	var now, published menu.Published
 	var answer []byte
 	var view *menu.View
-	old, err := p.runner.store.View(ctx, v)
+	old, err := p.target.store.View(ctx, v)
 	if err == nil {
 		now, err = stops()
 	}
@@ -145,10 +145,11 @@ func (p *pipelineRun) storedView(
 // Release ends the hold of a rollback immediately, and starts a new sync (policy S7a).
 // Without a hold it only syncs. Errors as Start.
 func (r *Runner) Release(ctx context.Context, restaurant menu.RestaurantID, by string) (runlog.Run, error) {
-	if _, err := r.Target(restaurant); err != nil {
+	t, err := r.Target(restaurant)
+	if err != nil {
 		return runlog.Run{}, err
 	}
-	hold, err := r.store.Release(ctx, restaurant)
+	hold, err := t.store.Release(ctx, restaurant)
 	if err != nil {
 		return runlog.Run{}, redisdb.CallError(ctx, "sync: release "+string(restaurant), err)
 	}

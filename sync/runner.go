@@ -87,10 +87,12 @@ type Deps struct {
 	Redis       *redisdb.DB
 	Store       *cache.Store
 	Replica     Replica
-	Observer    Observer
-	Tracing     *tracing.Tracing // nil: off
-	Clock       func() time.Time
-	Log         logrus.FieldLogger
+	// Recent returns the restaurants with an order in the last hour; nil if they are not known.
+	Recent   func(context.Context) map[menu.RestaurantID]bool
+	Observer Observer
+	Tracing  *tracing.Tracing // nil: off
+	Clock    func() time.Time
+	Log      logrus.FieldLogger
 }
 
 // Runner executes single runs and keeps their records. It starts no goroutine; a
@@ -99,8 +101,9 @@ type Runner struct {
 	cfg       Config
 	server    *redisdb.DB
 	redis     redis.UniversalClient // without retries: scripts must not run twice
-	keys      cache.Keys
+	keys      cache.Keys            // of the configured sources, also if they change; a run has those of its Target
 	store     *cache.Store
+	recent    func(context.Context) map[menu.RestaurantID]bool
 	replica   Replica
 	observer  Observer
 	tracing   *tracing.Tracing
@@ -131,7 +134,7 @@ func NewRunner(d Deps) (*Runner, error) {
 	if err := d.Config.Validate(); err != nil {
 		return nil, err
 	}
-	set, err := newTargets(d.Connections, d.Restaurants, d.Config.Schedule, nil)
+	set, err := newTargets(d.Connections, d.Restaurants, d.Config.Schedule, &targetSet{store: d.Store})
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +142,8 @@ func NewRunner(d Deps) (*Runner, error) {
 		cfg:       d.Config,
 		server:    d.Redis,
 		redis:     d.Redis.NoRetry(),
-		keys:      cache.NewKeys(d.Redis.Prefix()),
+		keys:      d.Store.Keys(),
+		recent:    d.Recent,
 		store:     d.Store,
 		replica:   d.Replica,
 		observer:  cmp.Or[Observer](d.Observer, nopObserver{}),
@@ -155,12 +159,16 @@ func NewRunner(d Deps) (*Runner, error) {
 		flights:   flights{runs: map[string]*flight{}, asked: map[menu.RestaurantID]string{}},
 	}
 	r.set.Store(set)
+	if r.recent == nil {
+		r.recent = func(context.Context) map[menu.RestaurantID]bool { return nil }
+	}
 	if r.clock == nil {
 		r.clock = time.Now
 	}
 	r.health = newHealth(r.log)
 	r.runs = runlog.New(runlog.Config{
 		Redis:        d.Redis,
+		Keys:         r.keys,
 		Runs:         d.Config.Runs,
 		Index:        d.Config.RunIndex,
 		Unlisted:     isReasons,

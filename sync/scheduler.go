@@ -136,21 +136,49 @@ func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 		count++
 		r.queue.pushScheduled(Work{Target: t, Trigger: trigger, missing: missing})
 	}
-	var old []*Target
+	var absent, old []*Target
+	moved := r.movedSources(ctx, set, first)
 	err := r.store.Statuses(ctx, set.catalogued, func(id menu.RestaurantID, there cache.Status) {
 		switch t := set.byID[id]; {
-		case there.Version == 0:
-			push(t, true)
+		case there.Version == 0, moved[id]:
+			absent = append(absent, t)
 		case there.Version <= there.Floor, t.schedule.missed(1, there.CheckedAt, now):
 			old = append(old, t)
 		}
 	})
 	if err != nil {
 		r.log.WithError(err).WithField("event", "sync.catch_up_without_state").Debug("cannot read current versions; syncing every menu")
-		old = set.menus
+		absent, old = nil, set.menus
+	}
+	var recent map[menu.RestaurantID]bool
+	if len(absent) > 0 {
+		recent = r.recent(ctx)
+	}
+	for _, t := range byRecency(absent, recent) {
+		push(t, true)
 	}
 	for _, t := range slices.Concat(old, set.reasons) {
 		push(t, err != nil && !t.isReasons)
 	}
 	r.log.WithField("event", "sync.catch_up").WithField("count", count).Info("syncing missing and stale menus")
+}
+
+// movedSources returns, at the start, the menus that another source published last. Their next fetch is unconditional
+// (policy O16).
+func (r *Runner) movedSources(ctx context.Context, set *targetSet, first bool) map[menu.RestaurantID]bool {
+	if !first {
+		return nil
+	}
+	sources, err := r.store.PublishedSources(ctx, set.catalogued)
+	if err != nil {
+		return nil
+	}
+	moved := map[menu.RestaurantID]bool{}
+	for i, source := range sources {
+		if t := set.menus[i]; source != "" && !r.store.IsOwn(cache.Version{Restaurant: t.ID, Source: source}) {
+			moved[t.ID] = true
+			t.fetchAll.Store(true)
+		}
+	}
+	return moved
 }

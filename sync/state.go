@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -40,25 +41,49 @@ type lastFetch struct {
 func (p *pipelineRun) loadState(ctx context.Context) error {
 	var last *redis.MapStringStringCmd
 	err := p.readState(ctx, func(pipe redis.Pipeliner) {
-		last = pipe.HGetAll(ctx, p.runner.keys.LastFetch(p.target.ID))
+		last = pipe.HGetAll(ctx, p.target.keys.LastFetch(p.target.ID))
 		p.runner.runs.AddToIndex(ctx, pipe, p.run)
 	})
 	if err != nil {
 		return err
 	}
 	_ = last.Scan(&p.lastFetch) // an unreadable value counts as missing
-	p.settings = menu.ContentHash(nil, p.target.Settings)
-	p.comparable = p.isComparable()
+	p.setUp()
 	return nil
+}
+
+// setUp sets the settings and the name that the run compiles and publishes with: those of this instance, unless its
+// configuration was read before that of the current version. So a menu that has not changed is published at most once
+// for each configuration (policy S9).
+func (p *pipelineRun) setUp() {
+	p.use, p.name, p.readAt = p.target.Settings, p.target.Name, p.runner.readAt(p.leasedAt)
+	if p.current.Settings != nil && p.current.ReadAt.After(p.readAt) {
+		p.use, p.name, p.readAt = *p.current.Settings, p.current.Name, p.current.ReadAt
+	}
+	p.settings = menu.ContentHash(nil, p.use)
+	p.comparable = p.isComparable()
+}
+
+// readAt returns when the configuration was read, by Redis's clock. It does not change until the next Replace.
+func (r *Runner) readAt(redisNow time.Time) time.Time {
+	set := r.set.Load()
+	set.readOnce.Do(func() { set.readAt = redisNow.Add(-time.Since(set.read)) })
+	return set.readAt
+}
+
+// cached returns the menu in memory if it is of the target's source.
+func (p *pipelineRun) cached() (*cache.Snapshot, bool) {
+	snapshot, ok := p.runner.replica.Cached(p.target.ID)
+	return snapshot, ok && p.target.store.IsOwn(snapshot.Version)
 }
 
 func (p *pipelineRun) readState(ctx context.Context, with func(redis.Pipeliner)) error {
 	var held cache.Version
-	if snapshot, ok := p.runner.replica.Cached(p.target.ID); ok {
+	if snapshot, ok := p.cached(); ok {
 		held = snapshot.Version
 		p.floor = held.Version
 	}
-	state, err := p.runner.store.State(ctx, p.target.ID, held, with)
+	state, err := p.target.store.State(ctx, p.target.ID, held, with)
 	switch {
 	case errors.Is(err, cache.ErrCorrupt):
 		return &stepError{doing: "read the current version", err: err}
@@ -79,24 +104,25 @@ func (p *pipelineRun) subject() string {
 }
 
 // saveLastFetch saves the last good fetch. If findings is nil, the stored ones stay.
-func (r *Runner) saveLastFetch(ctx context.Context, id menu.RestaurantID, f lastFetch, findings []menu.Finding) error {
-	pipe := r.redis.TxPipeline()
-	pipe.HSet(ctx, r.keys.LastFetch(id), f)
+func (p *pipelineRun) saveLastFetch(ctx context.Context, f lastFetch, findings []menu.Finding) error {
+	id, keys := p.target.ID, p.target.keys
+	pipe := p.runner.redis.TxPipeline()
+	pipe.HSet(ctx, keys.LastFetch(id), f)
 	if findings != nil {
 		list, err := json.Marshal(bounded(findings))
 		if err != nil {
 			return fmt.Errorf("sync: findings of %s: %w", id, err)
 		}
-		pipe.Set(ctx, r.keys.Findings(id), list, 0)
+		pipe.Set(ctx, keys.Findings(id), list, 0)
 	}
 	_, err := pipe.Exec(ctx)
 	return redisdb.CallError(ctx, "sync: save the last fetch of "+string(id), err)
 }
 
 // saveRefused saves the content that the guard quarantined, with the last good fetch.
-func (r *Runner) saveRefused(ctx context.Context, id menu.RestaurantID, content string) error {
-	err := r.redis.HSet(ctx, r.keys.LastFetch(id), "refused", content).Err()
-	return redisdb.CallError(ctx, "sync: save the quarantined content of "+string(id), err)
+func (p *pipelineRun) saveRefused(ctx context.Context, content string) error {
+	err := p.runner.redis.HSet(ctx, p.target.keys.LastFetch(p.target.ID), "refused", content).Err()
+	return redisdb.CallError(ctx, "sync: save the quarantined content of "+string(p.target.ID), err)
 }
 
 // Findings returns the findings of lint: at most 1,000, with at most 100 products each. They belong to

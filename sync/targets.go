@@ -6,7 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	stdsync "sync"
 	"sync/atomic"
+	"time"
 
 	"larder/cache"
 	"larder/internal/directory"
@@ -21,6 +23,8 @@ type Target struct {
 	Restaurant
 	upstream  string // the service's restaurantId; empty for a default menu
 	source    Source
+	store     *cache.Store // of the target's source (policy O16)
+	keys      cache.Keys   // of the same
 	schedule  *Schedule
 	isReasons bool // it is the connection's rejection reasons, not a menu
 	*targetState
@@ -31,11 +35,17 @@ type targetState struct {
 	pending atomic.Bool  // scheduled work is queued or running here
 	again   atomic.Bool  // its configuration has changed since: one more run
 	last    atomic.Value // string: the outcome of the last run here, see logRun
+	// fetchAll is set after a change of the source: the next fetch is unconditional (policy O16).
+	fetchAll atomic.Bool
 }
 
 // targetSet holds every target; it never changes.
 type targetSet struct {
-	schedule    string // default of restaurants
+	schedule    string       // default of restaurants
+	read        time.Time    // when the configuration was read
+	readOnce    stdsync.Once // sets readAt; see Runner.readAt
+	readAt      time.Time
+	store       *cache.Store
 	connections []Connection
 	restaurants []Restaurant
 	menus       []*Target // restaurants first, then default menus
@@ -48,11 +58,10 @@ type targetSet struct {
 // newTargets checks restaurants and connections and makes their set. It reuses the
 // targets of before that have not changed. Errors: *setting.Error.
 func newTargets(connections []Connection, restaurants []Restaurant, schedule string, before *targetSet) (*targetSet, error) {
-	if before == nil {
-		before = &targetSet{}
-	}
 	set := &targetSet{
 		schedule:    schedule,
+		read:        time.Now(),
+		store:       before.store,
 		connections: connections,
 		restaurants: slices.Clone(restaurants),
 		byID:        make(map[menu.RestaurantID]*Target, len(restaurants)+len(connections)),
@@ -101,6 +110,8 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 				Restaurant:  restaurant,
 				upstream:    string(restaurant.ID),
 				source:      connection.Source,
+				store:       s.store.Of(connection.SourceName),
+				keys:        s.store.Of(connection.SourceName).Keys(),
 				schedule:    schedule,
 				targetState: t.state(),
 			}
@@ -124,7 +135,7 @@ func (s *targetSet) addConnections(before *targetSet) error {
 			Settings:   c.Settings,
 		}
 		if c.DefaultMenu {
-			t, err := connectionTarget(own, c, before.byID[own.ID])
+			t, err := s.connectionTarget(own, c, before.byID[own.ID])
 			if err != nil {
 				return err
 			}
@@ -132,7 +143,7 @@ func (s *targetSet) addConnections(before *targetSet) error {
 			s.byID[t.ID] = t
 		}
 		own.ID += reasonsSuffix
-		t, err := connectionTarget(own, c, reasons[c.Name])
+		t, err := s.connectionTarget(own, c, reasons[c.Name])
 		if err != nil {
 			return err
 		}
@@ -142,12 +153,15 @@ func (s *targetSet) addConnections(before *targetSet) error {
 	return nil
 }
 
-func connectionTarget(own Restaurant, c Connection, before *Target) (*Target, error) {
+func (s *targetSet) connectionTarget(own Restaurant, c Connection, before *Target) (*Target, error) {
 	schedule, err := ParseSchedule(own.Schedule, "", string(own.ID))
 	if err != nil {
 		return nil, setting.Errorf("sync.schedule", "%v", err)
 	}
-	return &Target{Restaurant: own, source: c.Source, schedule: schedule, targetState: before.state()}, nil
+	store := s.store.Of(c.SourceName)
+	return &Target{
+		Restaurant: own, source: c.Source, store: store, keys: store.Keys(), schedule: schedule, targetState: before.state(),
+	}, nil
 }
 
 // state returns the state for a target's successor; a new one if t is nil.
@@ -168,13 +182,14 @@ func (r *Runner) Republish(restaurants []menu.RestaurantID) {
 	}
 }
 
-// Stale reports whether a version has missed too many of its schedules (policy S5), or Redis has lost it (policy S2a).
+// Stale reports whether a version has missed too many of its schedules (policy S5), Redis has lost it (policy S2a), or it
+// is of another source (policy O16).
 func (r *Runner) Stale(v cache.Version) bool {
 	t, ok := r.set.Load().byID[v.Restaurant]
 	if !ok {
 		return true // nothing syncs it
 	}
-	if v.Behind() {
+	if v.Behind() || !r.store.IsOwn(v) {
 		return true
 	}
 	return t.schedule.missed(r.cfg.StaleAfter, v.CheckedAt, r.clock())
@@ -202,10 +217,11 @@ type Replacement struct {
 // Replace replaces the restaurants and the default schedule. It does no I/O and returns immediately. Concurrent
 // calls run one after the other.
 //
-// Added restaurants, and those with changes other than the schedule, are queued for a sync immediately. Removed
+// Added restaurants, and those with changes other than the schedule, are queued for a sync immediately. Restaurants with
+// another connection are first, among them those in recent: their next fetch is unconditional (policy O16). Removed
 // ones get no more scheduled syncs. A run that is in progress or was requested manually is finished with its
 // old configuration. Data in Redis stays. An error, a *setting.Error, means that nothing has changed.
-func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement, error) {
+func (r *Runner) Replace(restaurants []Restaurant, schedule string, recent map[menu.RestaurantID]bool) (Replacement, error) {
 	r.replacing.Lock()
 	defer r.replacing.Unlock()
 	before := r.set.Load()
@@ -216,6 +232,7 @@ func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement
 	r.set.Store(after)
 	r.replaced.Set()
 	var done Replacement
+	var moved []*Target
 	for _, t := range after.menus[:len(after.restaurants)] {
 		old, stood := before.byID[t.ID]
 		switch {
@@ -224,10 +241,16 @@ func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement
 			r.queue.pushScheduled(Work{Target: t, Trigger: runlog.TriggerStartup, missing: true})
 		case old != t:
 			done.Changed = append(done.Changed, t.ID)
-			if old.Name != t.Name || old.Connection != t.Connection || old.Settings != t.Settings {
+			if old.Connection != t.Connection {
+				t.fetchAll.Store(true)
+				moved = append(moved, t)
+			} else if old.Name != t.Name || old.Settings != t.Settings {
 				r.requeue(t)
 			}
 		}
+	}
+	for _, t := range byRecency(moved, recent) {
+		r.requeue(t)
 	}
 	for _, t := range before.menus[:len(before.restaurants)] {
 		if after.byID[t.ID] == nil {
@@ -237,11 +260,18 @@ func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement
 	return done, nil
 }
 
+// byRecency returns targets with those first that had an order recently.
+func byRecency(targets []*Target, recent map[menu.RestaurantID]bool) []*Target {
+	rank := map[bool]int{true: -1}
+	slices.SortStableFunc(targets, func(a, b *Target) int { return rank[recent[a.ID]] - rank[recent[b.ID]] })
+	return targets
+}
+
 // requeue queues one more run of a target that has changed, after the queued or
 // running one, which may have started with the old configuration.
 func (r *Runner) requeue(t *Target) {
 	t.again.Store(true)
-	if r.queue.pushScheduled(Work{Target: t, Trigger: runlog.TriggerCron, changed: true}) {
+	if r.queue.pushScheduled(Work{Target: t, Trigger: runlog.TriggerCron, changed: true, missing: t.fetchAll.Load()}) {
 		t.again.Store(false)
 	}
 }

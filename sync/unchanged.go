@@ -13,11 +13,11 @@ const (
 )
 
 // isComparable reports whether an equal body means an equal menu: the current version came from the
-// last fetch, with the same settings and name and under the same hold; the run is not forced; and Redis
-// has its content and is not behind the served version (policy S2).
+// last fetch, with the same settings and name and under the same hold; the run is not forced and not the first one of
+// its source; and Redis has its content and is not behind the served version (policy S2).
 func (p *pipelineRun) isComparable() bool {
-	return !p.run.Force && !p.contentLost && p.current.Version > 0 && p.lastFetch.Version == p.current.Version &&
-		p.floor <= p.current.Version && p.lastFetch.Settings == p.settings && p.current.Name == cmp.Or(p.target.Name, p.current.Name) &&
+	return !p.run.Force && !p.target.fetchAll.Load() && !p.contentLost && p.current.Version > 0 && p.lastFetch.Version == p.current.Version &&
+		p.floor <= p.current.Version && p.lastFetch.Settings == p.settings && p.current.Name == cmp.Or(p.name, p.current.Name) &&
 		(p.lastFetch.HoldEffect != "") == p.current.Held
 }
 
@@ -39,7 +39,7 @@ func (p *pipelineRun) unchanged(f fetched, m *built) sameness {
 // serves reports whether the compiled menu is the served one and needs no publication (policy S3).
 func (p *pipelineRun) serves(m built, now lastFetch) bool {
 	return !p.run.Force && !p.lifts(now) && p.current.Content == m.hash && p.current.Stops.Equal(m.catalogue.Stops()) &&
-		p.current.Name == cmp.Or(p.target.Name, m.view.Name) && p.floor <= p.current.Version
+		p.current.Name == cmp.Or(p.name, m.view.Name) && p.floor <= p.current.Version
 }
 
 // lifts reports whether publishing the fetched menu ends the hold.

@@ -30,11 +30,12 @@ type Key struct {
 	Synced     int64 // milliseconds; distinguishes versions that have the same content and other stop lists
 	Product    menu.Index
 	Encoding   Encoding
+	Modified   int64 // milliseconds; distinguishes the settings that a version is compiled with
 	Since      int64 // for ChangesOnly: the version that is compared with Version
 }
 
 func (k Key) String() string {
-	return fmt.Sprintf("%s %d %d %s %d %d %d", k.Restaurant, k.Version, k.Synced, k.Content, k.Product, k.Encoding, k.Since)
+	return fmt.Sprintf("%s %d %d %d %s %d %d %d", k.Restaurant, k.Version, k.Synced, k.Modified, k.Content, k.Product, k.Encoding, k.Since)
 }
 
 // Bodies holds encoded bodies in memory within a limit of bytes. It evicts the least used ones first

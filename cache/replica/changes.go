@@ -92,9 +92,9 @@ func (r *Replica) CatalogueOf(ctx context.Context, restaurant menu.RestaurantID,
 	if err != nil {
 		return nil, err
 	}
-	content, err := r.contents.content(ctx, kept.Content)
+	snapshot, err := compile(ctx, r, kept)
 	if err != nil {
 		return nil, err
 	}
-	return content.Catalogue(kept.Stops), nil
+	return snapshot.Catalogue, nil
 }

@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"runtime"
+	"strings"
 	"sync"
 	"weak"
 
@@ -11,38 +12,39 @@ import (
 	"larder/internal/menu"
 )
 
-// contentCache has one copy of every compiled content that a catalogue uses. Its pointers are weak:
+// contentCache has one copy of every compiled content that a catalogue uses, for each settings (see contentKey). Its pointers are weak:
 // Go's garbage collector frees a content that nothing uses.
 type contentCache struct {
-	load func(ctx context.Context, hash string) (*menu.Content, error)
+	load func(ctx context.Context, key string) (*menu.Content, error)
 
 	flight      singleflight.Group
 	mu          sync.Mutex
 	entries     map[string]weak.Pointer[menu.Content]
 	packedViews map[string][]byte // content hash to its published view, compressed as in Redis
+	live        map[string]int    // content hash to the number of its contents in memory
 }
 
 func newContentCache(load func(context.Context, string) (*menu.Content, error)) *contentCache {
-	return &contentCache{load: load, entries: make(map[string]weak.Pointer[menu.Content]), packedViews: map[string][]byte{}}
+	return &contentCache{load: load, entries: make(map[string]weak.Pointer[menu.Content]), packedViews: map[string][]byte{}, live: map[string]int{}}
 }
 
-// content returns the content with the hash. If memory has none, concurrent callers share one load; the
+// content returns the content with the key. If memory has none, concurrent callers share one load; the
 // end of ctx ends only this caller's wait.
-func (c *contentCache) content(ctx context.Context, hash string) (*menu.Content, error) {
-	if content := c.cached(hash); content != nil {
+func (c *contentCache) content(ctx context.Context, key string) (*menu.Content, error) {
+	if content := c.cached(key); content != nil {
 		return content, nil
 	}
-	flight := c.flight.DoChan(hash, func() (any, error) {
-		if content := c.cached(hash); content != nil {
+	flight := c.flight.DoChan(key, func() (any, error) {
+		if content := c.cached(key); content != nil {
 			return content, nil
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadWithin)
 		defer cancel()
-		content, err := c.load(ctx, hash)
+		content, err := c.load(ctx, key)
 		if err != nil {
 			return nil, err
 		}
-		return c.intern(hash, content), nil
+		return c.intern(key, content), nil
 	})
 	select {
 	case <-ctx.Done():
@@ -53,33 +55,44 @@ func (c *contentCache) content(ctx context.Context, hash string) (*menu.Content,
 	}
 }
 
-func (c *contentCache) cached(hash string) *menu.Content {
+func (c *contentCache) cached(key string) *menu.Content {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.entries[hash].Value()
+	return c.entries[key].Value()
 }
 
-// intern returns the content in memory that has the hash. If memory has no such content, intern caches
+// intern returns the content in memory that has the key. If memory has no such content, intern caches
 // the given content and returns it.
-func (c *contentCache) intern(hash string, content *menu.Content) *menu.Content {
+func (c *contentCache) intern(key string, content *menu.Content) *menu.Content {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if cached := c.entries[hash].Value(); cached != nil {
+	if cached := c.entries[key].Value(); cached != nil {
 		return cached
 	}
-	c.entries[hash] = weak.Make(content)
-	runtime.AddCleanup(content, c.remove, hash)
+	c.entries[key] = weak.Make(content)
+	c.live[hashOf(key)]++
+	runtime.AddCleanup(content, c.remove, key)
 	return content
 }
 
 // remove deletes the entry of a content that was freed, unless the content was loaded again.
-func (c *contentCache) remove(hash string) {
+func (c *contentCache) remove(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.entries[hash].Value() == nil {
-		delete(c.entries, hash)
-		delete(c.packedViews, hash)
+	if c.entries[key].Value() == nil {
+		delete(c.entries, key)
 	}
+	of := hashOf(key)
+	if c.live[of]--; c.live[of] == 0 {
+		delete(c.live, of)
+		delete(c.packedViews, of)
+	}
+}
+
+// hashOf returns the content hash of a contentKey.
+func hashOf(key string) string {
+	hash, _, _ := strings.Cut(key, " ")
+	return hash
 }
 
 func (c *contentCache) packedContent(hash string) ([]byte, bool) {
@@ -93,7 +106,7 @@ func (c *contentCache) packedContent(hash string) ([]byte, bool) {
 func (c *contentCache) keepPackedContent(hash string, packed []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.entries[hash].Value() != nil {
+	if c.live[hash] > 0 {
 		c.packedViews[hash] = packed
 	}
 }

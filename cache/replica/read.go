@@ -65,15 +65,6 @@ func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (
 	})
 }
 
-// Current returns the restaurant's current menu as Catalogue does, with its version number.
-func (r *Replica) Current(ctx context.Context, restaurant menu.RestaurantID) (version int64, catalogue *menu.Catalogue, err error) {
-	snapshot, err := r.Catalogue(ctx, restaurant)
-	if err != nil {
-		return 0, nil, err
-	}
-	return snapshot.Version.Version, snapshot.Catalogue, nil
-}
-
 func menuBody(v cache.Version, catalogue *menu.Catalogue) []byte {
 	// The approximate size of a menu, so that the buffer grows at most once.
 	size := 1024 + 900*catalogue.Products().Len() + 450*catalogue.Ingredients().Len()
@@ -91,6 +82,7 @@ func bodyKey(s *cache.Snapshot, what menu.Index, enc encoded.Encoding) encoded.K
 		Content:    s.Content,
 		Version:    s.Version.Version,
 		Synced:     s.SyncedAt.UnixMilli(),
+		Modified:   s.ModifiedAt.UnixMilli(),
 		Product:    what,
 		Encoding:   enc,
 	}

@@ -46,7 +46,10 @@ func (r *Replica) Run(ctx context.Context) error {
 // reasons. If a content cannot be loaded, its restaurants keep their version. Errors:
 // redisdb.ErrUnavailable, cache.ErrNoCatalogue, cache.ErrCorrupt.
 func (r *Replica) Poll(ctx context.Context) error {
-	return errors.Join(r.refresh(ctx, r.wantedRestaurants()), r.pollReasons(ctx))
+	wanted := r.wantedRestaurants()
+	err := errors.Join(r.refresh(ctx, wanted), r.pollReasons(ctx))
+	logForeign(r, wanted)
+	return err
 }
 
 func (r *Replica) wantedRestaurants() []menu.RestaurantID {
@@ -95,7 +98,7 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 	var held []menu.RestaurantID
 	var lost []*cache.Snapshot
 	for _, id := range restaurants {
-		if r.slots.current(id) == nil {
+		if now := r.slots.current(id); now == nil || r.slots.isElsewhere(now.snapshot.Version) {
 			behind = append(behind, id)
 		} else {
 			held = append(held, id)
@@ -103,8 +106,8 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 	}
 	err = r.store.Statuses(ctx, held, func(id menu.RestaurantID, there cache.Status) {
 		now := r.slots.current(id)
-		if now == nil {
-			return // dropped meanwhile
+		if now == nil || r.slots.isElsewhere(now.snapshot.Version) {
+			return // dropped meanwhile, or the configuration has changed
 		}
 		here := now.snapshot
 		if there.Lost(here.Version) {
@@ -118,6 +121,8 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 				r.slots.replaceCurrent(version, here.Catalogue)
 			}
 		case replaces(cache.Version{Version: there.Version, Content: there.Content, SyncedAt: there.SyncedAt}, here.Version):
+			behind = append(behind, id)
+		case there.Version == here.Version.Version && !r.slots.isSetUp(here):
 			behind = append(behind, id)
 		case there.Version == here.Version.Version && statusDiffers(here.Version, there):
 			r.slots.replaceCurrent(here.Version.With(there), here.Catalogue)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -30,6 +31,11 @@ type Config struct {
 	// DataLost is called with restaurants whose served version Redis has lost, if this instance is the first to
 	// detect it. They should be synced again (policy S2a). The function must return immediately. It may be nil.
 	DataLost func([]menu.RestaurantID)
+	// Setup returns what this instance's configuration says about a menu (policies O16 and S9). nil: menus are served as
+	// they were published.
+	Setup func(menu.RestaurantID) Setup
+	// Sources returns the source of a connection and its former names. nil: orders may use any menu.
+	Sources func(connection string) []string
 	// Connections are the connections whose rejection reasons are kept in memory.
 	Connections []string
 
@@ -37,6 +43,13 @@ type Config struct {
 	Poll   time.Duration // 0 means 5 s
 	Clock  func() time.Time
 	Log    logrus.FieldLogger // nil means none
+}
+
+// Setup is what an instance's configuration says about a menu.
+type Setup struct {
+	Sources  []string // as of cache.StoreConfig
+	Settings menu.Settings
+	Name     string // of the restaurant; empty: that of the menu
 }
 
 // Replica has the catalogues in the memory of this process, and serves all reads from there, also while Redis
@@ -57,6 +70,7 @@ type Replica struct {
 
 	noticeQueue *queue       // restaurants with notices, not yet loaded
 	pollNow     sleep.Signal // requests an immediate poll
+	foreign     atomic.Int64 // menus of other sources at the last poll
 }
 
 // New returns an empty Replica. The Replica serves reads immediately. It loads new versions while Run runs.
@@ -73,18 +87,28 @@ func New(store *cache.Store, cfg Config) *Replica {
 	if cfg.DataLost == nil {
 		cfg.DataLost = func([]menu.RestaurantID) {}
 	}
+	if cfg.Sources == nil {
+		cfg.Sources = func(string) []string { return nil }
+	}
 	if cfg.Restaurants == nil {
 		cfg.Restaurants = func() []menu.RestaurantID { return nil }
 	}
 	bodies := encoded.NewBodies(cfg.Memory)
 	return &Replica{
-		store:    store,
-		cfg:      cfg,
-		contents: newContentCache(store.Content),
-		bodies:   bodies,
-		encoder:  encoded.NewEncoder(),
+		store: store,
+		cfg:   cfg,
+		contents: newContentCache(func(ctx context.Context, key string) (*menu.Content, error) {
+			hash, as, err := splitContentKey(key)
+			if err != nil {
+				return nil, err
+			}
+			return store.ContentAs(ctx, hash, as)
+		}),
+		bodies:  bodies,
+		encoder: encoded.NewEncoder(),
 		slots: slots{
 			allowed: cfg.Allowed,
+			setup:   cfg.Setup,
 			bodies:  bodies,
 			misses:  misses{clock: cfg.Clock, all: make(map[menu.RestaurantID]miss)},
 			watches: watches{all: make(map[menu.RestaurantID]map[*Watch]struct{})},

@@ -32,6 +32,7 @@ type currentEntry struct {
 type slots struct {
 	all     sync.Map                     // menu.RestaurantID to *slot
 	allowed func(menu.RestaurantID) bool // Config.Allowed
+	setup   func(menu.RestaurantID) Setup
 	bodies  *encoded.Bodies
 	misses  misses
 	watches watches
@@ -80,16 +81,17 @@ func (s *slots) markBroken(version cache.Version, err error) {
 // apply loads a version into memory, unless memory holds it or a higher one.
 func (r *Replica) apply(ctx context.Context, version cache.Version) error {
 	now := r.slots.current(version.Restaurant)
-	if now != nil && !replaces(version, now.snapshot.Version) {
+	if now != nil && !r.slots.supersedes(version, now.snapshot) &&
+		(r.slots.isSetUp(now.snapshot) || now.snapshot.Version.Version != version.Version) {
 		r.slots.replaceCurrent(version, now.snapshot.Catalogue)
 		return nil
 	}
-	content, err := r.contents.content(ctx, version.Content)
+	snapshot, err := compile(ctx, r, version)
 	if err != nil {
 		r.slots.markBroken(version, err)
 		return err
 	}
-	r.slots.replaceCurrent(version, content.Catalogue(version.Stops))
+	r.slots.replaceCurrent(snapshot.Version, snapshot.Catalogue)
 	return nil
 }
 
@@ -100,7 +102,11 @@ func (r *Replica) Install(snapshot *cache.Snapshot) {
 		return
 	}
 	catalogue := snapshot.Catalogue
-	if content := r.contents.intern(snapshot.Content, catalogue.Content); content != catalogue.Content {
+	if !r.slots.isSetUp(snapshot) { // published with the settings of a newer configuration (policy S9)
+		r.noticeQueue.add(snapshot.Restaurant)
+		return
+	}
+	if content := r.contents.intern(r.slots.contentKey(snapshot.Version), catalogue.Content); content != catalogue.Content {
 		catalogue = content.Catalogue(snapshot.Stops)
 	}
 	r.slots.replaceCurrent(snapshot.Version, catalogue)
@@ -129,7 +135,10 @@ func (s *slots) replaceCurrent(version cache.Version, catalogue *menu.Catalogue)
 	s.change(version.Restaurant, func(one *slot) {
 		before := one.current.Load()
 		switch {
-		case before == nil || replaces(version, before.snapshot.Version):
+		case before == nil || s.supersedes(version, before.snapshot) || s.completes(snapshot, before.snapshot):
+			if before != nil && s.completes(snapshot, before.snapshot) {
+				snapshot.ModifiedAt = before.snapshot.ModifiedAfter(s.misses.clock())
+			}
 			one.current.Store(&currentEntry{snapshot, &encoded.VersionBodies{}})
 			one.pending.Store(nil)
 			one.brokenContent = ""
@@ -138,9 +147,11 @@ func (s *slots) replaceCurrent(version cache.Version, catalogue *menu.Catalogue)
 			}
 			s.misses.forget(version.Restaurant)
 			s.watches.onReplaced(before, snapshot)
+		case s.isForeign(version) != s.isForeign(before.snapshot.Version):
 		case version.Version == before.snapshot.Version.Version && isNewerCheck(version.CheckedAt, before.snapshot.CheckedAt):
 			snapshot.Catalogue = before.snapshot.Catalogue
-			snapshot.Floor = max(version.Floor, before.snapshot.Floor) // policy S2a: Redis may have lost it
+			snapshot.Name, snapshot.ModifiedAt = before.snapshot.Name, before.snapshot.ModifiedAt // see compile
+			snapshot.Floor = max(version.Floor, before.snapshot.Floor)                            // policy S2a: Redis may have lost it
 			one.current.Store(&currentEntry{snapshot, before.bodies})
 			if version.Published != before.snapshot.Published {
 				before.bodies.DropPublished(s.bodies, version.Published)

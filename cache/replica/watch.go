@@ -85,7 +85,7 @@ func (ws *watches) onReplaced(before *currentEntry, after *cache.Snapshot) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w := range ws.all[after.Restaurant] {
-		if !replaces(after.Version, w.newest.After) {
+		if after.Version.Version == w.newest.After.Version && !replaces(after.Version, w.newest.After) {
 			continue // the watch began between the replacement and this call
 		}
 		change := &Change{After: after.Version, next: make(chan struct{})}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -20,6 +21,7 @@ import (
 	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/sleep"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -40,6 +42,8 @@ type daemon struct {
 	store     *cache.Store
 	replica   *replica.Replica
 	directory *directory.Directory
+	sources   *upstream.Sources
+	setups    atomic.Pointer[map[menu.RestaurantID]replica.Setup] // without sources
 	runner    *menusync.Runner
 	scheduler *menusync.Scheduler
 	validator *validate.Validator
@@ -47,12 +51,13 @@ type daemon struct {
 	orders    *ordering.Orders
 	server    *httpapi.Server
 	tracing   *tracing.Tracing // nil: off
+	reloaded  sleep.Signal
 }
 
 // newDaemon connects the packages. It does not wait for Redis or for the ordering service. The
 // functions in with change the dependencies of its HTTP server. The caller must call run or close.
 func newDaemon(cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpapi.Deps)) (*daemon, error) {
-	d := &daemon{cfg: cfg, log: log}
+	d := &daemon{cfg: cfg, log: log, reloaded: sleep.NewSignal()}
 	if err := d.wire(with); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
@@ -127,11 +132,15 @@ func (d *daemon) wireMenus(observer *metrics.Metrics) (err error) {
 	cfg, log := d.cfg, d.log
 	restaurants := restaurantsOf(cfg)
 	d.directory = directory.New(d.listedConnections(), listed(restaurants))
-	d.store = cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History})
+	d.sources = upstream.NewSources(cfg.Connections)
+	d.setUp(restaurants)
+	d.store = cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History, Sources: d.sourcesOf})
 	d.replica = replica.New(d.store, replica.Config{
 		Restaurants: d.directory.Menus,
 		Allowed:     d.directory.HasMenu,
 		DataLost:    func(ids []menu.RestaurantID) { d.runner.Republish(ids) },
+		Setup:       d.setupOf,
+		Sources:     d.sources.Names,
 		Connections: d.connections(),
 		Memory:      int64(cfg.Cache.Memory),
 		Poll:        cfg.Cache.Poll,
@@ -140,7 +149,8 @@ func (d *daemon) wireMenus(observer *metrics.Metrics) (err error) {
 	if d.runner, err = menusync.NewRunner(menusync.Deps{
 		Config:      cfg.Sync,
 		Restaurants: restaurants,
-		Connections: d.sources(),
+		Connections: d.syncedConnections(),
+		Recent:      d.recentRestaurants,
 		Redis:       d.redis,
 		Store:       d.store,
 		Replica:     d.replica,
@@ -163,11 +173,13 @@ func (d *daemon) wireOrders(observer *metrics.Metrics) {
 	d.validator = validate.New(cfg.Config, time.Now)
 	d.validator.SetRestaurants(rulesOf(d.cfg))
 	d.journal = journal.New(d.redis, cfg, d.log)
+	d.journal.UseSources(d.sources)
 	d.orders = ordering.NewOrders(cfg, ordering.Deps{
 		Validator:      d.validator,
 		Catalogues:     d.replica,
 		Services:       services,
 		Journal:        d.journal,
+		Sources:        d.sources,
 		Reasons:        d.reasons,
 		RefreshReasons: d.runner.RefreshReasons,
 		RefreshMenu:    d.refreshMenu,
@@ -214,6 +226,7 @@ func (d *daemon) run(ctx context.Context) error {
 	})
 	group.Go(func() error {
 		d.warnOfOrders(workCtx)
+		d.reportForeignOrders(workCtx)
 		return nil
 	})
 	for _, work := range []func(context.Context) error{d.scheduler.Run, d.orders.Run, d.replica.Run, d.store.Run, d.redis.Run} {
@@ -312,11 +325,12 @@ func settingsOf(cfg *configs.Config, rules ordering.Config, connection string) m
 	return rules.MenuSettings(i >= 0 && cfg.Connections[i].StopListAnyValue)
 }
 
-func (d *daemon) sources() []menusync.Connection {
+func (d *daemon) syncedConnections() []menusync.Connection {
 	return cli.Mapped(d.clients, func(client *upstream.Client) menusync.Connection {
 		return menusync.Connection{
 			Name:        client.Name(),
 			Source:      client,
+			SourceName:  d.sources.Current(client.Name()),
 			DefaultMenu: client.Config().KeepsDefaultMenu(),
 			Settings:    settingsOf(d.cfg, d.cfg.Ordering, client.Name()),
 		}

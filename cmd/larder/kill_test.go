@@ -82,7 +82,8 @@ func newScene(t *testing.T, redis *redistest.Server, prefix string) *scene {
 	// Only the process after the crash sweeps calls without an outcome. All messages
 	// of the other process belong to the order.
 	k.tapped = env("redis://"+toRedis.addr(), "http://"+toService.addr(), "LARDER_ORDERING_SWEEP_EVERY=1h")
-	k.direct = env(redis.URL(), k.server.URL, "LARDER_ORDERING_SWEEP_EVERY=50ms")
+	k.direct = env(redis.URL(), k.server.URL, "LARDER_ORDERING_SWEEP_EVERY=50ms",
+		"LARDER_CONNECTIONS_0_FORMER_URLS=http://"+toService.addr()) // the same service
 	return k
 }
 

@@ -80,7 +80,7 @@ func TestFirstReadsWithoutRedis(t *testing.T) {
 	base := p.url(t)
 	waitReady(t, base)
 	client := server.Client()
-	clitest.Eventually(t, "the reasons are pulled", func() bool { return client.Exists(t.Context(), "larder:{k:main}:f1:reasons").Val() == 1 })
+	clitest.Eventually(t, "the reasons are pulled", func() bool { return len(client.Keys(t.Context(), "larder:{k:main}:s:*:f1:reasons").Val()) == 1 })
 	if err := client.ConfigResetStat(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/signal"
@@ -66,15 +67,22 @@ func (r *reloader) reload() {
 	}
 	restaurants := restaurantsOf(next)
 	before := d.directory.Restaurants()
+	recent := d.recentRestaurants(context.Background()) // it has its own time limit
+	d.sources.Set(next.Connections)
+	d.setUp(restaurants)
 	d.directory.Replace(listed(restaurants)) // first: the replica accepts only menus of listed restaurants
-	done, err := d.runner.Replace(restaurants, next.Sync.Schedule)
+	done, err := d.runner.Replace(restaurants, next.Sync.Schedule, recent)
 	if err != nil { // unexpected: the configuration was checked
+		d.sources.Set(r.running.Connections)
+		d.setUp(restaurantsOf(r.running))
 		d.directory.Replace(before)
 		r.reject(err)
 		return
 	}
 	d.validator.SetRestaurants(rulesOf(next))
 	d.replica.Drop(done.Removed...)
+	d.replica.Refresh(d.directory.Menus()...)
+	d.reloaded.Set()
 	clients := d.server.SetClients(next.Auth.Clients)
 	r.running = next
 	r.log.WithFields(logrus.Fields{

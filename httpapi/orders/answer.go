@@ -163,7 +163,7 @@ func refusalOf(code respond.Code) string {
 	case respond.CodeValidationFailed, respond.CodeMalformedJSON:
 		return "invalid"
 	case respond.CodeIdempotencyKeyReused, respond.CodeIdempotencyKeyInFlight,
-		respond.CodeOrderBusy, respond.CodeOutcomeUnknown, respond.CodeOrderState:
+		respond.CodeOrderBusy, respond.CodeOutcomeUnknown, respond.CodeOrderState, respond.CodeOrderOfAnotherService:
 		return "conflict"
 	case respond.CodeOrderNotFound, respond.CodeOrderAmbiguous:
 		return "not_found"
@@ -171,7 +171,8 @@ func refusalOf(code respond.Code) string {
 		return string(ordering.OutcomeNotSent)
 	case respond.CodeUpstreamBusy:
 		return "busy"
-	case respond.CodeJournalUnavailable, respond.CodeJournalRestored, respond.CodeStorageUnavailable, respond.CodeNoCatalogue:
+	case respond.CodeJournalUnavailable, respond.CodeJournalRestored, respond.CodeStorageUnavailable, respond.CodeNoCatalogue,
+		respond.CodeMenuOfAnotherService:
 		return "unavailable"
 	case respond.CodeClientGone:
 		return "cancelled"

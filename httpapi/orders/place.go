@@ -44,7 +44,7 @@ func (h *Handlers) Validate(c *gin.Context) error {
 		return err
 	}
 	h.chargeOrder(c, h.deps.ValidateLimit, pooled.request)
-	snapshot, err := h.deps.Replica.Catalogue(c.Request.Context(), restaurant.ID)
+	snapshot, err := h.deps.Replica.Orderable(c.Request.Context(), restaurant.ID, restaurant.Connection)
 	if err != nil {
 		return err
 	}

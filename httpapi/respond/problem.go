@@ -105,6 +105,12 @@ var plainErrors = []struct { //nolint:gochecknoglobals // constant
 	// Before its cause, which is ErrNoCatalogue.
 	{cache.ErrVersionGone, CodeVersionGone, "this version has expired or has not been published; read the whole menu", 0},
 	{cache.ErrNoCatalogue, CodeNoCatalogue, "no menu of this restaurant has been fetched yet; try again later", retryCatalogue},
+	{
+		err:   cache.ErrOtherSource,
+		code:  CodeMenuOfAnotherService,
+		msg:   "the menu of this restaurant's ordering service has not been fetched yet; try again later",
+		retry: retryCatalogue,
+	},
 	{cache.ErrNoReasons, CodeNoReasons, "the rejection reasons have not been fetched yet; try again later", retryCatalogue},
 	{runlog.ErrUnknownRun, CodeRunNotFound, "the run does not exist, or its record has expired", 0},
 	{runlog.ErrUnknownBatch, CodeBatchNotFound, "the batch does not exist, or it has expired", 0},

@@ -158,6 +158,7 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	rules := cfg.Ordering
 	rules.StateDir = "" // otherwise the journal would create it
 	orders := journal.New(redis, rules, silentlog.New())
+	orders.UseSources(upstream.NewSources(cfg.Connections))
 	at := map[string]int{} // joins connections with the same message; in a cluster their records may be on different masters
 	for _, connection := range cfg.Connections {
 		f := newFinding("orders of "+connection.Name, "can be placed", nil)
@@ -176,7 +177,35 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	if len(at) == 1 {
 		findings[1].Subject = "orders"
 	}
-	return findings
+	return append(findings, foreignOrders(ctx, cfg, orders)...)
+}
+
+// foreignOrders reports the open and unknown orders that cannot be changed with this configuration (policy O16).
+func foreignOrders(ctx context.Context, cfg *configs.Config, orders *journal.Journal) []finding {
+	found, err := orders.ForeignOrders(ctx, Mapped(cfg.Connections, func(c upstream.Config) string { return c.Name }))
+	if err != nil {
+		return []finding{newFinding("orders of other services", "", err)}
+	}
+	return Mapped(found, func(f journal.ForeignOrders) finding { return newFinding("warning", ForeignText(f), nil) })
+}
+
+// ForeignText says which orders cannot be changed any more, and how to change that.
+func ForeignText(f journal.ForeignOrders) string {
+	address, client := upstream.SourceURL(f.Source)
+	text := fmt.Sprintf("connection %s: %d open and %d unknown orders belong to the ordering service at %s (client %s): "+
+		"they cannot be paid, completed, rejected or sent again", f.Connection, f.Open, f.Unknown, address, client)
+	if f.Current == "" {
+		return text + "; the connection is not configured any more"
+	}
+	var lines []string
+	own, ownClient := upstream.SourceURL(f.Current)
+	if address != own {
+		lines = append(lines, fmt.Sprintf("former_urls: [%q]", address))
+	}
+	if client != ownClient {
+		lines = append(lines, fmt.Sprintf("former_client_ids: [%q]", client))
+	}
+	return text + "; if it is the same service, add to the connection: " + strings.Join(lines, ", ")
 }
 
 // checkJournal returns an error if orders of a connection cannot be recorded,

@@ -211,7 +211,8 @@ func outcomeUnknown(refused *client.Error) bool {
 	}
 	switch respond.Code(refused.Code) {
 	case respond.CodeUpstreamRefused, respond.CodeUpstreamUnavailable, respond.CodeUpstreamBusy,
-		respond.CodeJournalUnavailable, respond.CodeJournalRestored, respond.CodeStorageUnavailable, respond.CodeNoCatalogue:
+		respond.CodeJournalUnavailable, respond.CodeJournalRestored, respond.CodeStorageUnavailable, respond.CodeNoCatalogue,
+		respond.CodeMenuOfAnotherService:
 		return false
 	default:
 		return refused.Status >= http.StatusInternalServerError

@@ -34,8 +34,11 @@ type Config struct {
 	// BaseURL is the service's URL without /orders/api/v1.
 	BaseURL string `yaml:"base_url"`
 	// AuthURL is the URL of the token endpoint without /connect/token.
-	AuthURL  string `yaml:"auth_url"`
-	ClientID string `yaml:"client_id"`
+	AuthURL string `yaml:"auth_url"`
+	// FormerURLs and FormerClientIDs list earlier values of BaseURL and ClientID that mean the same service (policy O16).
+	FormerURLs      []string `yaml:"former_urls"`
+	ClientID        string   `yaml:"client_id"`
+	FormerClientIDs []string `yaml:"former_client_ids"`
 	// ClientSecret is issued for the API connection, together with ClientID.
 	ClientSecret string `yaml:"client_secret" secret:"true"`
 	// TokenRequest is the format of the token request (policy W1).
@@ -122,6 +125,16 @@ func (c Config) Validate() error {
 	for _, address := range [][2]string{{"base_url", c.BaseURL}, {"auth_url", c.AuthURL}} {
 		if msg := addressFault(address[1]); msg != "" {
 			bad(address[0], "%s", msg)
+		}
+	}
+	for i, address := range c.FormerURLs {
+		if msg := addressFault(address); msg != "" {
+			bad(fmt.Sprintf("former_urls[%d]", i), "%s", msg)
+		}
+	}
+	for i, client := range c.FormerClientIDs {
+		if client == "" {
+			bad(fmt.Sprintf("former_client_ids[%d]", i), "is empty")
 		}
 	}
 	if c.ClientID == "" {

@@ -62,6 +62,8 @@ func TestInvalidConfigs(t *testing.T) {
 		"base_url no host":              {func(c *upstream.Config) { c.BaseURL = "http:///x" }, "base_url", "no host"},
 		"base_url with query":           {func(c *upstream.Config) { c.BaseURL = "http://h?x=1" }, "base_url", "must not have a query"},
 		"auth_url with a user":          {func(c *upstream.Config) { c.AuthURL = "http://u:hidden@h" }, "auth_url", "must not contain a user"},
+		"a former url without scheme":   {func(c *upstream.Config) { c.FormerURLs = []string{"pos.example/api"} }, "former_urls[0]", `"pos.example/api" must start with http:// or https://`},
+		"an empty former client":        {func(c *upstream.Config) { c.FormerClientIDs = []string{""} }, "former_client_ids[0]", "is empty"},
 		"no client_id":                  {func(c *upstream.Config) { c.ClientID = "" }, "client_id", "is missing"},
 		"no secret":                     {func(c *upstream.Config) { c.ClientSecret = "" }, "client_secret", "is missing"},
 		"token encoding":                {func(c *upstream.Config) { c.TokenRequest.Encoding = "xml" }, "token_request.encoding", "multipart"},

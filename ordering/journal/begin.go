@@ -79,6 +79,9 @@ func (j *Journal) beginChange(ctx context.Context, o ordering.CallSpec, key stri
 		c.check(c.orderIDKey(o.OrderID), ref)
 		return j.open(ctx, o, c, key)
 	}
+	if found.Foreign {
+		return nil, j.rejected(ctx, o, found, &ordering.SourceError{Record: found.Record})
+	}
 	if call, busy := found.Busy(); busy {
 		return nil, j.rejected(ctx, o, found, &ordering.BusyError{Record: found.Record, Call: call})
 	}
@@ -119,6 +122,7 @@ func (j *Journal) createTx(o ordering.CallSpec) *tx {
 	return j.newRecordTx(ordering.Record{
 		Ref:         o.Ref,
 		Connection:  o.Connection,
+		Source:      j.sources.Current(o.Connection),
 		Client:      o.Client,
 		Restaurant:  o.Restaurant,
 		State:       ordering.StatePlacing,
@@ -133,6 +137,7 @@ func (j *Journal) adopted(o ordering.CallSpec) *tx {
 	c := j.newRecordTx(ordering.Record{
 		Ref:        o.Ref,
 		Connection: o.Connection,
+		Source:     j.sources.Current(o.Connection),
 		Client:     o.Client,
 		Adopted:    true,
 		OrderID:    o.OrderID,

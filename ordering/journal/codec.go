@@ -137,6 +137,9 @@ func (c *codec) record(r *ordering.Record) {
 	if c.number = 0; !slices.Contains(ordering.States(), r.State) {
 		c.corrupt("state")
 	}
+	if c.reading && c.rest != "" || r.Source != "" { // records of older versions end before it
+		c.text("source", &r.Source)
+	}
 }
 
 func (c *codec) call(call *ordering.Call) {

@@ -76,7 +76,7 @@ func TestCorruptRecord(t *testing.T) {
 		{" = 2 ", " = -2 ", "calls"},
 		{" = 2 ", " = 999999999 ", "calls"},
 		{" = 2 ", " = 3 ", "call 2 number"},
-		{" = 2 ", " = 1 ", "end"},
+		{" = 2 ", " = 1 ", "source"},
 		{" 1 6:create", " 0 6:create", "number"},
 		{"2 3:pay", "1 3:pay", "call 1 number"},
 		{"6:create", guest, "call 1 operation"},
@@ -88,7 +88,7 @@ func TestCorruptRecord(t *testing.T) {
 		{"8:not_done", guest, "call 2 resolved"},
 		{"3:ops =", "3:ops " + phone + "x", "call 2 resolved"},
 		{"20:asked the restaurant 0:", "20:asked the restaurant " + guest, "call 2 contradicted"},
-		{"20:asked the restaurant 0: ", "20:asked the restaurant 0: " + phone, "end"},
+		{"20:asked the restaurant 0: ", "20:asked the restaurant 0: " + phone, "source"},
 	} {
 		t.Run(test.old+" "+test.value, func(t *testing.T) {
 			t.Parallel()

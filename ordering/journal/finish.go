@@ -159,12 +159,16 @@ func (j *Journal) takeID(
 		err   error
 	)
 	if !c.order.unread { // otherwise the check fails if the orderID exists, which is rare
-		if ref, other, err = j.byOrderID(ctx, c.connection(), orderID); err != nil {
+		if ref, other, err = j.latestByOrderID(ctx, c.connection(), orderID); err != nil {
 			return err
 		}
 	}
 	c.check(c.orderIDKey(orderID), ref)
-	if other != nil && other.Ref != c.order.place.ref {
+	switch {
+	case other == nil || other.Ref == c.order.place.ref:
+	case other.Source != c.next.Source && other.Foreign != c.next.Foreign: // policy O16
+		c.shareID(orderID, other)
+	default:
 		if allow != nil {
 			if err := allow(orderID, other); err != nil {
 				return err
@@ -198,12 +202,28 @@ func (c *tx) supersede(other *order) error {
 		c.next.Paid = c.next.Paid || other.Paid
 		return nil
 	}
+	c.freeDerivedKeys(other)
+	return nil
+}
+
+// shareID gives the orderID to the one of two orders that belongs to the connection's service. The other keeps it
+// under the key of its source (policy O16).
+func (c *tx) shareID(orderID string, other *order) {
+	c.checkRevision(other)
+	if c.next.Foreign {
+		c.ownIDKey = c.names.OrderIDOf(c.connection(), orderID, c.next.Source)
+		return
+	}
+	c.stepUntil(c.after(c.cfg.RecordTTL), "set", c.names.OrderIDOf(c.connection(), orderID, other.Source), other.Ref)
+	c.freeDerivedKeys(other)
+}
+
+func (c *tx) freeDerivedKeys(other *order) {
 	for _, call := range other.Calls {
 		if call.Derived && call.Key != "" {
 			c.step("del-if", c.idempotencyKey(call.Key), c.word(other.Ref, callSuffix(call.Number)))
 		}
 	}
-	return nil
 }
 
 // setOutcome sets a call's outcome and its effects. If frees is true, the key can be used again.

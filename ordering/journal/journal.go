@@ -23,6 +23,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/redisdb"
+	"larder/internal/upstream"
 	"larder/ordering"
 )
 
@@ -35,6 +36,10 @@ type Journal struct {
 }
 
 var _ ordering.Journal = (*Journal)(nil)
+
+// UseSources makes records know their service (policy O16). It must be called before any other method. Without it, all
+// records of a connection have the same service.
+func (j *Journal) UseSources(s *upstream.Sources) { j.sources = s }
 
 // New returns a Journal that stores its records in r. It uses these settings: KeyTTL, RecordTTL and
 // CustomerDataTTL (policies O7 and O13), AllowNonDurable, AllowEviction, WaitReplicas and
@@ -115,7 +120,7 @@ func isContract(err error) bool {
 		errors.Is(err, ordering.ErrNoBody) || errors.Is(err, ordering.ErrCursor) ||
 		is[*ordering.JournalError](err) || is[*ordering.KeyTakenError](err) || is[*ordering.BusyError](err) ||
 		is[*ordering.StateError](err) || is[*ordering.ContradictionError](err) || is[*ordering.OrderIDTakenError](err) ||
-		is[*ordering.RestoredError](err) || is[*ordering.NotReadyError](err)
+		is[*ordering.RestoredError](err) || is[*ordering.SourceError](err) || is[*ordering.NotReadyError](err)
 }
 
 func is[E error](err error) bool {

@@ -8,11 +8,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
 	"larder/cache"
+	"larder/internal/upstream"
 	"larder/ordering"
 )
 
@@ -24,8 +26,10 @@ const (
 
 // reader reads orders by key, orderID and ref, and in lists.
 type reader struct {
-	keys   cache.Keys
-	secret *secret
+	keys    cache.Keys
+	sources *upstream.Sources
+	unnamed sync.Map // connection to the source of its records without one
+	secret  *secret
 	// read retries failed commands. write does not: a command may have run before its reply was lost.
 	read, write redis.UniversalClient
 	log         logrus.FieldLogger
@@ -73,6 +77,9 @@ func (r *reader) readAll(ctx context.Context, client redis.UniversalClient, plac
 		}
 		if found[i], faults[i] = decode(at, text); faults[i] != nil {
 			continue
+		}
+		if err := r.setSource(ctx, &found[i].Record); err != nil {
+			return nil, nil, err
 		}
 		for n := range found[i].Calls {
 			switch call := &found[i].Calls[n]; {
@@ -159,9 +166,33 @@ func (r *reader) readText(ctx context.Context, key string) (string, error) {
 	return value, err
 }
 
-// byOrderID returns the order with the orderID, or nil, and the ref that the orderID
-// refers to, which may have outlived its order.
+// byOrderID returns the order with the orderID, or nil, and the ref that the orderID refers to, which may have
+// outlived its order. An order of the connection's service is preferred (policy O16); it may have another ref.
 func (r *reader) byOrderID(ctx context.Context, connection, orderID string) (ref string, found *order, err error) {
+	ref, found, err = r.latestByOrderID(ctx, connection, orderID)
+	if err != nil || found != nil && !found.Foreign {
+		return ref, found, err
+	}
+	for _, source := range r.sources.Names(connection) {
+		own, err := r.readText(ctx, r.keys.OrderIDOf(connection, orderID, source))
+		if err != nil {
+			return "", nil, err
+		}
+		if own == "" {
+			continue
+		}
+		switch o, err := r.readOrder(ctx, r.write, location{connection, own}); {
+		case err == nil:
+			return ref, o, nil
+		case !errors.Is(err, ordering.ErrNoOrder):
+			return "", nil, err
+		}
+	}
+	return ref, found, nil
+}
+
+// latestByOrderID is byOrderID for the order that got the orderID last, of any service.
+func (r *reader) latestByOrderID(ctx context.Context, connection, orderID string) (ref string, found *order, err error) {
 	ref, err = r.readText(ctx, r.keys.OrderID(connection, orderID))
 	if err != nil || ref == "" {
 		return "", nil, err

@@ -28,6 +28,9 @@ func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (orde
 			s.SpecID != "" && s.SpecID != call.SpecID {
 			return nil, &ordering.StateError{Record: o.Record, Operation: s.Operation}
 		}
+		if o.Foreign && s.Resolution == ordering.ResolvedRetry {
+			return nil, &ordering.SourceError{Record: o.Record}
+		}
 		return j.resolveTx(ctx, o, call, s)
 	})
 	switch {

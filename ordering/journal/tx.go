@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"crypto/rand"
 	"slices"
 	"strconv"
@@ -21,9 +22,11 @@ type tx struct {
 	// placedState is the state that replaces StatePlaced, usually empty (see supersede).
 	placedState ordering.State
 
-	writes bool   // the record is written
-	tookID bool   // the orderID becomes one of this order
-	until  expiry // of the record and of its orderID
+	writes bool // the record is written
+	tookID bool // the orderID becomes one of this order
+	// ownIDKey replaces the key of the orderID if another order keeps that (see shareID).
+	ownIDKey string
+	until    expiry // of the record and of its orderID
 
 	// The parts of KEYS and ARGV of commit.lua. The slices begin as parts of texts.
 	mode, state               string
@@ -110,7 +113,7 @@ func (c *tx) seal() error {
 	switch id := c.next.OrderID; {
 	case id == "":
 	case c.tookID:
-		c.stepUntil(c.until, "set", c.orderIDKey(id), c.order.place.ref)
+		c.stepUntil(c.until, "set", cmp.Or(c.ownIDKey, c.orderIDKey(id)), c.order.place.ref)
 	case c.until != keepTTL():
 		c.stepUntil(c.until, "expire", c.orderIDKey(id), c.order.place.ref)
 	}

@@ -40,6 +40,7 @@ func AppendLua() string { return redisdb.Lua(luaFiles, "appendrun.lua") }
 // Config configures a Log.
 type Config struct {
 	Redis *redisdb.DB
+	Keys  cache.Keys
 	// Runs is the number of finished runs kept for each restaurant. Index is the
 	// number of latest runs in the list over all restaurants.
 	Runs, Index int
@@ -72,10 +73,17 @@ func New(cfg Config) *Log {
 		cfg:    cfg,
 		redis:  cfg.Redis.NoRetry(),
 		client: cfg.Redis.Client(),
-		keys:   cache.NewKeys(cfg.Redis.Prefix()),
+		keys:   cfg.Keys,
 		ids:    newIDs(),
 		feed:   &noticeFeed{more: make(chan struct{})},
 	}
+}
+
+// With returns the Log for the runs of a source, whose keys are given.
+func (l *Log) With(keys cache.Keys) *Log {
+	of := *l
+	of.keys = keys
+	return &of
 }
 
 // NewID returns the id of a run that is requested at now.

@@ -55,6 +55,7 @@ func newFixture(t *testing.T) *fixture {
 		now:  time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 	}
 	g.Log = runlog.New(runlog.Config{
+		Keys:         cache.NewKeys(db.Prefix()),
 		Redis:        db,
 		Runs:         20,
 		Index:        12,

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 908924289160f33ce4ffa275c54f774f3273c51d329747d0c455c49cba1fd856
-// what follows: c0b25e40c2447f80b52fd62bd8ac6929cd277db7266fcdfdc552b8355f68bfd8
+// openapi.yaml: 416971d1f45363adfffd14a60068128b26ede83475fe53b447e493f61e771b56
+// what follows: d64650c03d8934375c770de1a500531af163820155c0e890d9c549edc913f2bc
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1299,7 +1299,7 @@ export interface components {
          * @description Stable error codes. Each code has one status.
          * @enum {string}
          */
-        ErrorCode: "malformed_json" | "validation_failed" | "restaurant_not_found" | "restaurant_required" | "product_not_found" | "run_not_found" | "batch_not_found" | "version_not_found" | "version_gone" | "sync_busy" | "connection_not_found" | "connection_required" | "external_id_ambiguous" | "no_catalogue" | "no_rejection_reasons" | "idempotency_key_required" | "idempotency_key_reused" | "idempotency_key_in_flight" | "order_not_found" | "order_ambiguous" | "order_busy" | "outcome_unknown" | "order_state" | "order_id_taken" | "order_outcome_unknown" | "journal_unavailable" | "journal_restored" | "upstream_refused" | "upstream_unavailable" | "upstream_busy" | "storage_unavailable" | "streams_unavailable" | "rate_limited" | "unauthorized" | "forbidden" | "invalid_parameter" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "internal";
+        ErrorCode: "malformed_json" | "validation_failed" | "restaurant_not_found" | "restaurant_required" | "product_not_found" | "run_not_found" | "batch_not_found" | "version_not_found" | "version_gone" | "sync_busy" | "connection_not_found" | "connection_required" | "external_id_ambiguous" | "no_catalogue" | "menu_of_another_service" | "no_rejection_reasons" | "idempotency_key_required" | "idempotency_key_reused" | "idempotency_key_in_flight" | "order_not_found" | "order_ambiguous" | "order_of_another_service" | "order_busy" | "outcome_unknown" | "order_state" | "order_id_taken" | "order_outcome_unknown" | "journal_unavailable" | "journal_restored" | "upstream_refused" | "upstream_unavailable" | "upstream_busy" | "storage_unavailable" | "streams_unavailable" | "rate_limited" | "unauthorized" | "forbidden" | "invalid_parameter" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "internal";
         /** @description One problem in a published menu. */
         Finding: {
             /** @description A code of docs/lint.md. */
@@ -2241,7 +2241,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The first request with this key or another change is not finished, the outcome of the last change is unknown, or the order's state does not allow the change (`state` and `paid` in `errors[0].params`). */
+        /** @description The first request with this key or another change is not finished, the outcome of the last change is unknown, the order's state does not allow the change (`state` and `paid` in `errors[0].params`), or the order belongs to another ordering service (`address` and `clientID`). */
         ChangeConflict: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2429,6 +2429,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description There is no menu of the restaurant's ordering service yet. */
+        NoOrderableMenu: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["RequestID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The restaurant or product does not exist. */
         NoProduct: {
             headers: {
@@ -2519,7 +2531,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Nothing was placed or changed: there is no menu yet, the journal cannot record the order, or the ordering service is unreachable or overloaded. Retry with the same key after `Retry-After`. */
+        /** @description Nothing was placed or changed: there is no menu of the restaurant's ordering service yet, the journal cannot record the order, or the ordering service is unreachable or overloaded. Retry with the same key after `Retry-After`. */
         NotSent: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2613,7 +2625,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is nothing to resolve, another change is not finished, or another order has this orderID. */
+        /** @description There is nothing to resolve, another change is not finished, another order has this orderID, or the order cannot be sent again because it belongs to another ordering service. */
         ResolveConflict: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -5023,7 +5035,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMedia"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
-            503: components["responses"]["NoMenu"];
+            503: components["responses"]["NoOrderableMenu"];
         };
     };
     listProducts: {

@@ -1,0 +1,193 @@
+package replica
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redisdb"
+)
+
+// isForeign reports whether a version is of another source than the configured one (policy O16).
+func (s *slots) isForeign(v cache.Version) bool {
+	if s.setup == nil {
+		return false
+	}
+	names := s.setup(v.Restaurant).Sources
+	return len(names) > 0 && !slices.Contains(names, v.Source)
+}
+
+// isElsewhere reports whether a version is not stored under the keys of the configured source: it is foreign, or of a
+// former source.
+func (s *slots) isElsewhere(v cache.Version) bool {
+	if s.setup == nil {
+		return false
+	}
+	names := s.setup(v.Restaurant).Sources
+	return len(names) > 0 && names[0] != v.Source
+}
+
+// supersedes reports whether a version replaces the one in memory. A version of the configured source replaces any of
+// another source, and never the other way round.
+func (s *slots) supersedes(v cache.Version, held *cache.Snapshot) bool {
+	if own, ownHeld := !s.isForeign(v), !s.isForeign(held.Version); own != ownHeld {
+		return own
+	}
+	return replaces(v, held.Version)
+}
+
+// isSetUp reports whether a catalogue is compiled with this instance's settings (policy S9).
+func (s *slots) isSetUp(snapshot *cache.Snapshot) bool {
+	if s.setup == nil {
+		return true
+	}
+	of := s.setup(snapshot.Restaurant)
+	return of.Settings == snapshot.Catalogue.Settings() && cmp.Or(of.Name, snapshot.Name) == snapshot.Name
+}
+
+// completes reports whether a snapshot is the one in memory with this instance's settings.
+func (s *slots) completes(snapshot, held *cache.Snapshot) bool {
+	return snapshot.Version.Version == held.Version.Version && !replaces(snapshot.Version, held.Version) &&
+		s.isSetUp(snapshot) && !s.isSetUp(held)
+}
+
+// contentKey returns the key in contentCache of a version's content with this instance's settings.
+func (s *slots) contentKey(v cache.Version) string {
+	if s.setup == nil {
+		return v.Content
+	}
+	settings, _ := json.Marshal(s.setup(v.Restaurant).Settings) // never fails: numbers and booleans
+	return v.Content + " " + string(settings)
+}
+
+// splitContentKey returns the content and the settings of a contentKey; nil for the stored settings.
+func splitContentKey(key string) (hash string, as *menu.Settings, err error) {
+	hash, text, found := strings.Cut(key, " ")
+	if found {
+		err = json.Unmarshal([]byte(text), &as)
+	}
+	return hash, as, err
+}
+
+// compile loads a version and compiles it with this instance's settings, whatever those of its publisher are (policy
+// S9). Then it has another body, so it counts as modified now.
+func compile(ctx context.Context, r *Replica, version cache.Version) (*cache.Snapshot, error) {
+	content, err := r.contents.content(ctx, r.slots.contentKey(version))
+	if err != nil || r.slots.setup == nil {
+		return &cache.Snapshot{Version: version, Catalogue: catalogueOf(content, version.Stops)}, err
+	}
+	of, stops := r.slots.setup(version.Restaurant), version.Stops
+	published := of.Settings // of a version without settings: they change with its next publication
+	if version.Settings != nil {
+		published = *version.Settings
+	}
+	if of.Settings.StopListAnyValue != published.StopListAnyValue {
+		if stops, err = readStops(ctx, r.store, version, of.Settings); err != nil {
+			return nil, err
+		}
+	}
+	if name := cmp.Or(of.Name, version.Name); name != version.Name || of.Settings != published {
+		version.Name = name
+		version.ModifiedAt = version.ModifiedAfter(r.cfg.Clock())
+	}
+	return &cache.Snapshot{Version: version, Catalogue: content.Catalogue(stops)}, nil
+}
+
+func catalogueOf(content *menu.Content, stops menu.Stops) *menu.Catalogue {
+	if content == nil {
+		return nil
+	}
+	return content.Catalogue(stops)
+}
+
+// readStops reads the stop lists of a version with other settings.
+func readStops(ctx context.Context, store *cache.Store, version cache.Version, settings menu.Settings) (menu.Stops, error) {
+	published, err := store.View(ctx, version)
+	if err != nil {
+		return menu.Stops{}, err
+	}
+	body, err := published.AppendAnswer(nil)
+	if err == nil {
+		var view *menu.View
+		if view, _, err = menu.DecodePublished(body); err == nil {
+			return view.Stops(version.Restaurant, settings), nil
+		}
+	}
+	return menu.Stops{}, fmt.Errorf("replica: stop lists of %s@%d: %w: %w", version.Restaurant, version.Version, cache.ErrCorrupt, err)
+}
+
+// Current returns the catalogue of Orderable, with its version number.
+func (r *Replica) Current(
+	ctx context.Context, restaurant menu.RestaurantID, connection string,
+) (version int64, catalogue *menu.Catalogue, err error) {
+	snapshot, err := r.Orderable(ctx, restaurant, connection)
+	if err != nil {
+		return 0, nil, err
+	}
+	return snapshot.Version.Version, snapshot.Catalogue, nil
+}
+
+// Orderable returns the restaurant's menu for an order over a connection: it is of the connection's source, and
+// compiled with this instance's settings. Errors: cache.ErrOtherSource, those of Catalogue.
+func (r *Replica) Orderable(ctx context.Context, restaurant menu.RestaurantID, connection string) (*cache.Snapshot, error) {
+	snapshot, err := r.Catalogue(ctx, restaurant)
+	if err == nil && !r.slots.isSetUp(snapshot) {
+		snapshot, err = recompile(ctx, r, snapshot.Version)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if sources := r.cfg.Sources(connection); len(sources) > 0 && !slices.Contains(sources, snapshot.Source) {
+		return nil, fmt.Errorf("replica: %s@%d is of %q: %w", restaurant, snapshot.Version.Version, snapshot.Source, cache.ErrOtherSource)
+	}
+	return snapshot, nil
+}
+
+// recompile compiles the version in memory with the current settings, once for all concurrent callers.
+func recompile(ctx context.Context, r *Replica, version cache.Version) (*cache.Snapshot, error) {
+	restaurant := version.Restaurant
+	find := func() (*cache.Snapshot, bool) {
+		now, ok := r.Cached(restaurant)
+		return now, ok && r.slots.isSetUp(now)
+	}
+	return loadOnce(ctx, r, loading[*cache.Snapshot]{
+		flight: &r.flight, key: string(restaurant) + "/settings", miss: restaurant + "/settings", find: find,
+		load: func(ctx context.Context) (*cache.Snapshot, error) {
+			err := r.apply(ctx, version)
+			now, ok := find()
+			if err == nil && !ok { // the settings have changed again
+				err = redisdb.ErrUnavailable
+			}
+			return now, err
+		},
+	})
+}
+
+// Refresh compares restaurants with Redis and with the configuration soon, because the configuration has changed.
+func (r *Replica) Refresh(restaurants ...menu.RestaurantID) {
+	for _, restaurant := range restaurants {
+		r.noticeQueue.add(restaurant)
+	}
+}
+
+// logForeign logs when more menus are of another source than at the last poll.
+func logForeign(r *Replica, restaurants []menu.RestaurantID) {
+	count, first := int64(0), menu.RestaurantID("")
+	for _, id := range restaurants {
+		if now := r.slots.current(id); now != nil && r.slots.isForeign(now.snapshot.Version) {
+			if count++; count == 1 {
+				first = id
+			}
+		}
+	}
+	if count > r.foreign.Swap(count) {
+		r.cfg.Log.WithField("event", "menu.of_another_service").WithField("count", count).WithField("restaurant", string(first)).
+			Warn("the menus in Redis are of another ordering service: they are served as stale, and orders are rejected until the menus " +
+				"of this service are fetched; if it is the same service, set former_urls or former_client_ids of the connection")
+	}
+}
