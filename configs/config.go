@@ -113,7 +113,7 @@ func withFormer(running, given []upstream.Config) []upstream.Config {
 	running = slices.Clone(running)
 	for i := range running {
 		for _, c := range given {
-			if c.Name == running[i].Name {
+			if c.Name == running[i].Name && upstream.Source(c) == upstream.Source(running[i]) { // others are those of a later start
 				running[i].FormerURLs, running[i].FormerClientIDs = c.FormerURLs, c.FormerClientIDs
 			}
 		}

@@ -16,6 +16,8 @@ type InvalidError struct {
 	// Ref is the refused order if the service refused it and its newer menu explains that (policy O18). Violations may
 	// then be empty: what would be sent differs from what was refused in something that has no code.
 	Ref string
+	// Answer is what the service answered then.
+	Answer *Answer
 	// Violations and More are those of validate.Result.
 	Violations []violation.Violation
 	More       bool

@@ -71,7 +71,7 @@ func (o *Orders) logCall(ctx context.Context, e *execution, err error) {
 	if answer, ok := errors.AsType[*upstream.Error](err); ok {
 		cause = answer.Err
 		entry = entry.WithFields(logrus.Fields{"status": answer.Status, "code": answer.Code})
-		if code := upstream.RefusalCode(e.operation, answer.Status, answer.Code); e.result.Outcome == OutcomeUnknown && code != "" {
+		if code := upstream.RefusalCode(e.operation, answer.Status, answer.Code, answer.Msg); e.result.Outcome == OutcomeUnknown && code != "" {
 			// Not its message, which may have data of the guest; the record has it.
 			entry = entry.WithField("hint",
 				fmt.Sprintf("if this code always means that the service refused, add connections[].refusal_codes: [%q]", code))

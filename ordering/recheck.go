@@ -86,7 +86,7 @@ func (o *Orders) recheckRefused(ctx context.Context, e *execution, call Call) er
 	if explanation == nil {
 		return nil
 	}
-	return &InvalidError{Ref: e.record.Ref, Violations: explanation.Violations, More: explanation.More}
+	return &InvalidError{Ref: e.record.Ref, Answer: call.Answer, Violations: explanation.Violations, More: explanation.More}
 }
 
 // explanation waits for the new menu and checks the order. It returns the result if it explains the refusal, or nil.

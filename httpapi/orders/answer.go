@@ -121,7 +121,7 @@ func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome stri
 			fields["error"] = err.Error()
 		}
 		if refusedRef(err) != "" {
-			line.Warn("the ordering service refused an order, and its new menu shows why")
+			line.Warn("the ordering service refused an order, and its new menu has violations of it or other values")
 		} else {
 			line.Warn("order request failed before a call was made")
 		}

@@ -34,7 +34,10 @@ func orderProblem(err error) *Problem {
 	case errors.As(err, &invalid):
 		p := Invalid("the order is not valid; see errors", invalid.Violations, invalid.More, nil)
 		if p.Ref = invalid.Ref; p.Ref != "" { // policy O18
-			p.Msg = "the ordering service refused the order, because its menu has changed; nothing was placed; see errors, or send the order again"
+			p.Msg = "the ordering service refused the order, and its menu has changed since; nothing was placed; see errors, or send the order again"
+			if invalid.Answer != nil {
+				p.upstream = upstreamSaid(invalid.Answer)
+			}
 		}
 		return p
 	case errors.As(err, &reused):

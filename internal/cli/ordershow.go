@@ -192,7 +192,7 @@ func (c *orderCall) printResolution(env *Environment, ref string) {
 		return
 	}
 	env.Out.Printf("The ordering service answered %d %s: %s\n", a.Status, a.Code, cmp.Or(a.Msg, "no message"))
-	if code := upstream.RefusalCode(upstream.Operation(c.Operation), a.Status, a.Code); code != "" {
+	if code := upstream.RefusalCode(upstream.Operation(c.Operation), a.Status, a.Code, a.Msg); code != "" {
 		env.Out.Printf("If this code always means that it refused, add this to the connection and restart larder:\n  refusal_codes: [%q]\n", code)
 	}
 }

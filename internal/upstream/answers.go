@@ -237,10 +237,10 @@ func refused(op Operation, status int, d responseBody, cfg *Config) bool {
 }
 
 // RefusalCode returns the entry of connections[].refusal_codes that makes responses like this one refusals: its code. It
-// is empty if no entry can (policy O8b).
-func RefusalCode(op Operation, status int, code string) string {
+// is empty if no entry can, or if the message speaks of time: then the code does not always mean a refusal (policy O8b).
+func RefusalCode(op Operation, status int, code, msg string) string {
 	judged := status == http.StatusBadGateway || status == http.StatusGatewayTimeout || status > 599 // unknown, whatever the code
-	if judged || status < 500 && (status > 299 || op == OpCreate) {
+	if judged || new(Config).speaksOfTime(msg) || status < 500 && (status > 299 || op == OpCreate) {
 		return ""
 	}
 	return code
@@ -267,13 +267,13 @@ func contains(text, part string) bool {
 }
 
 // done reports whether a 2xx answer means that the call took effect. The answer to a new order must contain the
-// order's id. Other answers may be empty, or any JSON that reports no error (policies W13 and O8b).
+// order's id and not report a failure. Other answers may be empty, or any JSON that reports no error (policies W13 and O8b).
 func done(op Operation, got *httpAnswer, d responseBody) bool {
 	switch {
 	case got.bodyErr != nil:
 		return false
 	case op == OpCreate:
-		return d.orderID != ""
+		return d.orderID != "" && !d.failed
 	case len(got.body) == 0:
 		return true
 	default:

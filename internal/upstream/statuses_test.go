@@ -32,6 +32,7 @@ func shapes() map[string]shape {
 		"an order with an empty GUID":     {body: `{"result":{"orderID":"00000000-0000-0000-0000-000000000000"}}`, json: true},
 		"an order without id":             {body: `{"result":{"orderID":null}}`, json: true},
 		"an order with an empty id":       {body: `{"result":{"orderID":""}}`, json: true},
+		"a failed order":                  {body: `{"success":false,"result":{"orderID":"7"}}`, json: true, orderID: true, failed: true},
 		"an empty result":                 {body: `{"result":{}}`, json: true},
 		"a null result":                   {body: `{"result":null}`, json: true},
 		"an empty object":                 {body: `{}`, json: true},
@@ -63,7 +64,7 @@ func shapes() map[string]shape {
 func expected(op upstream.Operation, status int, s shape, retryUnavailable bool) writeOutcome {
 	switch {
 	case status <= 299 && op == upstream.OpCreate:
-		if s.orderID {
+		if s.orderID && !s.failed {
 			return isDone
 		}
 		return isUnknown

@@ -276,3 +276,37 @@ func TestIdleConnectionsAreLimited(t *testing.T) {
 		})
 	}
 }
+
+// O17: a gateway answers 504 and keeps the connection. The service's response, which comes later, is not that of the
+// next call, whatever it is.
+func TestALateResponseIsNotTheNextCalls_O17(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []string{"503 Service Unavailable", "504 Gateway Timeout", "422 Unprocessable Entity"} {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			s := serveWire(t, false, nil)
+			s.answer = func(p peer) bool {
+				switch {
+				case p.body == `"first"`:
+					p.says("HTTP/1.1 " + gateway + "\r\nContent-Length: 2\r\n\r\n{}")
+					return true
+				case p.order > 1:
+					p.says(numbered("first"))
+				}
+				p.says(numbered("second"))
+				return true
+			}
+			client := s.client(t, nil)
+			if _, err := client.CreateOrder(t.Context(), []byte(`"first"`)); err == nil {
+				t.Fatal("the gateway's error is a success")
+			}
+			if idle, _, _ := client.Kept(); idle != 0 {
+				t.Error("the connection is kept")
+			}
+			created, err := client.CreateOrder(t.Context(), []byte(`"second"`))
+			if err != nil || created.OrderID != "second" || s.conns.Load() != 2 {
+				t.Errorf("the second order = %q, %v on %d connections; want its own number on a new one", created.OrderID, err, s.conns.Load())
+			}
+		})
+	}
+}

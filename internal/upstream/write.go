@@ -228,7 +228,7 @@ func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 		orderID = readResponseBody(got.body).orderID
 	}
 	repeated := orderID != "" && res.Seen(orderID)
-	if res.Release(!repeated); repeated {
+	if res.Release(e == nil && !repeated); repeated { // after a gateway's error, the service's response may still come
 		c.DoubtResponses()
 		e = c.failure(op, got, &IDRepeatedError{OrderID: orderID}, w.used)
 		e.Effect, e.again = EffectUnknown, false

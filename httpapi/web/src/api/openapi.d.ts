@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 416971d1f45363adfffd14a60068128b26ede83475fe53b447e493f61e771b56
-// what follows: d64650c03d8934375c770de1a500531af163820155c0e890d9c549edc913f2bc
+// openapi.yaml: 0b4e856f1c2e46034437c474840bd9645dd21e76611d95491a4c75f093e96396
+// what follows: edfc8b3eb5fbead4117ce9e7bb140da8ab803e93243da35c7cc4895ac82a1cc4
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -2555,7 +2555,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is not valid (`errors` lists the violations), or the key belongs to another request. Nothing was placed or changed. With `ref`, the ordering service refused the order, and its new menu shows why. */
+        /** @description The request is not valid (`errors` lists the violations), or the key belongs to another request. Nothing was placed or changed. With `ref`, the ordering service refused the order (`upstream`), and its menu has changed since: `errors` lists the violations of the new menu. */
         OrderRefused: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];

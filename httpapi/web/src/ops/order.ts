@@ -133,10 +133,13 @@ function resolveForm(one: Order, call: Call, path: string, signal: AbortSignal, 
       choice('send_again', "The restaurant doesn't have it. larder sends it once more. This is possible until its data expires.")),
     number, h('label', {}, 'Note (who you spoke to)', note), h('p', {}, submit),
     call.answer?.code && h('p', {}, `The service answered ${call.answer.status} ${call.answer.code}${call.answer.msg ? `: ${call.answer.msg}` : ''}`,
-      mayRefuse(call.answer.status, creates) && ['. If this code always means that it refused, add this to the connection and restart larder: ',
+      mayRefuse(call.answer.status, creates) && !timeWords.test(call.answer.msg ?? '') && ['. If this code always means that it refused, add this to the connection and restart larder: ',
         h('code', {}, `refusal_codes: [${JSON.stringify(call.answer.code)}]`)]));
   return form;
 }
+
+/** An error whose message has one of these does not always mean a refusal (policy O8b). */
+const timeWords = /time-?out|timed out|expired|таймаут|тайм-аут|время ожидания/i;
 
 /** Reports whether refusal_codes can make responses with this status refusals (policy O8b). */
 function mayRefuse(status: number, creates: boolean): boolean {
