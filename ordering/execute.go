@@ -338,30 +338,24 @@ func (o *Orders) finish(ctx context.Context, e *execution) Result {
 // finishCall records the outcome of a call and returns the call's number. If the journal has lost
 // the call, finishCall writes it again (policies O14 and O14a).
 func (o *Orders) finishCall(ctx context.Context, w *pendingWrite) (Record, int, error) {
-	result := *w.result
-	got, err := o.deps.Journal.Finish(ctx, result)
-	if repeated, ok := errors.AsType[*IDRepeatedError](err); ok {
-		o.reportRepeated(ctx, &got, result.Call, repeated.OrderID)
-		w.result.Outcome, w.result.OrderID, w.record = OutcomeUnknown, "", got
-		return got, result.Call, repeated.Err
-	}
+	outcome := w.result.Outcome
+	got, err := o.finishResult(ctx, w, w.result.Call)
 	if !errors.Is(err, ErrNoOrder) {
-		return got, result.Call, err
+		return got, w.result.Call, err
 	}
-	got, number, err := o.deps.Journal.Recreate(ctx, w.record, result.Call, w.body)
+	got, number, err := o.deps.Journal.Recreate(ctx, w.record, w.result.Call, w.body)
 	if err != nil && !errors.Is(err, ErrUnreplicated) {
 		return got, number, err
 	}
-	if call, _ := got.Call(number); call.Outcome != result.Outcome { // the call was restored in the meantime
-		result.Call = number
-		got, err = o.deps.Journal.Finish(ctx, result)
+	if call, _ := got.Call(number); call.Outcome != outcome { // the call was restored in the meantime, or has a repeated orderID
+		got, err = o.finishResult(ctx, w, number)
 	} else {
 		o.emit(notice{
 			name:    "order.recreated",
 			level:   logrus.WarnLevel,
 			record:  new(got),
 			call:    number,
-			outcome: result.Outcome,
+			outcome: outcome,
 			msg:     "the journal had lost a call; it was written again",
 		})
 	}

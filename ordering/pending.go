@@ -249,10 +249,26 @@ func (o *Orders) reportConflict(e *ContradictionError, orderID string) {
 	})
 }
 
+// finishResult records the outcome of a call under its number in the journal. With the orderID of another order, the
+// outcome is unknown (policy O17).
+func (o *Orders) finishResult(ctx context.Context, w *pendingWrite, number int) (Record, error) {
+	result := *w.result
+	result.Call = number
+	got, err := o.deps.Journal.Finish(ctx, result)
+	if repeated, ok := errors.AsType[*IDRepeatedError](err); ok {
+		o.reportRepeated(ctx, &got, number, repeated.OrderID)
+		w.result.Outcome, w.result.OrderID, w.record = OutcomeUnknown, "", got
+		err = repeated.Err
+	}
+	return got, err
+}
+
 // reportRepeated reports that a create got the orderID of another order (policy O17). Other responses may belong to
 // other calls too.
 func (o *Orders) reportRepeated(ctx context.Context, r *Record, number int, orderID string) {
-	o.deps.Services[r.Connection].DoubtResponses()
+	if service, configured := o.deps.Services[r.Connection]; configured { // not of an order of a removed connection
+		service.DoubtResponses()
+	}
 	more := logrus.Fields{"foundOrderID": orderID}
 	if other, err := o.deps.Journal.Order(ctx, r.Connection, orderID); err == nil {
 		more["otherRef"], more["otherRestaurant"] = other.Ref, string(other.Restaurant)

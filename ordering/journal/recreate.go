@@ -54,12 +54,8 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 	c := j.newTx(o, 0)
 	c.touch()
 	if call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone && known.OrderID != "" {
-		repeated, err := j.takeOwnID(ctx, c, call, known.OrderID)
-		if err != nil {
+		if call.Outcome, err = j.takeKnownID(ctx, c, call, known.OrderID); err != nil {
 			return nil, 0, err
-		}
-		if repeated != nil {
-			call.Outcome = ordering.OutcomeUnknown
 		}
 	}
 	if err := j.putCall(ctx, c, call, n, body); err != nil {
@@ -70,22 +66,41 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 	return o, n, err
 }
 
+// takeKnownID takes the orderID of a lost create, and returns the outcome of the create: an orderID that another order
+// has got since is not believed (policy O17), unless a person has named it.
+func (j *Journal) takeKnownID(ctx context.Context, c *tx, call ordering.Call, orderID string) (ordering.Outcome, error) {
+	if call.Operation != upstream.OpCreate || call.Resolved != nil {
+		return call.Outcome, j.takeID(ctx, c, orderID, nil)
+	}
+	repeated, err := j.takeOwnID(ctx, c, call, orderID)
+	if repeated != nil {
+		return ordering.OutcomeUnknown, err
+	}
+	return call.Outcome, err
+}
+
 func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended ordering.Call, body []byte) (*order, error) {
 	c := j.newTx(&order{place: location{known.Connection, known.Ref}, Record: known}, 0)
 	c.touch()
 	c.next.OrderID = ""
 	c.list(c.names.Orders(known.Connection), "", expiry{})
-	if known.State != ordering.StateUnknown && known.State != ordering.StatePlacing {
-		c.list(c.stateList(known.State), "", expiry{})
-	}
 	if known.OrderID != "" {
-		if err := j.takeID(ctx, c, known.OrderID, nil); err != nil {
+		outcome, err := j.takeKnownID(ctx, c, ended, known.OrderID)
+		if err != nil {
 			return nil, err
 		}
+		if outcome != ended.Outcome {
+			ended.Outcome, c.next.State = outcome, ordering.StateUnknown
+		}
+	}
+	if state := c.next.State; state != ordering.StateUnknown && state != ordering.StatePlacing {
+		c.list(c.stateList(state), "", expiry{})
 	}
 	for _, call := range known.Calls {
 		sent := body
-		if call.Number != ended.Number {
+		if call.Number == ended.Number {
+			call = ended
+		} else {
 			sent = nil // of earlier calls only the outcome is known
 		}
 		if err := j.putCall(ctx, c, call, call.Number, sent); err != nil {
