@@ -1,0 +1,148 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"larder/internal/testkit/clitest"
+)
+
+// For many ticks, one of two instances has the new configuration. Each is killed and started again once, in both orders,
+// and the menu of each service changes. Neither changes what the other serves, publishes or sends.
+func TestTwoInstancesWithDifferentServices(t *testing.T) {
+	t.Parallel()
+	for _, order := range []string{"old first", "new first"} {
+		t.Run(order, func(t *testing.T) {
+			t.Parallel()
+			m, a, b := newMoving(t), newPOS(t, 10), newPOS(t, 20)
+			often := func(service *pos) configured { c := over(service); c.schedule = "@every 1s"; return c }
+			sides := []*side{{pos: a, instance: m.start(t, "a", often(a))}, {pos: b}}
+			sides[0].version = sides[0].waitFor(t, 10)
+			sides[1].instance = m.start(t, "b", often(b))
+			sides[1].version = sides[1].waitFor(t, 20)
+			checkSides(t, sides, "both run")
+			both := slices.Clone(sides)
+			if order == "new first" {
+				slices.Reverse(both)
+			}
+			for n, s := range both {
+				s.kill(t)
+				s.instance = m.startWith(t, s.config)
+				clitest.Eventually(t, "a menu", func() bool { _, price, _ := s.serves(t); return price > 0 })
+				checkSides(t, sides, fmt.Sprintf("after restart %d", n))
+				s.pos.changePrice(s.pos.price + 1)
+				s.version = s.waitFor(t, s.pos.price)
+				checkSides(t, sides, fmt.Sprintf("after change %d", n))
+				last := strings.TrimPrefix(s.pos.URL, "http://") + " shop"
+				if source := m.redis.Client().HGet(t.Context(), "larder:{r:r}:current", "source").Val(); source != last {
+					t.Errorf("after change %d, current is of %q, want %q", n, source, last)
+				}
+			}
+		})
+	}
+}
+
+// side is an instance with its service.
+type side struct {
+	*instance
+	pos     *pos
+	version int64 // that it serves
+	orders  int
+}
+
+// checkSides waits for several ticks of each side, and fails if a side serves or sends something of the other.
+func checkSides(t *testing.T, sides []*side, when string) {
+	t.Helper()
+	for _, s := range sides {
+		before, _, _ := s.pos.seen()
+		clitest.Eventually(t, "several ticks", func() bool { after, _, _ := s.pos.seen(); return len(after) >= len(before)+4 })
+	}
+	for n, s := range sides {
+		if v, price, stale := s.serves(t); v != s.version || price != s.pos.price || stale {
+			t.Errorf("%s: instance %d serves version %d, price %d, stale %v; want version %d, price %d", when, n, v, price, stale, s.version, s.pos.price)
+		}
+		s.place(t, fmt.Sprintf("key-of-%d-%s", n, when)).is(t, "an order "+when, http.StatusCreated, "")
+		s.orders++
+		_, orders, _ := s.pos.seen()
+		if price := fmt.Sprintf(`"price":%d`, s.pos.price); len(orders) != s.orders || !strings.Contains(orders[len(orders)-1], price) {
+			t.Errorf("%s: service %d got %d orders, the last is %s; want %d, with %s", when, n, len(orders), orders[len(orders)-1], s.orders, price)
+		}
+	}
+}
+
+// An upgrade with open orders: menus and orders that were stored without a source belong to the first configuration that
+// reads them. Nothing stops, and a later configuration does not get them.
+func TestUpgradeWithOpenOrders(t *testing.T) {
+	t.Parallel()
+	m, old, next := newMoving(t), newPOS(t, 10), newPOS(t, 20)
+	older := os.Getenv("LARDER_OLDER") // the path of an older larder, for a test by hand
+	first := m.startProgram(t, cmp.Or(older, built), m.write(t, "", over(old)))
+	version := first.waitFor(t, 10)
+	first.place(t, "key-1-before-the-upgrade").is(t, "an order", http.StatusCreated, "")
+	first.place(t, "key-2-before-the-upgrade").is(t, "an order", http.StatusCreated, "")
+	first.kill(t)
+	if older == "" {
+		m.forgetSources(t)
+	}
+
+	old.answerMenus(http.StatusInternalServerError) // nothing may depend on it
+	second := m.start(t, "", over(old))
+	if v, price, stale := second.serves(t); v != version || price != 10 || stale {
+		t.Errorf("after the upgrade: version %d, price %d, stale %v", v, price, stale)
+	}
+	second.place(t, "key-3-after-the-upgrade").is(t, "an order after the upgrade", http.StatusCreated, "")
+	second.pay(t, "1", "").is(t, "a payment after the upgrade", http.StatusOK, "")
+	second.kill(t)
+
+	third := m.start(t, "", over(next))
+	third.waitFor(t, 20)
+	third.pay(t, "2", "").is(t, "a payment of an older order at another service", http.StatusConflict, "order_of_another_service")
+}
+
+// forgetSources makes Redis look as an older larder has left it.
+func (m *moving) forgetSources(t *testing.T) {
+	t.Helper()
+	ctx, client := t.Context(), m.redis.Client()
+	for _, key := range client.Keys(ctx, "larder:{r:r}:s:*").Val() {
+		_, after, _ := strings.Cut(key, ":s:")
+		_, name, _ := strings.Cut(after, ":")
+		if name == "current" {
+			client.Del(ctx, key)
+			continue
+		}
+		client.Rename(ctx, key, "larder:{r:r}:"+name)
+	}
+	client.Del(ctx, "larder:{r:r}:f4:sources")
+	client.HDel(ctx, "larder:{o:a}:f1:journal", "source")
+	client.HDel(ctx, "larder:{r:r}:current", "source")
+	for _, key := range append(client.Keys(ctx, "larder:{r:r}:v:*:record").Val(), "current") {
+		strip := func(text string) string {
+			var record map[string]any
+			if err := json.Unmarshal([]byte(text), &record); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"source", "settings", "readAt"} {
+				delete(record, name)
+			}
+			plain, _ := json.Marshal(record)
+			return string(plain)
+		}
+		if key == "current" {
+			client.HSet(ctx, "larder:{r:r}:current", "record", strip(client.HGet(ctx, "larder:{r:r}:current", "record").Val()))
+			continue
+		}
+		client.Set(ctx, key, strip(client.Get(ctx, key).Val()), 0)
+	}
+	for _, key := range client.Keys(ctx, "larder:{o:a}:f1:order:*").Val() {
+		text := client.Get(ctx, key).Val()
+		at := strings.LastIndex(text, "127.0.0.1:")
+		at = strings.LastIndex(text[:at], " ")
+		client.Set(ctx, key, text[:at+1], 0)
+	}
+}
