@@ -114,8 +114,9 @@ func newMoving(t *testing.T) *moving {
 
 // configured is what a test changes in the configuration.
 type configured struct {
-	connections []string // members of each, named a, b, …
-	restaurant  string   // more members of the restaurant
+	connections []string // members of each, named a, b, … or from firstName on
+	firstName   rune
+	restaurant  string // more members of the restaurant
 	ordering    string
 	schedule    string
 }
@@ -138,7 +139,7 @@ func (m *moving) write(t *testing.T, name string, s configured) (path string) {
 	for i, members := range s.connections {
 		url := members[strings.Index(members, `"`)+1:]
 		url = url[:strings.Index(url, `"`)]
-		fmt.Fprintf(&text, "  - {name: %c, auth_url: %q, client_secret: s, default_menu: false, %s}\n", 'a'+i, url, members)
+		fmt.Fprintf(&text, "  - {name: %c, auth_url: %q, client_secret: s, default_menu: false, %s}\n", cmp.Or(s.firstName, 'a')+rune(i), url, members)
 	}
 	text.WriteString("auth: {clients: [{id: shop, secret: shop-secret, scopes: [menu, orders]}, {id: ops, secret: ops-secret, scopes: [menu, orders, ops]}]}\n")
 	fmt.Fprintf(&text, "restaurants: [{id: r, %s}]\n", cmp.Or(s.restaurant, "connection: a"))

@@ -158,7 +158,7 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	rules := cfg.Ordering
 	rules.StateDir = "" // otherwise the journal would create it
 	orders := journal.New(redis, rules, silentlog.New())
-	orders.UseSources(upstream.NewSources(cfg.Connections))
+	orders.OnlyReadSources(upstream.NewSources(cfg.Connections))
 	at := map[string]int{} // joins connections with the same message; in a cluster their records may be on different masters
 	for _, connection := range cfg.Connections {
 		f := newFinding("orders of "+connection.Name, "can be placed", nil)

@@ -41,6 +41,9 @@ var _ ordering.Journal = (*Journal)(nil)
 // records of a connection have the same service.
 func (j *Journal) UseSources(s *upstream.Sources) { j.sources = s }
 
+// OnlyReadSources is UseSources for a command that must not decide to whom records without a source belong.
+func (j *Journal) OnlyReadSources(s *upstream.Sources) { j.sources, j.onlyReads = s, true }
+
 // New returns a Journal that stores its records in r. It uses these settings: KeyTTL, RecordTTL and
 // CustomerDataTTL (policies O7 and O13), AllowNonDurable, AllowEviction, WaitReplicas and
 // WaitTimeout (policy O14), AcceptRestore and StateDir (policy O14a). New does not access Redis.

@@ -28,8 +28,10 @@ const (
 type reader struct {
 	keys    cache.Keys
 	sources *upstream.Sources
-	unnamed sync.Map // connection to the source of its records without one
-	secret  *secret
+	// onlyReads: see OnlyReadSources.
+	onlyReads bool
+	unnamed   sync.Map // connection to the source of its records without one
+	secret    *secret
 	// read retries failed commands. write does not: a command may have run before its reply was lost.
 	read, write redis.UniversalClient
 	log         logrus.FieldLogger

@@ -27,21 +27,21 @@ func (r *reader) setSource(ctx context.Context, record *ordering.Record) (err er
 const fieldSource = "source"
 
 // unnamedSource returns the source of a connection's records without one. The first configuration that asks decides
-// (policy O16).
+// (policy O16); a command that only reads decides nothing.
 func (r *reader) unnamedSource(ctx context.Context, connection string) (string, error) {
 	if known, ok := r.unnamed.Load(connection); ok {
 		source, _ := known.(string)
 		return source, nil
 	}
-	state := r.keys.JournalState(connection)
-	if current := r.sources.Current(connection); current != "" {
+	state, current := r.keys.JournalState(connection), r.sources.Current(connection)
+	if current != "" && !r.onlyReads {
 		if err := r.write.HSetNX(ctx, state, fieldSource, current).Err(); err != nil {
 			return "", err
 		}
 	}
 	source, err := r.write.HGet(ctx, state, fieldSource).Result()
 	if errors.Is(err, redis.Nil) {
-		return "", nil
+		return current, nil
 	}
 	if err == nil {
 		r.unnamed.Store(connection, source)
@@ -62,14 +62,14 @@ type ForeignOrders struct {
 const maxEach = 20_000
 
 // ForeignOrders returns the foreign orders of all connections that larder has ever had, with the given ones. From then
-// on, the given ones are known. It reads every open order, so it is for the start and for commands.
+// on, the given ones are known, unless the journal only reads. It reads every open order, so it is for the start and for commands.
 func (r *reader) ForeignOrders(ctx context.Context, connections []string) ([]ForeignOrders, error) {
 	for _, connection := range connections {
 		if _, err := r.unnamedSource(ctx, connection); err != nil {
 			return nil, failed("sources", err)
 		}
 	}
-	if len(connections) > 0 {
+	if len(connections) > 0 && !r.onlyReads {
 		if err := r.write.SAdd(ctx, r.keys.Connections(), connections).Err(); err != nil {
 			return nil, failed("connections", err)
 		}
@@ -79,8 +79,9 @@ func (r *reader) ForeignOrders(ctx context.Context, connections []string) ([]For
 		return nil, failed("connections", err)
 	}
 	var found []ForeignOrders
+	all = append(all, connections...)
 	slices.Sort(all)
-	for _, connection := range all {
+	for _, connection := range slices.Compact(all) {
 		from := len(found)
 		for _, state := range []ordering.State{ordering.StatePlaced, ordering.StatePlacing, ordering.StateUnknown} {
 			if err := r.each(ctx, ordering.Query{Connections: []string{connection}, State: state}, func(record *ordering.Record) bool {
