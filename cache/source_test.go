@@ -113,3 +113,32 @@ func TestSweepKeepsContentsOfEverySource(t *testing.T) {
 		}
 	})
 }
+
+// Rejection reasons belong to a source too; those without one to the first that reads them.
+func TestReasonsKnowTheirSource(t *testing.T) {
+	t.Parallel()
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
+		want := func(s *cache.Store, reasons string) {
+			t.Helper()
+			got, _, err := s.Reasons(t.Context(), "main")
+			if string(got) != reasons || (reasons == "") != errors.Is(err, cache.ErrNoReasons) {
+				t.Errorf("reasons %s, %v; want %s", got, err, reasons)
+			}
+		}
+		save := func(s *cache.Store, reasons string) {
+			t.Helper()
+			if err := s.SaveReasons(t.Context(), "main", []byte(reasons)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		save(cache.NewStore(r, cache.StoreConfig{}), "[0]")
+		old, other := storeOf(r, "old c"), storeOf(r, "other c")
+		want(old, "[0]")
+		want(other, "")
+		save(old, "[1]")
+		want(other, "")
+		want(storeOf(r, "new c", "old c"), "[1]")
+		save(other, "[2]")
+		want(old, "[1]")
+	})
+}

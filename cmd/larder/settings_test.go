@@ -61,6 +61,10 @@ func TestSettingsApplyAtOnceAfterSIGHUP(t *testing.T) {
 	const bread = `,"ingredients":[{"ID":"x","quantity":1}]`
 	i.validate(t, bread).is(t, "before", http.StatusOK, "")
 	before := i.ask(t, http.MethodGet, "/v1/restaurants/r/menu", "", "")
+	tag := i.menu(t, "").Header.Get("ETag")
+	if unchanged := i.menu(t, tag); unchanged.StatusCode != http.StatusNotModified {
+		t.Errorf("the ETag before SIGHUP: status %d", unchanged.StatusCode)
+	}
 	service.answerMenus(http.StatusInternalServerError)
 	none := over(service)
 	none.restaurant = "connection: a, ordering: {max_zero: none}"
@@ -72,7 +76,26 @@ func TestSettingsApplyAtOnceAfterSIGHUP(t *testing.T) {
 	clitest.Eventually(t, "readers get it too", func() bool {
 		return strings.Contains(i.ask(t, http.MethodGet, "/v1/restaurants/r/menu", "", "").Body, `"max":0`)
 	})
+	if changed := i.menu(t, tag); changed.StatusCode != http.StatusOK || changed.Header.Get("ETag") == tag {
+		t.Errorf("the ETag after SIGHUP: status %d, %s", changed.StatusCode, changed.Header.Get("ETag"))
+	}
 	if strings.Contains(before.Body, `"max":0`) {
 		t.Errorf("before: %s", before.Body)
 	}
+}
+
+// menu requests the menu with If-None-Match.
+func (i *instance) menu(t *testing.T, tag string) *http.Response {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, i.base+"/v1/restaurants/r/menu", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("If-None-Match", tag)
+	response, err := i.shop.Authorized.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	return response
 }

@@ -128,6 +128,14 @@ func TestOrdersOfTheOldService(t *testing.T) {
 	if after, _, changes := next.seen(); len(after) != len(reads) || !slices.Equal(changes, []string{"1/pay"}) {
 		t.Errorf("the new service was asked for %d menus and got %q", len(after)-len(reads), changes)
 	}
+
+	// Without them again, SIGHUP reports the order.
+	reports := func() int { return strings.Count(second.log.String(), `"event":"order.of_another_service"`) }
+	before := reports()
+	m.write(t, "", over(next))
+	second.reload(t)
+	clitest.Eventually(t, "SIGHUP reports the order", func() bool { return reports() > before })
+	second.pay(t, "1", "another-key-of-a-payment").is(t, "a payment without former_urls", http.StatusConflict, "order_of_another_service")
 }
 
 // Two orders with one number: each configuration changes its own.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -148,5 +149,23 @@ func TestForeignOrders(t *testing.T) {
 	gone.UseSources(upstream.NewSources(nil))
 	if found, err := gone.ForeignOrders(t.Context(), nil); err != nil || len(found) != 2 || found[0].Current != "" {
 		t.Errorf("without the connection: %+v, %v", found, err)
+	}
+}
+
+// Policy O16: the restaurants with an order in the last hour, of any source.
+func TestRecentRestaurants(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	old := w.of(t, "old")
+	placeAt(t, old, "1")
+	other := create()
+	other.Restaurant = "café"
+	ended(t, old, begun(t, old, other), ordering.OutcomeDone, "2")
+	got, err := w.of(t, "next").RecentRestaurants(t.Context(), []string{main}, time.Now().Add(-time.Hour))
+	if err != nil || len(got) != 2 || !got["bistro"] || !got["café"] {
+		t.Errorf("RecentRestaurants = %v, %v", got, err)
+	}
+	if got, err := old.RecentRestaurants(t.Context(), []string{main}, time.Now().Add(time.Hour)); err != nil || len(got) != 0 {
+		t.Errorf("RecentRestaurants since later = %v, %v", got, err)
 	}
 }
