@@ -261,7 +261,7 @@ func (i *instance) serves(t *testing.T) (version int64, price int, stale bool) {
 	var menu struct {
 		Result struct{ Products []struct{ Price int } }
 	}
-	_ = json.Unmarshal([]byte(i.ask(t, http.MethodGet, "/v1/restaurants/r/menu", "", "").Body), &menu) // first: it reads the menu after a start
+	_ = json.Unmarshal([]byte(i.ask(t, http.MethodGet, "/v1/restaurants/r/menu", "", "").Body), &menu) // reads it after a start
 	_ = json.Unmarshal([]byte(i.ask(t, http.MethodGet, "/v1/restaurants", "", "").Body), &list)
 	if len(list.Result) != 1 || len(menu.Result.Products) != 1 {
 		return 0, 0, false
