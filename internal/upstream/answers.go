@@ -31,17 +31,17 @@ type responseBody struct {
 	// code, msg, requestID and success are those of the body, otherwise those of the result.
 	code, msg string
 	requestID string
-	failed    bool // success is false
+	failed    bool // success is false, 0 or no, also as a text
 }
 
 // isErrorShape reports whether the body has the error shape of the interface: code and msg
 // (docs/ordering-service.md, section 7). Codes of successes, which some services send, are no error.
 func (d responseBody) isErrorShape() bool {
-	switch strings.ToLower(d.code) {
-	case "", "0", "200", "ok", "success":
+	code := strings.ToLower(strings.TrimSpace(d.code))
+	if number, err := strconv.ParseFloat(code, 64); err == nil && (number == 0 || number == http.StatusOK) {
 		return false
 	}
-	return d.msg != ""
+	return d.msg != "" && code != "" && code != "ok" && code != "success"
 }
 
 // readResponseBody decodes an answer's body; it returns the zero value if the body is not JSON.
@@ -74,8 +74,9 @@ func (d *responseBody) read(text string) bool {
 			d.result = r.Raw()
 		case "orderid":
 			d.orderID, _ = r.ID()
-			if strings.Trim(d.orderID, "0.-+ ") == "" { // a service that has no number: 0, an empty GUID (policy O17)
-				d.orderID = ""
+			number, err := strconv.ParseFloat(d.orderID, 64)
+			if strings.Trim(d.orderID, "0.-+ ") == "" || err == nil && number == 0 {
+				d.orderID = "" // a service that has no number: 0, an empty GUID (policy O17)
 			}
 		case "code":
 			d.code, _ = r.ID()
@@ -84,8 +85,10 @@ func (d *responseBody) read(text string) bool {
 		case "requestid":
 			d.requestID, _ = r.ID()
 		case "success":
-			success, ok := r.Bool()
-			d.failed = ok && !success
+			switch strings.ToLower(strings.Trim(r.Raw(), `" `)) {
+			case "false", "0", "no":
+				d.failed = true
+			}
 		}
 	}
 	return r.Err() == nil
