@@ -69,8 +69,10 @@ var errIncompleteStage = errors.New("staged keys expired before they were publis
 // commit runs the script, through the client without retries.
 func (s *Store) commit(ctx context.Context, f *publishTx) error {
 	p, v := f.publication, f.version
-	keys := []string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant), s.keys.History(v.Restaurant),
-		s.keys.Published(v.Restaurant), s.keys.MenuSources(v.Restaurant)}
+	keys := []string{
+		s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant), s.keys.History(v.Restaurant),
+		s.keys.Published(v.Restaurant), s.keys.MenuSources(v.Restaurant),
+	}
 	arguments := []any{
 		publisher(p.Fence, p.Run), p.Base, historyEntry{v.Version, v.Content}.String(), f.overlay, s.history,
 		s.keys.Notices(), notice(v.Restaurant, v.Version), oldLife.Milliseconds(), len(f.staged),

@@ -55,9 +55,9 @@ type Publication struct {
 
 var errIncomplete = errors.New("restaurant, catalogue or published view is missing")
 
-// Publish makes a version current, with the number max(Base, Floor, the stored floor, the last version of any source)+1. It first writes everything
-// that the version refers to, under staged names and in limited pipelines. Then one small script switches the
-// restaurant to it. If the publisher dies before that, the previous version stays current and complete (policy S6).
+// Publish makes a version current, with the number max(Base, Floor, the stored floor, the last version of any source)+1.
+// It first writes everything that the version refers to, under staged names and in limited pipelines. Then one small
+// script switches the restaurant to it. If the publisher dies before that, the previous version stays current and complete (policy S6).
 //
 // A stored content is not written again. If only stop lists differ, the version replaces the previous
 // one in the history (policy S7). Errors: ErrFenced, ErrStale, redisdb.ErrUnavailable.
@@ -67,6 +67,14 @@ func (s *Store) Publish(ctx context.Context, p Publication) (Version, error) {
 		return Version{}, fmt.Errorf("cache: publish %s over version %d: %w", p.Restaurant, p.Base, err)
 	}
 	return version, nil
+}
+
+// contentHash returns Content, or computes it.
+func (p *Publication) contentHash() string {
+	if p.Content != "" {
+		return p.Content
+	}
+	return menu.ContentHash(p.Published.Content, p.Catalogue.Settings())
 }
 
 func (s *Store) publishVersion(ctx context.Context, p Publication) (Version, error) {
@@ -87,16 +95,12 @@ func (s *Store) publishVersion(ctx context.Context, p Publication) (Version, err
 	case stored.version != p.Base:
 		return Version{}, fmt.Errorf("version %d is current: %w", stored.version, ErrStale)
 	}
-	content := p.Content
-	if content == "" {
-		content = menu.ContentHash(p.Published.Content, p.Catalogue.Settings())
-	}
 	version := Version{
 		Restaurant:  p.Restaurant,
 		Name:        strings.Clone(p.Name),
 		Version:     max(p.Base, p.Floor, stored.floor, stored.last) + 1,
 		Floor:       stored.floor,
-		Content:     content,
+		Content:     p.contentHash(),
 		Stops:       p.Catalogue.Stops(),
 		SyncedAt:    truncateMillis(p.SyncedAt),
 		CheckedAt:   truncateMillis(cmp.Or(p.CheckedAt, p.SyncedAt)),

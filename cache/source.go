@@ -13,7 +13,7 @@ import (
 // ErrOtherSource means that the only menu of a restaurant is from another ordering service (policy O16).
 var ErrOtherSource = errors.New("the menu is of another ordering service")
 
-// SourceTag returns the part of key names that stands for a source (policy O16).
+// SourceTag returns the part of key names that means a source (policy O16).
 func SourceTag(source string) string { return sum([]byte(source))[:12] }
 
 func tagOf(names []string) string {

@@ -340,12 +340,13 @@ func TestResolveSeveral(t *testing.T) {
 		}
 		k.post(path, body, as...).is(t, http.StatusOK).into(t, &all)
 		for _, one := range all {
-			line := one.Ref
+			words := []string{one.Ref}
 			for _, word := range []*string{one.State, one.Code} {
 				if word != nil {
-					line += " " + *word
+					words = append(words, *word)
 				}
 			}
+			line := strings.Join(words, " ")
 			if one.Resolved != (one.State != nil) || one.Resolved != (one.Msg == nil) {
 				t.Errorf("got %+v", one)
 			}

@@ -15,7 +15,8 @@ import (
 //
 // Change returns the errors of Place except those of a menu, and also: *jsontext.SyntaxError; ErrNoOrder on
 // the v1 API for orders that larder does not know (policy O9a); *BusyError while another call of the order is
-// open or unknown; *SourceError if it belongs to another service (policy O16); *StateError if the state of the order does not allow the change.
+// open or unknown; *SourceError if it belongs to another service (policy O16); *StateError if the state of the order
+// does not allow the change.
 func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	if !upstream.InPath(c.OrderID) {
 		return Result{}, ErrNoOrder

@@ -13,8 +13,8 @@ import (
 // With ResolvedRetry the call is sent again with the same body and key, and the Result contains the
 // new call; otherwise nothing is sent, and the Result contains the resolved call.
 //
-// If nothing was changed, Resolve returns ErrNoOrder; *SourceError for ResolvedRetry of a foreign order; *InvalidError with pointers into the
-// operator's body; *StateError if the operation is not unknown; *OrderIDTakenError; *BusyError (see
+// If nothing was changed, Resolve returns ErrNoOrder; *SourceError for ResolvedRetry of a foreign order; *InvalidError
+// with pointers into the operator's body; *StateError if the operation is not unknown; *OrderIDTakenError; *BusyError (see
 // Journal.Resolve); *JournalError; or, if the call cannot be sent again, ErrNoBody, *NotReadyError,
 // *RestoredError, *NotSentError, or another error if the connection is not configured.
 func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) {

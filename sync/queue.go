@@ -208,7 +208,8 @@ func (s *Scheduler) isFresh(ctx context.Context, t *Target) bool {
 		return err == nil && !t.schedule.missed(1, checked, r.clock())
 	}
 	version, err := t.store.Current(ctx, t.ID)
-	return err == nil && t.store.IsOwn(version) && !t.fetchAll.Load() && !version.Behind() && !t.schedule.missed(1, version.CheckedAt, r.clock())
+	return err == nil && t.store.IsOwn(version) && !t.fetchAll.Load() && !version.Behind() &&
+		!t.schedule.missed(1, version.CheckedAt, r.clock())
 }
 
 // manual executes a queued run. If another run holds the lease, the work returns to

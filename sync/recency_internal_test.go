@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"slices"
 	"testing"
 
 	"larder/internal/directory"
@@ -14,11 +15,11 @@ func TestByRecency(t *testing.T) {
 	for _, id := range []menu.RestaurantID{"a", "b", "c", "d"} {
 		targets = append(targets, &Target{Restaurant: Restaurant{Restaurant: directory.Restaurant{ID: id}}})
 	}
-	got := ""
+	var got []menu.RestaurantID
 	for _, target := range byRecency(targets, map[menu.RestaurantID]bool{"c": true, "d": true}) {
-		got += string(target.ID)
+		got = append(got, target.ID)
 	}
-	if got != "cdab" {
-		t.Errorf("byRecency = %s, want cdab", got)
+	if !slices.Equal(got, []menu.RestaurantID{"c", "d", "a", "b"}) {
+		t.Errorf("byRecency = %v, want c, d, a, b", got)
 	}
 }

@@ -58,7 +58,7 @@ func TestInstancesWithDifferentSources(t *testing.T) {
 	}
 
 	// A run does not wait for one of another source.
-	services[0].hook = func(context.Context) { g.want(runOn(t, b), runlog.OutcomeUnchanged, 2) }
+	services[0].hook = func(context.Context) { g.want(runOn(t, b), runlog.OutcomeUnchanged, 2) } //nolint:contextcheck // its run has its own
 	services[0].body, services[0].etag = view(9), `"2"`
 	g.want(runOn(t, a), runlog.OutcomeUpdated, 3)
 	services[0].hook = nil

@@ -25,7 +25,9 @@ type contentCache struct {
 }
 
 func newContentCache(load func(context.Context, string) (*menu.Content, error)) *contentCache {
-	return &contentCache{load: load, entries: make(map[string]weak.Pointer[menu.Content]), packedViews: map[string][]byte{}, live: map[string]int{}}
+	return &contentCache{
+		load: load, entries: map[string]weak.Pointer[menu.Content]{}, packedViews: map[string][]byte{}, live: map[string]int{},
+	}
 }
 
 // content returns the content with the key. If memory has none, concurrent callers share one load; the

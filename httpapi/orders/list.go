@@ -75,7 +75,8 @@ func (h *Handlers) listed(ctx context.Context, record ordering.Record) (listedOr
 	restaurant, _ := h.deps.Directory.Restaurant(record.Restaurant)
 	view.Unknown = &unknownView{Operation: call.Operation, RestaurantPhone: respond.OrNull(restaurant.Phone)}
 	if said := call.Answer; said != nil {
-		view.Unknown.Status, view.Unknown.Code, view.Unknown.Msg = respond.OrNull(said.Status), respond.OrNull(said.Code), respond.OrNull(said.Msg)
+		view.Unknown.Status = respond.OrNull(said.Status)
+		view.Unknown.Code, view.Unknown.Msg = respond.OrNull(said.Code), respond.OrNull(said.Msg)
 	}
 	create, _ := record.Last(upstream.OpCreate)
 	body, err := h.sent(ctx, record, create.Number)

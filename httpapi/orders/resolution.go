@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -63,28 +64,32 @@ func readResolution(body []byte, several bool) (resolution ordering.ResolveReque
 			text, ok = reader.Text()
 		}
 		set(text)
-		// The name is one of the four, so the path needs no escapes.
-		if !ok {
+		if !ok { // the name is one of the four, so the path needs no escapes
 			violate("/"+name, violation.TypeMismatch, violation.Params{"want": jsontext.KindString.String(), "got": kind.String()})
 		} else if folded == "note" && utf8.RuneCountInString(text) > maxNote {
 			violate("/"+name, violation.LimitExceeded, violation.Params{"limit": maxNote})
 		}
 	}
-	if err := reader.Err(); err != nil {
+	switch err := reader.Err(); {
+	case err != nil:
 		return ordering.ResolveRequest{}, nil, err
-	}
-	if several && len(refs) == 0 && violations == nil {
+	case several && len(refs) == 0 && violations == nil:
 		violate("/refs", violation.FieldRequired, violation.Params{"field": "refs"})
 	}
 	if violations != nil {
 		return resolution, nil, notResolvable(violations, nil)
 	}
+	return resolution, refs, cmp.Or(checkOrderID(&resolution), unknown)
+}
+
+// checkOrderID rejects the orderID of an order that was not created. This mistake could not be undone: an operator who
+// knows the orderID has found the order.
+func checkOrderID(resolution *ordering.ResolveRequest) error {
 	notCreated := resolution.Resolution == ordering.ResolvedNotDone || resolution.Resolution == ordering.ResolvedRetry
 	if resolution.Operation == upstream.OpCreate && resolution.OrderID != "" && notCreated {
-		// This mistake could not be undone: an operator who knows the orderID has found the order.
-		unknown = respond.InvalidParameter("orderID", "is only allowed with the outcome done: an order that was not created has no orderID")
+		return respond.InvalidParameter("orderID", "is only allowed with the outcome done: an order that was not created has no orderID")
 	}
-	return resolution, refs, unknown
+	return nil
 }
 
 // readRefs reads the list of orders, each of them once.

@@ -85,10 +85,7 @@ func (d *responseBody) read(text string) bool {
 		case "requestid":
 			d.requestID, _ = r.ID()
 		case "success":
-			switch strings.ToLower(strings.Trim(r.Raw(), `" `)) {
-			case "false", "0", "no":
-				d.failed = true
-			}
+			d.failed = d.failed || slices.Contains([]string{"false", "0", "no"}, strings.ToLower(strings.Trim(r.Raw(), `" `)))
 		}
 	}
 	return r.Err() == nil

@@ -127,16 +127,7 @@ func (c Config) Validate() error {
 			bad(address[0], "%s", msg)
 		}
 	}
-	for i, address := range c.FormerURLs {
-		if msg := addressFault(address); msg != "" {
-			bad(fmt.Sprintf("former_urls[%d]", i), "%s", msg)
-		}
-	}
-	for i, client := range c.FormerClientIDs {
-		if client == "" {
-			bad(fmt.Sprintf("former_client_ids[%d]", i), "is empty")
-		}
-	}
+	c.checkFormer(bad)
 	if c.ClientID == "" {
 		bad("client_id", "is missing")
 	}
@@ -175,6 +166,20 @@ func (c Config) Validate() error {
 		bad("timeouts.reuse", "must not be negative or more than %s, not %s; 0 means never", maxTimeout, *reuse)
 	}
 	return errors.Join(errs...)
+}
+
+// checkFormer checks the earlier addresses and clients of the service (policy O16).
+func (c Config) checkFormer(bad func(key, format string, args ...any)) {
+	for i, address := range c.FormerURLs {
+		if msg := addressFault(address); msg != "" {
+			bad(fmt.Sprintf("former_urls[%d]", i), "%s", msg)
+		}
+	}
+	for i, client := range c.FormerClientIDs {
+		if client == "" {
+			bad(fmt.Sprintf("former_client_ids[%d]", i), "is empty")
+		}
+	}
 }
 
 // checkTexts checks the texts by which errors of the service are judged (policy O8b).

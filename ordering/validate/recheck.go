@@ -15,7 +15,7 @@ func (v *Validator) Recheck(o *Order, req Request, before *menu.Catalogue) (*Res
 	}
 	then, now := v.find(o, req, before), v.find(o, req, req.Catalogue)
 	for n := range o.fields.lines {
-		line := int32(n) //nolint:gosec // the body limits the number of lines
+		line := int32(n)
 		was, is := then.itemsOf(line).Item(then.items[n].index).Price, now.itemsOf(line).Item(now.items[n].index).Price
 		if was.Cmp(is) != 0 {
 			at := position{name: "price", pos: o.fields.lines[n].pos}
