@@ -101,7 +101,7 @@ func findElsewhere(ctx context.Context, s *Store, restaurants []menu.RestaurantI
 	return nil
 }
 
-// takeOver gives the menus without a source, or of a former source, to the restaurants' source (policy O16). It returns
+// takeOver moves the menus without a source, or of a former source, to the restaurants' source (policy O16). It returns
 // the restaurants that have a menu of their source then.
 func takeOver(ctx context.Context, s *Store, restaurants []menu.RestaurantID) (map[menu.RestaurantID]bool, error) {
 	pipe := s.redis.Client().Pipeline()

@@ -1,4 +1,4 @@
--- takeover gives a restaurant's menu to a source that has none (policy O16): the menu
+-- takeover moves a restaurant's menu to a source that has none (policy O16): the menu
 -- that an older larder has stored without a source, or the menu of a former source.
 -- The first source that asks gets the former, so all sources can ask at any time.
 --

@@ -153,7 +153,7 @@ func (m *moving) write(t *testing.T, name string, s configured) (path string) {
 	return path
 }
 
-// instance is a running larder.
+// instance is a process that serves.
 type instance struct {
 	*process
 	config, base string

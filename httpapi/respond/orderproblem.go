@@ -91,8 +91,8 @@ func Conflict(err error) *Problem {
 	case errors.As(err, &other):
 		address, client := upstream.SourceURL(other.Record.Source)
 		return conflictProblem(CodeOrderOfAnotherService, other.Record.Ref, 0, map[string]any{"address": address, "clientID": client},
-			"the order belongs to the ordering service at "+address+" (client "+client+"), which its connection does not use any more; "+
-				"change it there; if it is the same service, an operator can set former_urls or former_client_ids")
+			"larder knows this order from the ordering service at "+address+" (client "+client+"), which its connection does not use; "+
+				"nothing was sent; change it there; if it is the same service, an operator can set former_urls or former_client_ids")
 	case errors.As(err, &busy) && busy.Call.Outcome == ordering.OutcomeUnknown:
 		return conflictProblem(CodeOutcomeUnknown, busy.Record.Ref, 0, map[string]any{"operation": busy.Call.Operation},
 			"the outcome of the order's last change is unknown; no other change is possible until it is resolved")

@@ -189,7 +189,7 @@ func foreignOrders(ctx context.Context, cfg *configs.Config, orders *journal.Jou
 	return Mapped(found, func(f journal.ForeignOrders) finding { return newFinding("warning", ForeignText(f), nil) })
 }
 
-// ForeignText says which orders cannot be changed any more, and how to change that.
+// ForeignText returns which orders cannot be changed any more, and how to change that.
 func ForeignText(f journal.ForeignOrders) string {
 	address, client := upstream.SourceURL(f.Source)
 	text := fmt.Sprintf("connection %s: %d open and %d unknown orders belong to the ordering service at %s (client %s): "+

@@ -206,7 +206,7 @@ func (c *tx) supersede(other *order) error {
 	return nil
 }
 
-// shareID gives the orderID to the one of two orders that belongs to the connection's service. The other keeps it
+// shareID records the orderID for the one of two orders that belongs to the connection's service. The other keeps it
 // under the key of its source (policy O16).
 func (c *tx) shareID(orderID string, other *order) {
 	c.checkRevision(other)

@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 0b4e856f1c2e46034437c474840bd9645dd21e76611d95491a4c75f093e96396
+// openapi.yaml: d116327ad4992a1147b893aca118b31172196fc2c00ea64cb8b0c7cf6bf49137
 // what follows: edfc8b3eb5fbead4117ce9e7bb140da8ab803e93243da35c7cc4895ac82a1cc4
 export interface paths {
     "/connect/token": {
