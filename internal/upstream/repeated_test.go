@@ -111,6 +111,39 @@ func TestAnOrderIDIsBelievedOnce_O17(t *testing.T) {
 	}
 }
 
+// O17: the same orderID again, once as a number and once as a text. If each restaurant numbers its orders, it is another
+// restaurant's: a create has its own connection, other calls may use that.
+func TestTheSameNumberTwice_O17(t *testing.T) {
+	t.Parallel()
+	for where, conns := range map[upstream.OrderNumbers]int64{upstream.OrderNumbersService: 1, upstream.OrderNumbersRestaurant: 2} {
+		t.Run(string(where), func(t *testing.T) {
+			t.Parallel()
+			s := serveWire(t, false, nil)
+			s.answer = func(p peer) bool {
+				text := `{"result":{"orderID":7}}`
+				if s.requests.Load() > 1 {
+					text = `{"orderId":"7"}`
+				}
+				p.says(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(text), text))
+				return true
+			}
+			client := s.client(t, func(cfg *upstream.Config) { cfg.OrderNumbers = where })
+			if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
+				t.Fatal(err)
+			}
+			awaitKept(t, client)
+			if _, err := client.Pay(t.Context(), "7", []byte(`[]`)); err != nil || s.conns.Load() != 1 {
+				t.Fatalf("a payment = %v on %d connections, want 1", err, s.conns.Load())
+			}
+			awaitKept(t, client)
+			_, err := client.CreateOrder(t.Context(), []byte(`{}`))
+			if (err == nil) != (where == upstream.OrderNumbersRestaurant) || err != nil && !repeats(err) || s.conns.Load() != conns {
+				t.Errorf("the second order = %v on %d connections, want %d", err, s.conns.Load(), conns)
+			}
+		})
+	}
+}
+
 // O17: 12 clients place 10,000 orders and send 3,000 changes to a service that sends some responses twice: together,
 // after the next request on the connection, or before its response. No order gets the orderID of another.
 func TestNoOrderGetsAnothersID_O17(t *testing.T) {

@@ -49,6 +49,9 @@ func shapes() map[string]shape {
 		"no success, as a number":         {body: `{"success":0,"success":true,"result":{}}`, json: true, failed: true},
 		"code 0.0 and OK with a space":    {body: `{"code":0.0,"msg":"fine","result":{"code":"OK ","msg":"fine"}}`, json: true},
 		"an order with the id 0e0":        {body: `{"result":{"orderID":0e0}}`, json: true},
+		"no success, with code 0":         {body: `{"success":false,"code":0,"msg":"fine"}`, json: true, failed: true},
+		"code Ok with spaces":             {body: `{"code":" Ok ","msg":"fine"}`, json: true},
+		"code SUCCESS in the result":      {body: `{"result":{"code":"SUCCESS","msg":"fine"}}`, json: true},
 		"success":                         {body: `{"success":true,"result":{}}`, json: true},
 		"an error of the POS":             {body: `{"code":"ERR_EXTERNAL_ERROR_WS","msg":"the cash desk is closed"}`, json: true, errorShape: true, pos: true},
 		"an error of the POS, too late":   {body: `{"code":"ERR_EXTERNAL_ERROR_WS","msg":"Creation TIMEOUT expired"}`, json: true, errorShape: true, pos: true, late: true},
@@ -201,6 +204,28 @@ func TestRefusalCodes_O8b(t *testing.T) {
 				check(t, upstream.OpCreate, err, s.calls.Load(), want)
 			}
 		})
+	}
+}
+
+// O8b: with a word of connections[].timeout_words in the message, in any case, an error of the service refuses nothing.
+func TestTimeoutWords_O8b(t *testing.T) {
+	t.Parallel()
+	s := &service{handler: reply(500, `{"code":"ERR_EXTERNAL_ERROR_WS","msg":"КАССА: НЕТ ОТВЕТА"}`)}
+	for _, tc := range []struct {
+		words []string
+		want  writeOutcome
+	}{{nil, isRefused}, {[]string{"слишком долго"}, isRefused}, {[]string{"слишком долго", "Нет ответа"}, isUnknown}} {
+		client := startWith(t, s, func(cfg *upstream.Config) { cfg.TimeoutWords = tc.words })
+		for op, call := range operations(t.Context(), client) {
+			before, want := s.calls.Load(), tc.want
+			if op == upstream.OpCreate {
+				want = isUnknown
+			}
+			err := call()
+			if check(t, op, err, s.calls.Load()-before, want); t.Failed() {
+				t.Fatalf("timeout_words %q", tc.words)
+			}
+		}
 	}
 }
 

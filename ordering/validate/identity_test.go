@@ -56,6 +56,16 @@ func TestWhichItemIsMeant_O3(t *testing.T) {
 		"the name of one that is not offered":    {`{"ID":"5","quantity":1,"ingredients":[{"ID":"11","name":"Caviar"}]}`, "id_conflict", "id_conflict"},
 		"the price of one that is not offered":   {`{"ID":"5","quantity":1,"ingredients":[{"ID":"11","price":90}]}`, "id_conflict", "id_conflict"},
 		"an ingredient with two ids":             {`{"ID":"2","quantity":1,"ingredients":[{"ID":"11","externalId":"12"}]}`, "id_conflict", "2 12"},
+		"an id in another case":                  {`{"ID":"salad","quantity":1}`, "dish_not_in_menu", "dish_not_in_menu"},
+		"both with the number":                   {`{"ID":1,"externalId":2,"quantity":1}`, "id_conflict", "2"},
+		"an externalId as a number":              {`{"ID":3,"externalId":1,"quantity":1}`, "1", "1"},
+		"null and an externalId":                 {`{"ID":null,"externalId":"1","quantity":1}`, "1", "1"},
+		"a price that fits neither":              {`{"ID":"1","price":15,"quantity":1}`, "price_changed", "price_changed"},
+		"the name of one, the price of another":  {`{"ID":"1","name":"Soup","price":20,"quantity":1}`, "id_conflict", "id_conflict"},
+		"the name of another, without a clash":   {`{"ID":"4","name":"Lobster","quantity":1}`, "5", "5"},
+		"an ingredient of no group, by its id":   {`{"ID":"5","quantity":1,"ingredients":[{"ID":"12"}]}`, "5 12", "5 12"},
+		"an ingredient with the other's id":      {`{"ID":"2","quantity":1,"ingredients":[{"ID":"11","id":"13"}]}`, "2 11", "id_conflict"},
+		"an ingredient with a dish's id":         {`{"ID":"2","quantity":1,"ingredients":[{"ID":"4"}]}`, "ingredient_not_in_menu", "ingredient_not_in_menu"},
 		"an ingredient with a shared externalId": {`{"ID":"2","quantity":1,"ingredients":[{"ID":"30"}]}`, "external_id_ambiguous", "external_id_ambiguous"},
 	} {
 		for _, onV1 := range []bool{false, true} {
