@@ -56,7 +56,7 @@ func TestWhichItemIsMeant_O3(t *testing.T) {
 		"the name of one that is not offered":    {`{"ID":"5","quantity":1,"ingredients":[{"ID":"11","name":"Caviar"}]}`, "id_conflict", "id_conflict"},
 		"the price of one that is not offered":   {`{"ID":"5","quantity":1,"ingredients":[{"ID":"11","price":90}]}`, "id_conflict", "id_conflict"},
 		"an ingredient with two ids":             {`{"ID":"2","quantity":1,"ingredients":[{"ID":"11","externalId":"12"}]}`, "id_conflict", "2 12"},
-		"an id in another case":                  {`{"ID":"salad","quantity":1}`, "dish_not_in_menu", "dish_not_in_menu"},
+		"an id that nobody has":                  {`{"ID":"salad","quantity":1}`, "dish_not_in_menu", "dish_not_in_menu"},
 		"both with the number":                   {`{"ID":1,"externalId":2,"quantity":1}`, "id_conflict", "2"},
 		"an externalId as a number":              {`{"ID":3,"externalId":1,"quantity":1}`, "1", "1"},
 		"null and an externalId":                 {`{"ID":null,"externalId":"1","quantity":1}`, "1", "1"},
