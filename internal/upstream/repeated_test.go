@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -144,63 +145,114 @@ func TestTheSameNumberTwice_O17(t *testing.T) {
 	}
 }
 
-// O17: 12 clients place 10,000 orders and send 3,000 changes to a service that sends some responses twice: together,
-// after the next request on the connection, or before its response. No order gets the orderID of another.
+// everyCopy is what 12 clients get from a service that sends each response twice, always at the same moment.
+type everyCopy struct {
+	at                                                          moment
+	last                                                        sync.Map // by the client's address of a connection: send, which sends its last response again
+	reused, orders, changes, unknown, wrongOrders, wrongChanges atomic.Int64
+}
+
+// O17: 12 clients place 10,000 orders and send 3,000 changes to a service that sends each response twice. No order gets
+// the orderID of another. A change gets the response to another call only if the copy arrives after its first byte.
 func TestNoOrderGetsAnothersID_O17(t *testing.T) {
 	t.Parallel()
-	const clients, orders, changes = 12, 10_000, 3_000
-	var last sync.Map // by connection: its last response
-	var requests, unknown, wrong atomic.Int64
-	s := serveWire(t, false, nil)
-	s.answer = func(p peer) bool {
-		n := requests.Add(1)
-		text := numbered(strings.Trim(p.body, `"`))
-		if p.body == "[]" {
-			text = "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{\"result\":{}}"
-		}
-		before, _ := last.Swap(p.tcp, text)
-		earlier, has := before.(string)
-		switch {
-		case n%97 == 1:
-			p.saysTogether(text, text)
-		case n%89 == 2 && has:
-			p.says(earlier)
-			p.says(text)
-		case n%83 == 3 && has:
-			p.saysTogether(earlier, text)
-		default:
-			p.says(text)
-		}
-		return true
-	}
-	var all sync.WaitGroup
-	for c := range clients {
-		all.Go(func() {
-			client := s.client(t, nil)
-			for i := c; i < orders+changes; i += clients {
-				if i%13 < 3 {
-					_, _ = client.Pay(t.Context(), "1", []byte(`[]`))
-					continue
-				}
-				id := fmt.Sprintf("o-%d", i)
-				created, err := client.CreateOrder(t.Context(), []byte(`"`+id+`"`))
-				switch {
-				case err != nil:
-					unknown.Add(1)
-				case created.OrderID != id:
-					wrong.Add(1)
-				}
-				if idle, proven, _ := client.Kept(); !proven && idle == 0 { // a doubt lasts ten minutes: another instance goes on
-					client.Close()
-					client = s.client(t, nil)
-				}
+	const clients, calls = 12, 13_000
+	for at := range moments {
+		t.Run(fmt.Sprint("moment ", int(at)), func(t *testing.T) {
+			t.Parallel()
+			e := &everyCopy{at: at}
+			s := serveWire(t, false, e.answer)
+			tokens := s.tokens(t)
+			var all sync.WaitGroup
+			for c := range clients {
+				all.Go(func() {
+					client := s.clientOf(t, tokens, nil)
+					for i := c; i < calls/int(moments); i += clients {
+						e.call(t, client, i)
+						if idle, proven, _ := client.Kept(); !proven && idle == 0 { // a doubt lasts ten minutes: another instance goes on
+							client.Close()
+							client = s.clientOf(t, tokens, nil)
+						}
+					}
+				})
+			}
+			all.Wait()
+			t.Logf("%d orders, %d changes, %d calls on a used connection: %d unknown; with the response to another call: %d orders, %d changes",
+				e.orders.Load(), e.changes.Load(), e.reused.Load(), e.unknown.Load(), e.wrongOrders.Load(), e.wrongChanges.Load())
+			if e.wrongOrders.Load() > 0 || at != afterTheByte && e.wrongChanges.Load()+e.unknown.Load() > 0 {
+				t.Error("a call got the response to another one")
+			}
+			if at == afterTheByte && e.unknown.Load() == 0 {
+				t.Error("no connection was used again")
 			}
 		})
 	}
-	all.Wait()
-	t.Logf("%d requests, %d unknown, %d with the number of another order", requests.Load(), unknown.Load(), wrong.Load())
-	if wrong.Load() != 0 {
-		t.Errorf("%d orders got the number of another order", wrong.Load())
+}
+
+// answer responds with the body of the request, twice.
+func (e *everyCopy) answer(p peer) bool {
+	text := numbered(strings.Trim(p.body, `"`))
+	if strings.HasPrefix(p.body, "[") {
+		text = fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n{\"result\":%s}", len(p.body)+11, p.body)
+	}
+	from := p.tcp.RemoteAddr().String()
+	before, _ := e.last.Swap(from, func() { p.says(text) }) // an earlier connection may have had the address
+	copyBefore, _ := before.(func())
+	used := p.order > 1
+	if used {
+		e.reused.Add(1)
+	}
+	switch {
+	case e.at == withTheResponse:
+		p.saysTogether(text, text)
+	case e.at == afterTheByte && used:
+		copyBefore()
+		p.says(text)
+	default:
+		p.says(text)
+	}
+	return true
+}
+
+// call places an order, or pays one. Its copy is sent when the call has returned, or when the next one has the
+// connection.
+func (e *everyCopy) call(t *testing.T, client *upstream.Client, i int) {
+	t.Helper()
+	var conn net.Conn
+	again := func() {
+		if send, ok := e.last.Load(conn.LocalAddr().String()); ok {
+			send.(func())() //nolint:forcetypeassert,errcheck // nothing else is stored
+		}
+	}
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+		if conn = info.Conn; e.at == beforeTheByte && info.Reused {
+			if again(); !upstream.Arrives(conn) {
+				t.Error("the copy did not arrive")
+			}
+		}
+	}})
+	id := fmt.Sprintf("o-%d", i)
+	if i%13 < 3 {
+		e.changes.Add(1)
+		switch got, err := client.Pay(ctx, "1", []byte(`["`+id+`"]`)); {
+		case err != nil:
+			e.unknown.Add(1)
+		case !strings.Contains(string(got.Body), `"`+id+`"`):
+			e.wrongChanges.Add(1)
+		}
+	} else {
+		e.orders.Add(1)
+		switch created, err := client.CreateOrder(ctx, []byte(`"`+id+`"`)); {
+		case err != nil:
+			e.unknown.Add(1)
+		case created.OrderID != id:
+			e.wrongOrders.Add(1)
+		}
+	}
+	if e.at == duringTheRest {
+		again()
+	} else if e.at != withTheResponse && i%3 > 0 { // the next call uses this connection
+		await(t, func() bool { _, _, usable := client.Kept(); return usable || client.KeptHasEnded() })
 	}
 }
 
