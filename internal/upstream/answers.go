@@ -38,10 +38,16 @@ type responseBody struct {
 // (docs/ordering-service.md, section 7). Codes of successes, which some services send, are no error.
 func (d responseBody) isErrorShape() bool {
 	code := strings.ToLower(strings.TrimSpace(d.code))
-	if number, err := strconv.ParseFloat(code, 64); err == nil && (number == 0 || number == http.StatusOK) {
+	return d.msg != "" && code != "" && code != "ok" && code != "success" && !isNumber(code, 0) && !isNumber(code, http.StatusOK)
+}
+
+// isNumber reports whether a text is a spelling of a number.
+func isNumber(text string, number float64) bool {
+	if text == "" || strings.Trim(text, "0123456789.e+-") != "" { // the error of ParseFloat allocates
 		return false
 	}
-	return d.msg != "" && code != "" && code != "ok" && code != "success"
+	parsed, err := strconv.ParseFloat(text, 64)
+	return err == nil && parsed == number
 }
 
 // readResponseBody decodes an answer's body; it returns the zero value if the body is not JSON.
@@ -74,8 +80,7 @@ func (d *responseBody) read(text string) bool {
 			d.result = r.Raw()
 		case "orderid":
 			d.orderID, _ = r.ID()
-			number, err := strconv.ParseFloat(d.orderID, 64)
-			if strings.Trim(d.orderID, "0.-+ ") == "" || err == nil && number == 0 {
+			if strings.Trim(d.orderID, "0.-+ ") == "" || isNumber(d.orderID, 0) {
 				d.orderID = "" // a service that has no number: 0, an empty GUID (policy O17)
 			}
 		case "code":
@@ -210,60 +215,6 @@ func (c *Client) certaintyOf(op Operation, got *httpAnswer, used *oauth2.Token) 
 		}
 	}
 	return e
-}
-
-// codePOS is the code of an error of the POS (docs/ordering-service.md, section 4.2).
-const codePOS = "ERR_EXTERNAL_ERROR_WS"
-
-// refused reports whether the service certainly did not execute a call (policy O8b).
-func refused(op Operation, status int, d responseBody, cfg *Config) bool {
-	switch {
-	case status == http.StatusMovedPermanently, status == http.StatusFound,
-		status == http.StatusTemporaryRedirect, status == http.StatusPermanentRedirect:
-		return true
-	case status == http.StatusUnauthorized, status == http.StatusRequestTimeout,
-		status == http.StatusTooEarly, status == http.StatusTooManyRequests:
-		return false
-	case status >= 400 && status <= 499:
-		return op != OpCreate || status != http.StatusConflict // the order may exist
-	case status < 500 || status > 599, status == http.StatusBadGateway, status == http.StatusGatewayTimeout:
-		return false // a gateway that answers 502 or 504 does not know what the service did
-	case slices.ContainsFunc(cfg.RefusalCodes, func(entry string) bool { return matches(entry, d) }):
-		return true
-	case status != http.StatusInternalServerError || !d.isErrorShape() || cfg.speaksOfTime(d.msg):
-		return false
-	}
-	return op == OpComplete || op == OpReject || op == OpPay && d.code == codePOS
-}
-
-// RefusalCode returns the entry of connections[].refusal_codes that makes responses like this one refusals: its code. It
-// is empty if no entry can, or if the message speaks of time: then the code does not always mean a refusal (policy O8b).
-func RefusalCode(op Operation, status int, code, msg string) string {
-	judged := status == http.StatusBadGateway || status == http.StatusGatewayTimeout || status > 599 // unknown, whatever the code
-	if judged || new(Config).speaksOfTime(msg) || status < 500 && (status > 299 || op == OpCreate) {
-		return ""
-	}
-	return code
-}
-
-// matches reports whether an entry of connections[].refusal_codes, CODE or CODE: part of msg, matches a body.
-func matches(entry string, d responseBody) bool {
-	code, part, _ := strings.Cut(entry, ":")
-	return d.code != "" && d.code == strings.TrimSpace(entry) || d.code == strings.TrimSpace(code) && contains(d.msg, strings.TrimSpace(part))
-}
-
-// speaksOfTime reports whether a message says that somebody did not wait for the end of the call.
-func (c *Config) speaksOfTime(msg string) bool {
-	found := func(word string) bool { return contains(msg, word) }
-	return slices.ContainsFunc(timeoutWords, found) || slices.ContainsFunc(c.TimeoutWords, found)
-}
-
-//nolint:gochecknoglobals // constant
-var timeoutWords = []string{"timeout", "time-out", "timed out", "expired", "таймаут", "тайм-аут", "время ожидания"}
-
-// contains reports whether a text contains a part in any case.
-func contains(text, part string) bool {
-	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
 }
 
 // done reports whether a 2xx answer means that the call took effect. The answer to a new order must contain the
