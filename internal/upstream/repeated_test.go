@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"larder/internal/upstream"
@@ -110,6 +111,25 @@ func TestAnOrderIDIsBelievedOnce_O17(t *testing.T) {
 			})
 		}
 	}
+}
+
+// O17: a connection rests for 5 ms before it carries the next call.
+func TestAConnectionRests_O17(t *testing.T) {
+	t.Parallel()
+	s := serveWire(t, false, func(p peer) bool { p.says(created201); return true })
+	tokens := s.tokens(t)
+	synctest.Test(t, func(t *testing.T) { // only the service is outside, so no time passes between two orders
+		client := s.clientOf(t, tokens, nil)
+		for order, wait := range []time.Duration{0, 5*time.Millisecond - 1, 1, 5 * time.Millisecond} {
+			time.Sleep(wait)
+			if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
+				t.Fatal(err)
+			}
+			if conns, want := s.conns.Load(), []int64{1, 2, 2, 2}[order]; conns != want {
+				t.Errorf("after order %d: %d connections, want %d", order+1, conns, want)
+			}
+		}
+	})
 }
 
 // O17: the same orderID again, once as a number and once as a text. If each restaurant numbers its orders, it is another
