@@ -30,6 +30,7 @@ type pos struct {
 
 	mu      sync.Mutex
 	created int      // the status of a new order
+	refusal string   // the body, instead of an orderID
 	menu    int      // the status of the menu: 200, or another one; 304 only for a conditional request
 	reads   []string // If-None-Match of each read of a menu
 	orders  []string // the bodies of orders
@@ -67,6 +68,10 @@ func (s *pos) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "orders":
 		s.orders = append(s.orders, string(body))
 		w.WriteHeader(s.created)
+		if s.refusal != "" {
+			_, _ = io.WriteString(w, s.refusal)
+			return
+		}
 		_, _ = fmt.Fprintf(w, `{"result":{"orderID":"%d"}}`, len(s.orders))
 	case strings.HasPrefix(path, "orders/"):
 		s.changes = append(s.changes, strings.TrimPrefix(path, "orders/"))
