@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"larder/internal/menu"
+	"larder/internal/upstream"
 )
 
 // Journal is the durable record of every order, as Orders needs it (policies O7 to O9 and O12 to
@@ -295,6 +296,18 @@ type ContradictionError struct {
 
 func (e *ContradictionError) Error() string {
 	return fmt.Sprintf("ordering: call %d of order %s has the outcome %s, which contradicts the recorded one", e.Call, e.Record.Ref, e.Outcome)
+}
+
+// repeatTime is the time in which a service does not give the same orderID to two orders of a restaurant (policy O17).
+const repeatTime = time.Minute
+
+// GotIDBefore reports whether a create of larder got the record's orderID less than a minute before a create of the
+// restaurant began, or later: that create cannot have got the same one (policy O17). An orderID that a person named, and
+// that of an order that larder did not place, is not compared.
+func (r *Record) GotIDBefore(restaurant menu.RestaurantID, began time.Time) bool {
+	create, _ := r.Last(upstream.OpCreate)
+	return !r.Adopted && r.Restaurant == restaurant && create.Outcome == OutcomeDone && create.Resolved == nil &&
+		create.EndedAt.Add(repeatTime).After(began)
 }
 
 // IDRepeatedError reports that a create got the orderID of another order, so its outcome is unknown (policy O17).

@@ -6,8 +6,10 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 
 	"larder/internal/menu"
+	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -72,5 +74,32 @@ func TestARepeatedOrderID_O17(t *testing.T) {
 			}
 			h.wantSent(t, 2)
 		})
+	}
+}
+
+func TestGotIDBefore_O17(t *testing.T) {
+	t.Parallel()
+	began := menutest.Noon()
+	create := func(ended time.Time) []ordering.Call {
+		return []ordering.Call{{Operation: upstream.OpCreate, Outcome: ordering.OutcomeDone, EndedAt: ended}}
+	}
+	recent := create(began.Add(-time.Minute + time.Nanosecond))
+	resolved, refused := slices.Clone(recent), slices.Clone(recent)
+	resolved[0].Resolved, refused[0].Outcome = new(ordering.ResolvedBy), ordering.OutcomeRefused
+	for name, tc := range map[string]struct {
+		record ordering.Record
+		want   bool
+	}{
+		"less than a minute before":     {ordering.Record{Restaurant: "r", Calls: recent}, true},
+		"while the call ran":            {ordering.Record{Restaurant: "r", Calls: create(began.Add(time.Second))}, true},
+		"a minute before":               {ordering.Record{Restaurant: "r", Calls: create(began.Add(-time.Minute))}, false},
+		"another restaurant":            {ordering.Record{Restaurant: "s", Calls: recent}, false},
+		"not placed by larder":          {ordering.Record{Restaurant: "r", Adopted: true, Calls: recent}, false},
+		"the orderID named by a person": {ordering.Record{Restaurant: "r", Calls: resolved}, false},
+		"refused":                       {ordering.Record{Restaurant: "r", Calls: refused}, false},
+	} {
+		if got := tc.record.GotIDBefore("r", began); got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
 	}
 }

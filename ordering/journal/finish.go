@@ -125,18 +125,13 @@ func (j *Journal) endCall(
 	return c, repeated, nil
 }
 
-// repeatTime is the time in which a service does not give the same orderID to two orders of a restaurant (policy O17).
-const repeatTime = time.Minute
-
 // takeOwnID is takeID for a create that has succeeded. If the service gave another order of the same restaurant this
 // orderID less than a minute before the call started, or later, it returns that order and takes nothing.
 func (j *Journal) takeOwnID(
 	ctx context.Context, c *tx, call ordering.Call, orderID string,
 ) (repeated *ordering.IDRepeatedError, err error) {
 	err = j.takeID(ctx, c, orderID, func(orderID string, other *order) error {
-		create, _ := other.Last(upstream.OpCreate)
-		if other.Adopted || other.Restaurant != c.next.Restaurant || create.Outcome != ordering.OutcomeDone ||
-			create.Resolved != nil || !create.EndedAt.Add(repeatTime).After(call.StartedAt) {
+		if !other.GotIDBefore(c.next.Restaurant, call.StartedAt) {
 			return nil
 		}
 		return &ordering.IDRepeatedError{OrderID: orderID, Other: other.Ref}

@@ -158,13 +158,10 @@ func (e *entry) finish(s *connectionStore, call *ordering.Call, result ordering.
 // started, or later (policy O17).
 func (e *entry) repeats(s *connectionStore, call *ordering.Call, result ordering.CallResult) (ref string, yes bool) {
 	other := s.entries[s.orders[result.OrderID]]
-	if call.Operation != upstream.OpCreate || result.Outcome != ordering.OutcomeDone || other == nil || other == e ||
-		other.record.Adopted || other.record.Restaurant != e.record.Restaurant {
+	if call.Operation != upstream.OpCreate || result.Outcome != ordering.OutcomeDone || other == nil || other == e {
 		return "", false
 	}
-	create, _ := other.record.Last(upstream.OpCreate)
-	yes = create.Outcome == ordering.OutcomeDone && create.Resolved == nil && create.EndedAt.Add(time.Minute).After(call.StartedAt)
-	return other.record.Ref, yes
+	return other.record.Ref, other.record.GotIDBefore(e.record.Restaurant, call.StartedAt)
 }
 
 // agrees reports whether a result is equal to the known one of a certain call.
