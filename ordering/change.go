@@ -47,10 +47,31 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 		return Result{}, err
 	}
 	result, err := o.execute(ctx, r)
+	if _, ended := errors.AsType[*StateError](err); ended || errors.As(err, new(*BusyError)) {
+		if first, found := o.firstOfFormer(ctx, r); found {
+			return first, nil
+		}
+	}
 	if err == nil && !result.Replayed && c.Operation == upstream.OpReject && result.Call.Outcome == OutcomeRefused {
 		o.refreshReasons(ctx, c.Connection) // the list may have changed (policy S5a)
 	}
 	return result, err
+}
+
+// firstOfFormer returns the result of the first equal change without a key, if the connection had a former source then,
+// or larder did not know sources (policy O16).
+func (o *Orders) firstOfFormer(ctx context.Context, r request) (result Result, found bool) {
+	names := o.deps.Sources.Names(r.connection)
+	if r.key != "" || len(names) == 0 {
+		return Result{}, false
+	}
+	for _, source := range append([]string{""}, names[1:]...) {
+		result, found, err := o.lookUp(ctx, &execution{request: r, source: source})
+		if found && err == nil {
+			return result, true
+		}
+	}
+	return Result{}, false
 }
 
 // validateChange validates a change and completes the call.

@@ -200,6 +200,37 @@ func TestRefusalFreesADerivedKey(t *testing.T) {
 	}
 }
 
+// O16: a change without a key is repeated after an upgrade from a version without sources, or after its service got another
+// address. It is answered with the first result, and is not sent again.
+func TestAChangeIsRepeatedAfterItsServiceMoved_O16(t *testing.T) {
+	t.Parallel()
+	service := func(url string, former ...string) *upstream.Sources {
+		return upstream.NewSources([]upstream.Config{{Name: "main", BaseURL: url, ClientID: "c", FormerURLs: former}})
+	}
+	for name, tc := range map[string]struct{ before, after *upstream.Sources }{
+		"an upgrade":      {nil, service("https://a.example")},
+		"another address": {service("https://a.example"), service("https://b.example", "https://z.example", "https://a.example")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Sources = tc.before })
+			h.placed(t)
+			paid := h.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, fullPayment))
+			moved := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
+				d.Journal, d.Clock, d.Sources = h.journal, h.clock, tc.after
+			})
+			again := moved.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, fullPayment))
+			if !again.Replayed || again.Call.Number != paid.Call.Number {
+				t.Errorf("repeated = %+v, want the first payment", again)
+			}
+			if _, err := moved.Change(t.Context(), changing(upstream.OpPay, otherPayment)); !is[*ordering.StateError](err) {
+				t.Errorf("another payment: %v, want a StateError", err)
+			}
+			moved.wantSent(t, 0)
+		})
+	}
+}
+
 // TestAdoptedOrders tests policy O9a.
 func TestAdoptedOrders(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package menu_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -474,13 +475,19 @@ func TestAnIDThatIsAnotherExternalIDIsNotOrderable(t *testing.T) {
 	if ice, _ := cat.Ingredients().ByID("7"); cat.IngredientOrderable(ice) {
 		t.Error("an ingredient whose id is the externalId of another one can be chosen")
 	}
-	var got []string
-	for _, f := range menu.Lint(decode(t, body), "r", menu.DefaultSettings()) {
-		if f.Code == menu.LintExternalIDTaken {
-			got = append(got, f.IDs["product"]+f.IDs["ingredient"]+">"+f.IDs["other"])
+	taken := func(body string) (got []string) {
+		for _, f := range menu.Lint(decode(t, body), "r", menu.DefaultSettings()) {
+			if f.Code == menu.LintExternalIDTaken {
+				got = append(got, fmt.Sprint(f.Severity, ": ", f.IDs["product"], f.IDs["ingredient"], ">", f.IDs["other"]))
+			}
 		}
+		return got
 	}
-	if diff := cmp.Diff([]string{"1001>steak", "7>lemon"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"error: 1001>steak", "error: 7>lemon"}, taken(body)); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+	named := strings.NewReplacer(`"name":"Water"`, `"externalId":"w","name":"Water"`, `"name":"Ice"`, `"externalId":"i","name":"Ice"`).Replace(body)
+	if diff := cmp.Diff([]string{"warning: 1001>steak", "warning: 7>lemon"}, taken(named)); diff != "" {
+		t.Errorf("findings if they have an externalId of their own (-want +got):\n%s", diff)
 	}
 }
