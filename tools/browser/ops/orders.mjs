@@ -90,6 +90,13 @@ await scenario({ matrix: false }, async ({ page, larder }) => {
   const other = await placeOrderWithLostResponse();
   const refs = [await placeOrderWithLostResponse(down), await placeOrderWithLostResponse(down)];
   await page.getByRole('link', { name: /^Orders/ }).click();
+  const wrong = page.locator(`tr[data-ref="${refs[0]}"]`);
+  await wrong.getByText('500 POS_DOWN').waitFor();
+  await wrong.getByRole('link', { name: 'Order without a number' }).click();
+  await page.getByText('The service answered 500 POS_DOWN: no till').waitFor();
+  await page.getByText('refusal_codes: ["POS_DOWN"]').waitFor();
+  await checkVariants('code of an unknown order');
+  await page.getByRole('link', { name: /^Orders/ }).click();
   const row = page.locator(`tr[data-ref="${other}"]`);
   await row.getByRole('link', { name: '+7 900 000-00-00' }).waitFor();
   await use(page, row.getByRole('checkbox'), 'Space');
