@@ -110,6 +110,7 @@ func (s *pos) seen() (reads, orders, changes []string) {
 type moving struct {
 	redis *redistest.Server
 	path  string
+	env   []string // of each instance
 }
 
 func newMoving(t *testing.T) *moving {
@@ -179,7 +180,7 @@ func (m *moving) startWith(t *testing.T, config string) *instance {
 func (m *moving) startProgram(t *testing.T, program, config string) *instance {
 	t.Helper()
 	p := &process{cmd: exec.CommandContext(t.Context(), program, "serve", "--config", config), log: clitest.NewWatched()}
-	p.cmd.Env, p.cmd.Stderr = []string{"LARDER_LOG_FORMAT=json"}, p.log
+	p.cmd.Env, p.cmd.Stderr = append([]string{"LARDER_LOG_FORMAT=json"}, m.env...), p.log
 	p.start(t)
 	base := p.url(t)
 	shop := client.New(t.Context(), base, "shop", "shop-secret")
