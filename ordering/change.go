@@ -48,7 +48,7 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	}
 	result, err := o.execute(ctx, r)
 	if _, ended := errors.AsType[*StateError](err); ended || errors.As(err, new(*BusyError)) {
-		if first, found := o.firstOfFormer(ctx, r); found {
+		if first, found := firstOfFormer(ctx, o, r); found {
 			return first, nil
 		}
 	}
@@ -60,7 +60,7 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 
 // firstOfFormer returns the result of the first equal change without a key, if the connection had a former source then,
 // or larder did not know sources (policy O16).
-func (o *Orders) firstOfFormer(ctx context.Context, r request) (result Result, found bool) {
+func firstOfFormer(ctx context.Context, o *Orders, r request) (result Result, found bool) {
 	names := o.deps.Sources.Names(r.connection)
 	if r.key != "" || len(names) == 0 {
 		return Result{}, false
