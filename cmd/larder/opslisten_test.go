@@ -14,6 +14,7 @@ func TestOpsListener_HintAtThePublicListener(t *testing.T) {
 	service := newService(t)
 	daemon := command{env: service.env("LARDER_HTTP_OPS_LISTEN=127.0.0.1:0")}.start(t, "serve")
 	public := daemon.Address(t)
+	waitReady(t, public)
 	got := larder(t, clitest.AsOps(public, "sync", "--all")...)
 	if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "the operators' API is at another address") || !strings.Contains(got.Err, "http.ops_listen") {
 		t.Errorf("sync --all at the public listener: %+v, want a hint to the other one", got)

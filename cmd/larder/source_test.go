@@ -63,7 +63,7 @@ func TestAnotherConnectionBySIGHUP(t *testing.T) {
 	next.answerMenus(http.StatusNotModified)
 	must(t, clitest.AsOps(i.base, "sync", "r")...)
 	i.waitFor(t, 20)
-	if reads, _, _ := next.seen(); slices.ContainsFunc(reads, func(tag string) bool { return tag != "" }) {
+	if reads := next.untilMenu(); slices.ContainsFunc(reads, func(tag string) bool { return tag != "" }) {
 		t.Errorf("the new service got the validators %q", reads)
 	}
 	i.place(t, "key-2-after-the-reload").is(t, "an order of the new menu", http.StatusCreated, "")

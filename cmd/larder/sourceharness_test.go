@@ -33,6 +33,8 @@ type pos struct {
 	refusal string   // the body, instead of an orderID
 	menu    int      // the status of the menu: 200, or another one; 304 only for a conditional request
 	reads   []string // If-None-Match of each read of a menu
+	first   []string // those until the first menu was sent
+	sent    bool     // a menu
 	orders  []string // the bodies of orders
 	changes []string // such as "1/pay"
 }
@@ -55,11 +57,15 @@ func (s *pos) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"access_token":"t","expires_in":3600,"token_type":"Bearer"}`)
 	case path == "menu/view":
 		s.reads = append(s.reads, r.Header.Get("If-None-Match"))
+		if !s.sent {
+			s.first = s.reads
+		}
 		w.Header().Set("ETag", fmt.Sprintf(`"%d"`, s.price%10)) // the same for prices of 10 and 20
 		if s.menu != http.StatusOK && (s.menu != http.StatusNotModified || r.Header.Get("If-None-Match") != "") {
 			w.WriteHeader(s.menu)
 			return
 		}
+		s.sent = true
 		_, _ = fmt.Fprintf(w, `{"result":{"name":"Test","categories":[{"id":"c","name":"All"}],"products":[`+
 			`{"id":"soup","externalId":"7","categoryId":"c","name":"Soup","price":%d,"schemeId":"s","isContainInStopList":[]}],`+
 			`"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":0,"maxCount":0}]}],`+
@@ -98,6 +104,13 @@ func (s *pos) answerOrders(status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.created = status
+}
+
+// untilMenu returns If-None-Match of the reads until the first menu was sent.
+func (s *pos) untilMenu() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.first)
 }
 
 func (s *pos) seen() (reads, orders, changes []string) {
