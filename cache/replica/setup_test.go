@@ -1,0 +1,81 @@
+package replica
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
+	"larder/internal/testkit/topology"
+)
+
+// S9: an instance compiles a version with its own settings, whatever those of its publisher are, at a read, at an order,
+// and after they have changed. The ETag follows the body.
+func TestMenusHaveTheSettingsOfTheInstance_S9(t *testing.T) {
+	t.Parallel()
+	s := cache.NewStore(topology.Open(t, redisdb.Embedded), cache.StoreConfig{})
+	stopped := bytes.Replace(cachetest.MenuJSON(3, 1), []byte(`"isContainInStopList":[]`), []byte(`"isContainInStopList":["another"]`), 1)
+	cachetest.Publish(t, s, bistro, 0, stopped)
+	setup := Setup{Settings: menu.DefaultSettings(), Name: "Bistro"}
+	replica := New(s, Config{Clock: cachetest.Noon, Setup: func(menu.RestaurantID) Setup { return setup }})
+	version, before, err := replica.Current(t.Context(), bistro, "main")
+	if err != nil || version != 1 || !before.Available(0) {
+		t.Fatalf("Current = version %d, %v", version, err)
+	}
+	published := read(t, replica, bistro)
+	setup.Settings.StopListAnyValue, setup.Name = true, "Trattoria"
+	_, after, err := replica.Current(t.Context(), bistro, "main")
+	if err != nil || after.Available(0) || !before.Available(0) {
+		t.Errorf("after the change of the settings: %v; want the first dish stopped", err)
+	}
+	served := read(t, replica, bistro)
+	if served.Name != "Trattoria" || !served.ModifiedAt.After(published.ModifiedAt) || served.Version.Version != 1 {
+		t.Errorf("served: version %d of %q, modified at %v", served.Version.Version, served.Name, served.ModifiedAt)
+	}
+	_, again, err := New(s, Config{Setup: func(menu.RestaurantID) Setup { return setup }}).Current(t.Context(), bistro, "main")
+	if err != nil || again.Available(0) {
+		t.Errorf("another instance at its start: %v; want the first dish stopped", err)
+	}
+}
+
+// O16: a menu of another source is served, but not for orders.
+func TestOrdersNeedAMenuOfTheirSource_O16(t *testing.T) {
+	t.Parallel()
+	db := topology.Open(t, redisdb.Embedded)
+	of := func(names ...string) (*cache.Store, Config) {
+		sources := func(menu.RestaurantID) []string { return names }
+		return cache.NewStore(db, cache.StoreConfig{Sources: sources}), Config{
+			Sources: func(string) []string { return names },
+			Setup:   func(id menu.RestaurantID) Setup { return Setup{Sources: names, Settings: menu.DefaultSettings()} },
+		}
+	}
+	old, _ := of("old c")
+	cachetest.Publish(t, old, bistro, 0, cachetest.MenuJSON(3, 1))
+	s, cfg := of("next c")
+	replica := New(s, cfg)
+	if got := read(t, replica, bistro); got.Source != "old c" {
+		t.Errorf("served: %q", got.Source)
+	}
+	if _, _, err := replica.Current(t.Context(), bistro, "main"); !errors.Is(err, cache.ErrOtherSource) {
+		t.Errorf("Current = %v, want ErrOtherSource", err)
+	}
+	s, cfg = of("next c", "old c")
+	if _, _, err := New(s, cfg).Current(t.Context(), bistro, "main"); err != nil {
+		t.Errorf("Current with former_urls = %v", err)
+	}
+	cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 2))
+	cachetest.Eventually(t, "the own menu replaces the other one", func() bool {
+		replica.Refresh(bistro)
+		return replica.apply(t.Context(), must(s.Current(t.Context(), bistro))) == nil && read(t, replica, bistro).Source == "next c"
+	})
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
