@@ -2,6 +2,7 @@ package replica
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"testing"
 
@@ -19,21 +20,30 @@ func TestMenusHaveTheSettingsOfTheInstance_S9(t *testing.T) {
 	s := cache.NewStore(topology.Open(t, redisdb.Embedded), cache.StoreConfig{})
 	stopped := bytes.Replace(cachetest.MenuJSON(3, 1), []byte(`"isContainInStopList":[]`), []byte(`"isContainInStopList":["another"]`), 1)
 	cachetest.Publish(t, s, bistro, 0, stopped)
-	setup := Setup{Settings: menu.DefaultSettings(), Name: "Bistro"}
+	setup := Setup{Settings: menu.DefaultSettings()}
 	replica := New(s, Config{Clock: cachetest.Noon, Setup: func(menu.RestaurantID) Setup { return setup }})
 	version, before, err := replica.Current(t.Context(), bistro, "main")
 	if err != nil || version != 1 || !before.Available(0) {
 		t.Fatalf("Current = version %d, %v", version, err)
 	}
-	published := read(t, replica, bistro)
-	setup.Settings.StopListAnyValue, setup.Name = true, "Trattoria"
-	_, after, err := replica.Current(t.Context(), bistro, "main")
-	if err != nil || after.Available(0) || !before.Available(0) {
-		t.Errorf("after the change of the settings: %v; want the first dish stopped", err)
+	last := read(t, replica, bistro)
+	for what, change := range []func(){
+		func() { setup.Settings.StopListAnyValue = true },
+		func() { setup.Name = "Trattoria" },
+	} {
+		change()
+		if _, _, err := replica.Current(t.Context(), bistro, "main"); err != nil {
+			t.Fatal(err)
+		}
+		now := read(t, replica, bistro)
+		if now.Catalogue.Available(0) || !now.ModifiedAt.After(last.ModifiedAt) || now.Version.Version != 1 || now.Name != cmp.Or(setup.Name, last.Name) {
+			t.Errorf("change %d: version %d of %q, modified at %v and before at %v; want the first dish stopped", what,
+				now.Version.Version, now.Name, now.ModifiedAt, last.ModifiedAt)
+		}
+		last = now
 	}
-	served := read(t, replica, bistro)
-	if served.Name != "Trattoria" || !served.ModifiedAt.After(published.ModifiedAt) || served.Version.Version != 1 {
-		t.Errorf("served: version %d of %q, modified at %v", served.Version.Version, served.Name, served.ModifiedAt)
+	if !before.Available(0) {
+		t.Error("a catalogue in use has changed")
 	}
 	_, again, err := New(s, Config{Setup: func(menu.RestaurantID) Setup { return setup }}).Current(t.Context(), bistro, "main")
 	if err != nil || again.Available(0) {
