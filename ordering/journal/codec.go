@@ -44,7 +44,7 @@ const (
 func (c *tx) encode(revision string, r *ordering.Record) (head, tail string, err error) {
 	start := c.text.Len()
 	c.word(recordFormat, revision, "  ") // the time goes between the spaces
-	c.codec = codec{out: c}
+	c.codec = codec{out: c, unnamed: c.unnamed}
 	c.codec.record(r)
 	text := c.text.String()[start:]
 	return text[:recordHead], text[recordHead:], c.codec.err(r.Ref)
@@ -113,6 +113,7 @@ type codec struct {
 	rest      string
 	committed time.Time // the time of the commit, when reading
 	number    int       // of the current call, for errors
+	unnamed   string    // the source that records do not name, so that an older version can read them
 	fault     string
 }
 
@@ -137,7 +138,7 @@ func (c *codec) record(r *ordering.Record) {
 	if c.number = 0; !slices.Contains(ordering.States(), r.State) {
 		c.corrupt("state")
 	}
-	if c.reading && c.rest != "" || r.Source != "" { // records of older versions end before it
+	if c.reading && c.rest != "" || r.Source != c.unnamed { // records of older versions end before it
 		c.text("source", &r.Source)
 	}
 }

@@ -22,8 +22,9 @@ type tx struct {
 	// placedState is the state that replaces StatePlaced, usually empty (see supersede).
 	placedState ordering.State
 
-	writes bool // the record is written
-	tookID bool // the orderID becomes one of this order
+	writes  bool   // the record is written
+	tookID  bool   // the orderID becomes one of this order
+	unnamed string // see unnamedSource; empty if it is not known yet
 	// ownIDKey replaces the key of the orderID if another order keeps that (see shareID).
 	ownIDKey string
 	until    expiry // of the record and of its orderID
@@ -69,6 +70,9 @@ func (w *writer) newTx(o *order, body int) *tx {
 	c, _ := txs.Get().(*tx)
 	c.cfg, c.order, c.next = &w.cfg, o, order{Record: o.Record, place: o.place}
 	c.mode, c.until = modeCommit, keepTTL()
+	if known, ok := w.unnamed.Load(o.place.connection); ok {
+		c.unnamed, _ = known.(string)
+	}
 	c.absent, c.checked, c.stepKeys = c.texts[0:0:4], c.texts[4:4:8], c.texts[8:8:24]
 	c.checks, c.steps = c.texts[24:24:32], c.texts[32:32]
 	c.text.Grow(1536 + body) // usually enough
