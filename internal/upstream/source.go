@@ -38,7 +38,7 @@ func sourceOf(address, client string) string {
 		return address + " " + client
 	}
 	host := to.Hostname()
-	if port := to.Port(); port != "" && port != map[string]string{"http": "80", "https": "443"}[to.Scheme] {
+	if port := to.Port(); port != "" && port != "80" && port != "443" { // the default ports; http and https are the same
 		host = net.JoinHostPort(host, port)
 	} else if strings.Contains(host, ":") {
 		host = "[" + host + "]" // IPv6

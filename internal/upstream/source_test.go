@@ -16,6 +16,7 @@ func TestSource(t *testing.T) {
 		"http://pos.example/api":           same, // http and https are the same
 		"https://POS.example:443/API/":     same, // lower case, no default port, no final /
 		"http://pos.example:80/api":        same,
+		"http://pos.example:443/api":       same,
 		"https://pos.example:8443/api":     "pos.example:8443/api c",
 		"https://pos.example":              "pos.example c",
 		"https://pos.example/":             "pos.example c",
