@@ -9,10 +9,9 @@ import (
 	menusync "larder/sync"
 )
 
-// The service stops a dish that larder's menu still offers. The first guest already reads which dish it is, nothing was
-// placed, and the key is free (policy O18).
-func TestRefusalThatTheNewMenuExplains(t *testing.T) {
-	t.Parallel()
+// newSyncedFixture returns a fixture whose menus come from its sandbox, with a running scheduler.
+func newSyncedFixture(t *testing.T) *orderFixture {
+	t.Helper()
 	k := newOrderFixture(t, func(p *plan) {
 		main, _ := p.services["main"].(*sandboxService)
 		p.unsynced = true
@@ -20,6 +19,14 @@ func TestRefusalThatTheNewMenuExplains(t *testing.T) {
 	})
 	k.syncOnce(bistro)
 	k.schedule()
+	return k
+}
+
+// The service stops a dish that larder's menu still offers. The first guest already reads which dish it is, nothing was
+// placed, and the key is free (policy O18).
+func TestRefusalThatTheNewMenuExplains(t *testing.T) {
+	t.Parallel()
+	k := newSyncedFixture(t)
 	run := k.post("/v1/ops/restaurants/"+bistro+"/sync?wait=30s", "", k.ops...) // the scheduler runs
 	run.is(t, http.StatusOK)
 	stop := func(stopped string) {
@@ -61,13 +68,7 @@ func TestRefusalThatTheNewMenuExplains(t *testing.T) {
 // response on, whatever the menu has.
 func TestRefusalThatTheNewMenuDoesNotExplain(t *testing.T) {
 	t.Parallel()
-	k := newOrderFixture(t, func(p *plan) {
-		main, _ := p.services["main"].(*sandboxService)
-		p.unsynced = true
-		p.runner = func(deps *menusync.Deps) { deps.Connections[0].Source = main.Client }
-	})
-	k.syncOnce(bistro)
-	k.schedule()
+	k := newSyncedFixture(t)
 	k.post("/v1/ops/restaurants/"+bistro+"/sync?wait=30s", "", k.ops...).is(t, http.StatusOK)
 	const said = `{"code":"closed","msg":"we are closed","requestId":"u","errors":["why"]}`
 	text, err := json.Marshal(said)

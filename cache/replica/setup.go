@@ -13,22 +13,24 @@ import (
 	"larder/internal/redisdb"
 )
 
+// sources returns the configured source of a restaurant, then its former names; none if sources are not known.
+func (s *slots) sources(id menu.RestaurantID) []string {
+	if s.setup == nil {
+		return nil
+	}
+	return s.setup(id).Sources
+}
+
 // isForeign reports whether a version is of another source than the configured one (policy O16).
 func (s *slots) isForeign(v cache.Version) bool {
-	if s.setup == nil {
-		return false
-	}
-	names := s.setup(v.Restaurant).Sources
+	names := s.sources(v.Restaurant)
 	return len(names) > 0 && !slices.Contains(names, v.Source)
 }
 
 // isElsewhere reports whether a version is not stored under the keys of the configured source: it is foreign, or of a
 // former source.
 func (s *slots) isElsewhere(v cache.Version) bool {
-	if s.setup == nil {
-		return false
-	}
-	names := s.setup(v.Restaurant).Sources
+	names := s.sources(v.Restaurant)
 	return len(names) > 0 && names[0] != v.Source
 }
 
