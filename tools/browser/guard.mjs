@@ -5,7 +5,8 @@
 /** The problems of the pages of a context. */
 class Problems {
   all = [];
-  attached = [];
+  attached = []; // the sessions of the pages, as promises
+  aborted = []; // judge the requests that ended without a response and that no session has reported yet
 
   constructor(expected) {
     this.expected = expected;
@@ -22,7 +23,11 @@ class Problems {
   }
 
   /** Fails if there are problems, and removes them. */
-  check() {
+  async check() {
+    // The browser answers a command after it has sent the events before. Under load the sessions may be behind.
+    const sessions = await Promise.all(this.attached);
+    await Promise.allSettled(sessions.map((session) => session?.send('Network.enable')));
+    for (const judge of this.aborted.splice(0)) judge();
     const lines = this.all.splice(0);
     if (lines.length > 0) throw new Error(`problems of the page:\n  ${lines.join('\n  ')}`);
   }
@@ -94,7 +99,8 @@ class Requests {
 
   /**
    * Judges Playwright's events. They do not show whether a request was canceled. So the sessions judge requests without
-   * a response. Those that no session has seen fail, canceled or not: list them in `expected`.
+   * a response. Those that no session has seen fail, canceled or not: list them in `expected`. A session may report an
+   * aborted request later than Playwright, so these are judged by check.
    */
   follow(context) {
     const answered = new WeakSet();
@@ -108,7 +114,11 @@ class Requests {
       if (response.status() >= 400) this.failed(ofPlaywright(response.request()), response.status());
     });
     context.on('requestfailed', (request) => {
-      if (!answered.has(request) && this.unseen(ofPlaywright(request)) > 0) this.failed(ofPlaywright(request), 'no response', request.failure()?.errorText);
+      const judge = () => {
+        if (!answered.has(request) && this.unseen(ofPlaywright(request)) > 0) this.failed(ofPlaywright(request), 'no response', request.failure()?.errorText);
+      };
+      if (request.failure()?.errorText === 'net::ERR_ABORTED') this.problems.aborted.push(judge);
+      else judge();
     });
   }
 }
@@ -154,4 +164,5 @@ async function attach(context, page, problems, requests) {
     if (level === 'error' && ofPages.includes(source)) problems.add(`message of the browser (${source}): ${text} (${url})`);
   });
   await Promise.all([session.send('Network.enable'), session.send('Log.enable')]);
+  return session;
 }

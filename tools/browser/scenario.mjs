@@ -88,7 +88,7 @@ async function once(browser, options, run) {
   try {
     const first = await open();
     await run({ ...first, browser, open, larder: env.LARDER_URL, sandbox: env.LARDER_SANDBOX });
-    for (const { problems } of opened) problems.check();
+    for (const { problems } of opened) await problems.check();
     step('done');
     return true;
   } catch (error) {

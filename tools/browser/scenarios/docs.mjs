@@ -12,7 +12,7 @@ await scenario({ matrix: false }, async ({ page, problems, larder }) => {
   const { paths } = await (await fetch(`${larder}/openapi.json`)).json();
   const listed = Object.values(paths).flatMap((item) => Object.keys(item)).length;
   equal(await page.locator('.opblock').count(), listed, 'the operations that the page lists');
-  problems.check();
+  await problems.check();
   await axe(page, 'the document');
 
   step('an operation shows its response');

@@ -145,7 +145,7 @@ await scenario({ size: 'narrow', matrix: false }, async ({ page, problems, open 
   await everyVariant(page, 'good');
   await use(page, page.getByRole('button', { name: 'Two' }));
   equal((await focused(page)).name, 'button Two', 'what has the focus');
-  problems.check();
+  await problems.check();
 
   for (const [path, words] of Object.entries(bad)) {
     step(`${path} is detected`);
@@ -164,7 +164,7 @@ await scenario({ size: 'narrow', matrix: false }, async ({ page, problems, open 
     // To the protocol, a prefetch of a header is like an icon, which a headless shell does not request.
     if (path === '/hinted') await eventually(() => requested.has('/none-hinted'), 'the server has the prefetch');
     await page.evaluate(() => {}); // so that the guard knows
-    problems.check();
+    await problems.check();
   }
 
   step('what a page cancels is no problem');
@@ -176,7 +176,7 @@ await scenario({ size: 'narrow', matrix: false }, async ({ page, problems, open 
     await cancel();
     equal((await canceled).url(), `${base}/slow`, 'the canceled request');
     await page.evaluate(() => {}); // so that the guard knows
-    problems.check();
+    await problems.check();
   }
 
   step('axe detects a button without a name');
