@@ -156,17 +156,11 @@ func TestEqualBytesAreNotEnough(t *testing.T) {
 				next = 42
 			}
 			restaurants := slices.Clone(g.deps.Restaurants)
-			other := g.another(func(d *menusync.Deps) {
+			other := g.readLater(func(d *menusync.Deps) {
 				d.Restaurants = restaurants
 				change(d)
-			})
-			for _, outcome := range []runlog.Outcome{runlog.OutcomeUpdated, runlog.OutcomeUnchanged} {
-				run, err := other.OnceOf(t.Context(), bistro, runlog.TriggerCron)
-				if err != nil {
-					t.Fatal(err)
-				}
-				g.want(run, outcome, next)
-			}
+			}, next)
+			g.want(runOn(t, other), runlog.OutcomeUnchanged, next)
 		})
 	}
 }
