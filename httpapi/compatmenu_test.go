@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/testkit/redistest"
 )
 
 func TestPublishedMenu(t *testing.T) {
@@ -82,4 +84,35 @@ func TestPublishedMenuWhileTheServiceIsAway(t *testing.T) {
 	}
 	tw.ahead(time.Minute)
 	tw.get(causesPath, tw.shop...).is(t, http.StatusOK)
+}
+
+// A new version is visible, but Redis failed before its published view was loaded: the last one is served.
+func TestPublishedMenuOfANewVersionWithoutRedis(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	tw := newCompatFixture(t, func(p *plan) { p.redis.URL = server.URL() })
+	path := viewPath + "?restaurantId=bistro"
+	if err := tw.replica.Poll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := tw.get(path, tw.shop...).is(t, http.StatusOK)
+	changed := strings.Replace(strings.Replace(publishedMenu(), `"Dinner"`, `"bistro"`, 1), `"name": "Twin A",`, `"name": "Twin C",`, 1)
+	do(t, http.MethodPut, tw.behind.base+"/sandbox/menus/bistro", changed).is(t, http.StatusOK)
+	tw.syncOnce(bistro)
+	server.Stop()
+	if got := tw.get("/v1/restaurants/bistro/menu", tw.shop...).is(t, http.StatusOK).header.Get("Larder-Menu-Version"); got != "2" {
+		t.Fatalf("the menu has version %s, want 2", got)
+	}
+	for range 2 { // the second one is cached
+		got := tw.get(path, tw.shop...).is(t, http.StatusOK)
+		if !bytes.Equal(got.body, before.body) {
+			t.Errorf("other bytes than those of version 1")
+		}
+		for _, name := range []string{"ETag", "Last-Modified", "Larder-Menu-Version"} {
+			if got.header.Get(name) != before.header.Get(name) {
+				t.Errorf("%s: %q, want %q", name, got.header.Get(name), before.header.Get(name))
+			}
+		}
+	}
+	tw.get(path, append([]string{"If-None-Match", before.header.Get("ETag")}, tw.shop...)...).is(t, http.StatusNotModified)
 }

@@ -96,14 +96,13 @@ func (b *Bodies) Build(key Key, version *VersionBodies, render func() (*Represen
 	return r, nil
 }
 
-// VersionBodies tracks the bodies of one version, so that they are removed together. It stores no list of keys: the
+// VersionBodies tracks the bodies of one version, or of its published view, so that they are removed together. It stores no list of keys: the
 // list would need more memory than the bodies, and cache.memory would not limit it. A nil *VersionBodies keeps nothing.
 type VersionBodies struct {
-	mu        sync.Mutex
-	closed    bool
-	key       Key        // one of the keys; they differ only in dish and encoding
-	last      menu.Index // the highest dish of any key
-	published Key        // one of the keys of the published menu view; Content is the latest cache.Version.Published
+	mu     sync.Mutex
+	closed bool
+	key    Key        // one of the keys; they differ only in dish and encoding
+	last   menu.Index // the highest dish of any key
 }
 
 // Put keeps a body of the version, unless the version was cleared.
@@ -116,27 +115,8 @@ func (v *VersionBodies) Put(b *Bodies, key Key, r *Representation) {
 	if v.closed {
 		return
 	}
-	if key.Product == PublishedMenu {
-		v.keepPublished(b, key.Content)
-		v.published = key
-	} else {
-		v.key, v.last = key, max(v.last, key.Product)
-	}
+	v.key, v.last = key, max(v.last, key.Product)
 	b.Set(key, r)
-}
-
-// DropPublished removes the bodies of the published menu view, unless they are of this cache.Version.Published.
-func (v *VersionBodies) DropPublished(b *Bodies, published string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.keepPublished(b, published)
-}
-
-// keepPublished is DropPublished for a caller that has locked v.mu.
-func (v *VersionBodies) keepPublished(b *Bodies, published string) {
-	if v.published.Content != published {
-		b.drop(v.published)
-	}
 }
 
 // Clear removes every body of the version. After Clear, Put keeps no bodies of the version.
@@ -144,9 +124,8 @@ func (v *VersionBodies) Clear(b *Bodies) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.closed = true
-	b.drop(v.published)
 	key := v.key
-	for key.Product = WholeMenu; key.Product <= v.last; key.Product++ {
+	for key.Product = PublishedMenu; key.Product <= v.last; key.Product++ {
 		b.drop(key)
 	}
 }

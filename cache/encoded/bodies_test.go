@@ -73,45 +73,6 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Only the bodies of the last published view are kept.
-func TestBodiesOfThePublishedView(t *testing.T) {
-	t.Parallel()
-	b, v := NewBodies(1<<20), &VersionBodies{}
-	key := func(published string, enc Encoding) Key {
-		return Key{
-			Restaurant: "bistro",
-			Version:    1,
-			Content:    published,
-			Product:    PublishedMenu,
-			Encoding:   enc,
-		}
-	}
-	want := func(when string, keys map[Key]bool) {
-		t.Helper()
-		for key, kept := range keys {
-			if _, ok := b.Get(key); ok != kept {
-				t.Errorf("%s: %s is kept %t, want %t", when, key, ok, kept)
-			}
-		}
-	}
-	menuKey := Key{
-		Restaurant: "bistro",
-		Version:    1,
-		Content:    "menu",
-		Product:    WholeMenu,
-	}
-	for _, k := range []Key{menuKey, key("one", Identity), key("one", Gzip)} {
-		v.Put(b, k, &Representation{Body: []byte("body")})
-	}
-	want("one published view", map[Key]bool{menuKey: true, key("one", Identity): true, key("one", Gzip): true})
-	v.Put(b, key("two", Gzip), &Representation{Body: []byte("body")})
-	want("another view", map[Key]bool{menuKey: true, key("one", Identity): false, key("one", Gzip): false, key("two", Gzip): true})
-	v.DropPublished(b, "two")
-	want("the same view is published", map[Key]bool{menuKey: true, key("two", Gzip): true})
-	v.DropPublished(b, "three")
-	want("another view is published", map[Key]bool{menuKey: true, key("two", Gzip): false})
-}
-
 func TestBodiesThatAreSet(t *testing.T) {
 	t.Parallel()
 	b, key := NewBodies(1<<20), Key{

@@ -155,7 +155,9 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 // been loaded yet.
 func dropView(r *Replica, restaurant menu.RestaurantID) {
 	if s := r.slots.find(restaurant); s != nil {
-		s.published.Store(nil)
+		if view := s.published.Swap(nil); view != nil {
+			view.bodies.Clear(r.bodies)
+		}
 	}
 }
 

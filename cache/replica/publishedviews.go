@@ -16,9 +16,21 @@ const viewsAtATime = 16
 // packedView is the menu view as the ordering service published it, compressed as in Redis. It is in
 // memory so that it can be read while Redis is down (docs/decisions/0050-published-view-in-memory.md).
 type packedView struct {
-	published string // cache.Version.Published
-	content   []byte // shared by all restaurants that have the content
-	stops     []byte
+	snapshot *cache.Snapshot // that it is the view of
+	content  []byte          // shared by all restaurants that have the content
+	stops    []byte
+	bodies   encoded.VersionBodies
+}
+
+// LastPublished returns the restaurant's last snapshot whose published view is in memory. Readers get it if the view
+// of the current one cannot be loaded.
+func (r *Replica) LastPublished(restaurant menu.RestaurantID) (*cache.Snapshot, bool) {
+	if s := r.slots.find(restaurant); s != nil {
+		if view := s.published.Load(); view != nil {
+			return view.snapshot, true
+		}
+	}
+	return nil, false
 }
 
 // Published returns the body {"result": …} with the menu view as the ordering service last published it. It has
@@ -34,24 +46,62 @@ func (r *Replica) Published(ctx context.Context, snap *cache.Snapshot, enc encod
 	if ready, ok := r.bodies.Get(key); ok {
 		return ready, nil
 	}
+	if view := r.packedView(snap); view != nil {
+		return r.unpackBody(key, view)
+	}
 	// The miss must not have a restaurant's name: an id cannot contain '/'.
 	return r.loadBody(ctx, key, snap.Restaurant+"/published", func(ctx context.Context) (*encoded.Representation, error) {
-		body, published, err := r.viewOf(ctx, snap)
+		if err := r.loadViews(ctx, []*cache.Snapshot{snap}); err != nil {
+			return nil, err
+		}
+		if view := r.packedView(snap); view != nil {
+			return r.unpackBody(key, view)
+		}
+		published, err := r.store.View(ctx, snap.Version)
 		if err != nil {
 			return nil, err
 		}
-		if published != snap.Published {
-			r.noticeQueue.add(snap.Restaurant) // Redis is ahead
-		}
-		ready, err := r.encoder.Represent(snap.Version.Version, body, enc)
-		if err != nil {
-			return nil, err
-		}
-		key := key
-		key.Content = published
-		r.slots.bodiesOf(snap).Put(r.bodies, key, ready)
-		return ready, nil
+		r.noticeQueue.add(snap.Restaurant) // Redis is ahead
+		return r.viewBody(snap, published, enc)
 	})
+}
+
+// packedView returns the snapshot's published view if it is in memory.
+func (r *Replica) packedView(snap *cache.Snapshot) *packedView {
+	if s := r.slots.find(snap.Restaurant); s != nil {
+		if view := s.published.Load(); view != nil && view.isOf(snap) {
+			return view
+		}
+	}
+	return nil
+}
+
+func (v *packedView) isOf(snap *cache.Snapshot) bool {
+	return v.snapshot.Published == snap.Published && v.snapshot.Version.Version == snap.Version.Version
+}
+
+// unpackBody builds the body of a view in memory, and keeps it while the view is there.
+func (r *Replica) unpackBody(key encoded.Key, view *packedView) (*encoded.Representation, error) {
+	return r.bodies.Build(key, &view.bodies, func() (*encoded.Representation, error) {
+		defer r.readers.enter()()
+		content, err := r.store.Unpack(view.content)
+		if err != nil {
+			return nil, err
+		}
+		stops, err := r.store.Unpack(view.stops)
+		if err != nil {
+			return nil, err
+		}
+		return r.viewBody(view.snapshot, menu.Published{Content: content, Stops: stops}, key.Encoding)
+	})
+}
+
+func (r *Replica) viewBody(snap *cache.Snapshot, view menu.Published, enc encoded.Encoding) (*encoded.Representation, error) {
+	body, err := view.AppendAnswer(nil)
+	if err != nil {
+		return nil, fmt.Errorf("replica: %s@%d as published: %w: %w", snap.Restaurant, snap.Version.Version, cache.ErrCorrupt, err)
+	}
+	return r.encoder.Represent(snap.Version.Version, body, enc)
 }
 
 // loadBody is loadOnce for a body.
@@ -74,7 +124,7 @@ func (r *Replica) keepViews(ctx context.Context, restaurants []menu.RestaurantID
 	for _, id := range restaurants {
 		if s := r.slots.find(id); s != nil {
 			now, view := s.current.Load(), s.published.Load()
-			if now != nil && (view == nil || view.published != now.snapshot.Published) {
+			if now != nil && (view == nil || !view.isOf(now.snapshot)) {
 				missing = append(missing, now.snapshot)
 			}
 		}
@@ -108,41 +158,15 @@ func (r *Replica) loadViews(ctx context.Context, snapshots []*cache.Snapshot) er
 		if !held || err != nil || cache.PublishedSum(snapshot.Content, values) != snapshot.Published {
 			continue
 		}
-		if s := r.slots.find(snapshot.Restaurant); s != nil {
-			s.published.Store(&packedView{published: snapshot.Published, content: content, stops: stops[i]})
-			r.slots.dropIfNotAllowed(snapshot.Restaurant)
-		}
+		r.slots.change(snapshot.Restaurant, func(one *slot) {
+			view := &packedView{snapshot: snapshot, content: content, stops: stops[i]}
+			if now := one.current.Load(); now == nil || !view.isOf(now.snapshot) {
+				return // replaced meanwhile
+			}
+			if before := one.published.Swap(view); before != nil {
+				before.bodies.Clear(r.bodies)
+			}
+		})
 	}
 	return nil
-}
-
-// viewOf returns the last published view and its name, from memory or else from
-// Redis, which may be ahead of the snapshot. Errors are those of cache.Store.View.
-func (r *Replica) viewOf(ctx context.Context, snap *cache.Snapshot) (view []byte, name string, err error) {
-	published, ok := r.unpackView(snap)
-	if !ok {
-		if published, err = r.store.View(ctx, snap.Version); err != nil {
-			return nil, "", err
-		}
-	}
-	view, err = published.AppendAnswer(nil)
-	if err != nil {
-		return nil, "", fmt.Errorf("replica: %s@%d as published: %w: %w", snap.Restaurant, snap.Version.Version, cache.ErrCorrupt, err)
-	}
-	return view, cache.PublishedSum(snap.Content, published.Stops), nil
-}
-
-func (r *Replica) unpackView(snap *cache.Snapshot) (published menu.Published, ok bool) {
-	s := r.slots.find(snap.Restaurant)
-	if s == nil {
-		return published, false
-	}
-	packed := s.published.Load()
-	if packed == nil || packed.published != snap.Published {
-		return published, false
-	}
-	var err, err2 error
-	published.Content, err = r.store.Unpack(packed.content)
-	published.Stops, err2 = r.store.Unpack(packed.stops)
-	return published, err == nil && err2 == nil
 }

@@ -87,7 +87,7 @@ func bodyKey(s *cache.Snapshot, what menu.Index, enc encoded.Encoding) encoded.K
 		Encoding:   enc,
 	}
 	if what == encoded.PublishedMenu {
-		key.Content = s.Published
+		key.Content, key.Synced, key.Modified = s.Published, 0, 0
 	}
 	return key
 }

@@ -153,9 +153,6 @@ func (s *slots) replaceCurrent(version cache.Version, catalogue *menu.Catalogue)
 			snapshot.Name, snapshot.ModifiedAt = before.snapshot.Name, before.snapshot.ModifiedAt // see compile
 			snapshot.Floor = max(version.Floor, before.snapshot.Floor)                            // policy S2a: Redis may have lost it
 			one.current.Store(&currentEntry{snapshot, before.bodies})
-			if version.Published != before.snapshot.Published {
-				before.bodies.DropPublished(s.bodies, version.Published)
-			}
 		}
 	})
 }
@@ -187,8 +184,11 @@ func (s *slots) drop(restaurant menu.RestaurantID) {
 	one.mu.Lock()
 	now := one.current.Swap(nil)
 	one.pending.Store(nil)
-	one.published.Store(nil)
+	view := one.published.Swap(nil)
 	one.mu.Unlock()
+	if view != nil {
+		view.bodies.Clear(s.bodies)
+	}
 	if now != nil {
 		now.bodies.Clear(s.bodies)
 	}
