@@ -36,7 +36,7 @@ func costsOf(ids menuIDs) costs {
 		"GET /v1/restaurants/{restaurant}/menu": append(coded(restaurant+"/menu", "identity", "gzip", "br", "zstd"),
 			plain("/v1/restaurants/none/menu")...),
 		"GET /v1/restaurants/{restaurant}/products": plain(restaurant+"/products?limit=500", restaurant+"/products?limit=500&q="+search,
-			restaurant+"/products?limit=500&q="+distinct, restaurant+"/products?limit=500&available=true&q=a", restaurant+"/products?limit=500&q="+wrong, restaurant+"/products?limit=500&q="+far),
+			restaurant+"/products?limit=500&q="+distinct, restaurant+"/products?limit=500&available=true&q=a", restaurant+"/products?limit=500&expand=groups", restaurant+"/products?limit=500&expand=groups&ids="+url.QueryEscape(strings.Join(ids.Products, ",")), restaurant+"/products?limit=500&q="+wrong, restaurant+"/products?limit=500&q="+far),
 		"GET /v1/restaurants/{restaurant}/products/{id}": append(coded(restaurant+"/products/"+ids.Products[0], "identity", "gzip", "br", "zstd"),
 			plain(restaurant+"/products/none", restaurant+"/products/none?by=externalId")...),
 		"GET /v1/restaurants/{restaurant}/changes": coded(restaurant+"/changes?since=1", "identity", "gzip", "br", "zstd"),

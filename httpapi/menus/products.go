@@ -13,7 +13,7 @@ import (
 )
 
 // Products answers GET /v1/restaurants/{restaurant}/products: the dishes that match ?category=,
-// ?q= and ?available=true, in menu order.
+// ?q=, ?ids= and ?available=true, in menu order; with ?expand=groups, with their groups and options.
 func (h *Handlers) Products(c *gin.Context) error {
 	snapshot, err := h.snapshot(c)
 	if err != nil {
@@ -26,10 +26,18 @@ func (h *Handlers) Products(c *gin.Context) error {
 	if err := requireIdentity(c); err != nil {
 		return err
 	}
+	expand, err := expandsGroups(c)
+	if err != nil {
+		return err
+	}
 	hits, next := snapshot.Catalogue.Search(query)
 	body := append(make([]byte, 0, 1024*(len(hits)+1)), `{"result":[`...)
-	for i, hit := range hits {
-		body = snapshot.Catalogue.AppendProductEntry(jsontext.AppendComma(body, i), hit)
+	if expand {
+		body, next = appendForms(body, snapshot.Catalogue, hits, next)
+	} else {
+		for i, hit := range hits {
+			body = snapshot.Catalogue.AppendProductEntry(jsontext.AppendComma(body, i), hit)
+		}
 	}
 	var position string
 	if next != menu.None {
@@ -41,6 +49,51 @@ func (h *Handlers) Products(c *gin.Context) error {
 	return h.answerVersion(c, snapshot, snapshot.ModifiedAt, &encoded.Representation{Body: body, ETag: etag})
 }
 
+// maxPageOptions limits the options and groups of a page with ?expand=groups, so that it costs no more than other
+// anonymous requests (policy H7).
+const maxPageOptions = 2_000
+
+// appendForms appends dishes with their groups and options. The page ends before a dish that exceeds maxPageOptions;
+// the first one is cut instead. It returns the last dish of the page if there are more.
+func appendForms(body []byte, catalogue *menu.Catalogue, hits []menu.Index, next menu.Index) ([]byte, menu.Index) {
+	left := maxPageOptions
+	for i, hit := range hits {
+		before := len(body)
+		body, left = catalogue.AppendProductForm(jsontext.AppendComma(body, i), hit, left)
+		switch {
+		case left >= 0:
+		case i > 0:
+			return body[:before], hits[i-1]
+		case len(hits) > 1:
+			return body, hit
+		}
+	}
+	return body, next
+}
+
+func expandsGroups(c *gin.Context) (bool, error) {
+	expand, given := c.GetQuery("expand")
+	if given && expand != "groups" {
+		return false, respond.InvalidParameter("expand", "must be groups")
+	}
+	return given, nil
+}
+
+// productIDs reads ?ids=, which may be repeated. Each value is an id, or a list of ids with commas between them.
+func productIDs(c *gin.Context, catalogue *menu.Catalogue) (ids []string, err error) {
+	for _, value := range c.QueryArray("ids") {
+		if _, isID := catalogue.Products().ByID(value); isID {
+			ids = append(ids, value)
+		} else {
+			ids = append(ids, strings.Split(value, ",")...)
+		}
+	}
+	if len(ids) > respond.MaxPage {
+		return nil, respond.InvalidParameter("ids", "must be at most "+strconv.Itoa(respond.MaxPage)+" ids")
+	}
+	return ids, nil
+}
+
 // productQuery reads the filters of the products list.
 func productQuery(c *gin.Context, catalogue *menu.Catalogue) (menu.Query, error) {
 	query := menu.Query{Category: c.Query("category"), After: menu.None}
@@ -50,6 +103,9 @@ func productQuery(c *gin.Context, catalogue *menu.Catalogue) (menu.Query, error)
 	}
 	query.Limit = limit
 	if query.Text, err = respond.SearchText(c); err != nil {
+		return query, err
+	}
+	if query.IDs, err = productIDs(c, catalogue); err != nil {
 		return query, err
 	}
 	if available, given := c.GetQuery("available"); given {

@@ -10,8 +10,9 @@ type Query struct {
 	Category      string // id of a category; includes its descendants; empty for all
 	Text          string // words that a dish must all have; only the first 8 distinct ones count
 	AvailableOnly bool
-	After         Index // the last dish of the previous page, or None
-	Limit         int   // maximum number of hits; 0 or less for all
+	IDs           []string // ids of dishes; nil for all. Unknown ids find nothing
+	After         Index    // the last dish of the previous page, or None
+	Limit         int      // maximum number of hits; 0 or less for all
 }
 
 // Search returns the dishes that match the query in the order of the view, and the last hit if
@@ -32,6 +33,15 @@ func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 	var found []flags
 	for _, word := range words {
 		found = append(found, c.dishesWith(word))
+	}
+	if q.IDs != nil {
+		named := newFlags(c.products.Len())
+		for _, id := range q.IDs {
+			if p, ok := c.products.ByID(id); ok {
+				named.set(p)
+			}
+		}
+		found = append(found, named)
 	}
 	for p := max(q.After+1, 0); int(p) < c.products.Len(); p++ {
 		if q.Category != "" && !slices.ContainsFunc(c.CategoriesOf(p), within.has) {

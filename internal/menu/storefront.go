@@ -223,13 +223,23 @@ func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
 // with more than 20,000 options and groups is cut there and has "truncated": true.
 func (c *Catalogue) AppendProduct(dst []byte, p Index, version int64) []byte {
 	dst = strconv.AppendInt(append(dst, `{"result":{"version":`...), version, 10)
-	dst = c.appendDish(append(dst, ','), p)
-	f := dishForm{c: c, left: maxFormOptions}
-	dst = f.groups(dst, c.productScheme[p])
-	if f.left <= 0 {
-		dst = append(dst, `,"truncated":true`...)
+	dst, _ = c.appendForm(append(dst, ','), p, maxFormOptions)
+	return append(dst, '}')
+}
+
+// AppendProductForm appends a dish as AppendProduct does, without version. It writes at most left options and groups,
+// and returns how many it could still write, or -1 if it left some out.
+func (c *Catalogue) AppendProductForm(dst []byte, p Index, left int) ([]byte, int) {
+	return c.appendForm(append(dst, '{'), p, left)
+}
+
+func (c *Catalogue) appendForm(dst []byte, p Index, left int) ([]byte, int) {
+	f := dishForm{c: c, left: left}
+	dst = f.groups(c.appendDish(dst, p), c.productScheme[p])
+	if f.cut {
+		return append(dst, `,"truncated":true}`...), -1
 	}
-	return append(dst, '}', '}')
+	return append(dst, '}'), f.left
 }
 
 // dishForm is the state of writing one dish: the schemes above, and the remaining options and groups.
@@ -237,6 +247,7 @@ type dishForm struct {
 	c    *Catalogue
 	path []Index
 	left int
+	cut  bool // some are left out
 }
 
 func (f *dishForm) groups(dst []byte, s Index) []byte {
@@ -247,6 +258,7 @@ func (f *dishForm) groups(dst []byte, s Index) []byte {
 	f.path = append(f.path, s)
 	for i, limit := range f.c.Limits(s) {
 		if f.left <= 0 {
+			f.cut = true
 			break
 		}
 		f.left--
@@ -254,6 +266,7 @@ func (f *dishForm) groups(dst []byte, s Index) []byte {
 		dst = append(dst, `,"options":[`...)
 		for k, member := range f.c.Members(limit.Group) {
 			if f.left <= 0 {
+				f.cut = true
 				break
 			}
 			f.left--

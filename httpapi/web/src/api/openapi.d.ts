@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: d116327ad4992a1147b893aca118b31172196fc2c00ea64cb8b0c7cf6bf49137
-// what follows: edfc8b3eb5fbead4117ce9e7bb140da8ab803e93243da35c7cc4895ac82a1cc4
+// openapi.yaml: de60194902ef88707455f3a56b668f6e6ff3faf621cb3864cf8bdb9481b98637
+// what follows: e12a4f388fd24e200d262855f777e4813a895476d773236aaa9ed20ddc0ac888
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1019,7 +1019,7 @@ export interface paths {
         };
         /**
          * List products by category, search words and availability
-         * @description In menu order. The next page continues after the last product, in a newer version too.
+         * @description In menu order. The next page continues after the last product, in a newer version too. With `expand=groups`, a page has at most 2,000 options and groups, so it may have fewer than `limit` products.
          */
         get: operations["listProducts"];
         put?: never;
@@ -1805,6 +1805,8 @@ export interface components {
             description: string;
             /** @description The id in the POS, which sent orders use. */
             externalId: string | null;
+            /** @description Only in a list with `expand=groups`. */
+            groups?: components["schemas"]["Group"][];
             id: string;
             imageUrls: string[];
             measure: components["schemas"]["Measure"] | null;
@@ -1817,6 +1819,8 @@ export interface components {
             reasons: components["schemas"]["Reason"][];
             /** @description The scheme with the groups of the dish. */
             schemeId: string | null;
+            /** @description Only in a list with `expand=groups`: true if the product has more than 2,000 options and groups, and the others are left out. */
+            truncated?: boolean;
         };
         ProductAnswer: {
             /** @description One dish with everything that an order form needs. */
@@ -1838,7 +1842,7 @@ export interface components {
                 price: components["schemas"]["MenuPrice"];
                 reasons: components["schemas"]["Reason"][];
                 schemeId: string | null;
-                /** @description True if the groups nest so deeply that some are left out. */
+                /** @description True if the product has more than 20,000 options and groups: the others are left out. */
                 truncated?: boolean;
                 /** @description The version of the menu. */
                 version: number;
@@ -5050,6 +5054,18 @@ export interface operations {
                 category?: string;
                 /** @description The `next` of the previous page; without it, the first page. */
                 cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Returns products with their groups and options.
+                 * @example groups
+                 */
+                expand?: "groups";
+                /**
+                 * @description Ids of products, at most 500, with commas between them. Repeat the parameter for an id that contains a comma. Unknown ids find nothing.
+                 * @example [
+                 *       "dish-cappuccino"
+                 *     ]
+                 */
+                ids?: string[];
                 /** @description The maximum number of entries per page. */
                 limit?: components["parameters"]["Limit"];
                 /**
