@@ -46,7 +46,7 @@ func (r *Replica) Published(ctx context.Context, snap *cache.Snapshot, enc encod
 	if ready, ok := r.bodies.Get(key); ok {
 		return ready, nil
 	}
-	if view := r.packedView(snap); view != nil {
+	if view := r.slots.view(snap); view != nil {
 		return r.unpackBody(key, view)
 	}
 	// The miss must not have a restaurant's name: an id cannot contain '/'.
@@ -54,7 +54,7 @@ func (r *Replica) Published(ctx context.Context, snap *cache.Snapshot, enc encod
 		if err := r.loadViews(ctx, []*cache.Snapshot{snap}); err != nil {
 			return nil, err
 		}
-		if view := r.packedView(snap); view != nil {
+		if view := r.slots.view(snap); view != nil {
 			return r.unpackBody(key, view)
 		}
 		published, err := r.store.View(ctx, snap.Version)
@@ -62,14 +62,14 @@ func (r *Replica) Published(ctx context.Context, snap *cache.Snapshot, enc encod
 			return nil, err
 		}
 		r.noticeQueue.add(snap.Restaurant) // Redis is ahead
-		return r.viewBody(snap, published, enc)
+		return encodeView(r.encoder, snap, published, enc)
 	})
 }
 
-// packedView returns the snapshot's published view if it is in memory.
-func (r *Replica) packedView(snap *cache.Snapshot) *packedView {
-	if s := r.slots.find(snap.Restaurant); s != nil {
-		if view := s.published.Load(); view != nil && view.isOf(snap) {
+// view returns the snapshot's published view if it is in memory.
+func (s *slots) view(snap *cache.Snapshot) *packedView {
+	if one := s.find(snap.Restaurant); one != nil {
+		if view := one.published.Load(); view != nil && view.isOf(snap) {
 			return view
 		}
 	}
@@ -92,16 +92,18 @@ func (r *Replica) unpackBody(key encoded.Key, view *packedView) (*encoded.Repres
 		if err != nil {
 			return nil, err
 		}
-		return r.viewBody(view.snapshot, menu.Published{Content: content, Stops: stops}, key.Encoding)
+		return encodeView(r.encoder, view.snapshot, menu.Published{Content: content, Stops: stops}, key.Encoding)
 	})
 }
 
-func (r *Replica) viewBody(snap *cache.Snapshot, view menu.Published, enc encoded.Encoding) (*encoded.Representation, error) {
+func encodeView(
+	encoder *encoded.Encoder, snap *cache.Snapshot, view menu.Published, enc encoded.Encoding,
+) (*encoded.Representation, error) {
 	body, err := view.AppendAnswer(nil)
 	if err != nil {
 		return nil, fmt.Errorf("replica: %s@%d as published: %w: %w", snap.Restaurant, snap.Version.Version, cache.ErrCorrupt, err)
 	}
-	return r.encoder.Represent(snap.Version.Version, body, enc)
+	return encoder.Represent(snap.Version.Version, body, enc)
 }
 
 // loadBody is loadOnce for a body.

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: de60194902ef88707455f3a56b668f6e6ff3faf621cb3864cf8bdb9481b98637
-// what follows: e12a4f388fd24e200d262855f777e4813a895476d773236aaa9ed20ddc0ac888
+// openapi.yaml: 03738c482fcaabbe61eb1500938864cfaca4412c0c45da748c442a4d13299ba5
+// what follows: f7fa4635fe9adcbcc70b9b4d233a933b688a4aca58bef429eed1e9a97b27c049
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -5054,17 +5054,9 @@ export interface operations {
                 category?: string;
                 /** @description The `next` of the previous page; without it, the first page. */
                 cursor?: components["parameters"]["Cursor"];
-                /**
-                 * @description Returns products with their groups and options.
-                 * @example groups
-                 */
+                /** @description Returns products with their groups and options. */
                 expand?: "groups";
-                /**
-                 * @description Ids of products, at most 500, with commas between them. Repeat the parameter for an id that contains a comma. Unknown ids find nothing.
-                 * @example [
-                 *       "dish-cappuccino"
-                 *     ]
-                 */
+                /** @description Ids of products, at most 500, with commas between them. Repeat the parameter for an id that contains a comma. Unknown ids find nothing. */
                 ids?: string[];
                 /** @description The maximum number of entries per page. */
                 limit?: components["parameters"]["Limit"];
