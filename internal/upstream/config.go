@@ -171,7 +171,9 @@ func (c Config) Validate() error {
 // checkFormer checks the earlier addresses and clients of the service (policy O16).
 func (c Config) checkFormer(bad func(key, format string, args ...any)) {
 	for i, address := range c.FormerURLs {
-		if msg := addressFault(address); msg != "" {
+		if address == "" {
+			bad(fmt.Sprintf("former_urls[%d]", i), "is empty")
+		} else if msg := addressFault(address); msg != "" {
 			bad(fmt.Sprintf("former_urls[%d]", i), "%s", msg)
 		}
 	}
