@@ -84,8 +84,8 @@ func Sample() []byte { return slices.Clone(sampleFile) }
 func Demo() []byte { return slices.Clone(demoFile) }
 
 // Reload reads the configuration again while larder runs with c. It returns c with the new restaurants, sync.schedule,
-// auth.clients, and former_urls and former_client_ids of its connections, which apply without a restart, and the names
-// of the sections with other changes, which need one.
+// auth.clients, and the secrets, former_urls and former_client_ids of its connections, which apply without a restart, and
+// the names of the sections with other changes, which need one.
 //
 // The error is Errors, as in Load. A new connection of a restaurant is an error too.
 func (c *Config) Reload(path string, env []string, options ...Option) (next *Config, restart []string, err error) {
@@ -97,7 +97,7 @@ func (c *Config) Reload(path string, env []string, options ...Option) (next *Con
 	given := l.parse(data)
 	merged := *c
 	merged.Restaurants, merged.Sync.Schedule, merged.Auth.Clients = given.Restaurants, given.Sync.Schedule, given.Auth.Clients
-	merged.Connections = withFormer(c.Connections, given.Connections)
+	merged.Connections = withReloaded(c.Connections, given.Connections)
 	merged.warnings = given.warnings
 	if len(l.problems) == 0 {
 		merged.checkReload(l, given)
@@ -108,13 +108,14 @@ func (c *Config) Reload(path string, env []string, options ...Option) (next *Con
 	return &merged, merged.differences(given), nil
 }
 
-// withFormer returns the running connections with the former addresses and clients of the given ones.
-func withFormer(running, given []upstream.Config) []upstream.Config {
+// withReloaded returns the running connections with the secrets, former addresses and former clients of the given ones.
+func withReloaded(running, given []upstream.Config) []upstream.Config {
 	running = slices.Clone(running)
 	for i := range running {
 		for _, c := range given {
 			if c.Name == running[i].Name && upstream.Source(c) == upstream.Source(running[i]) { // others are those of a later start
 				running[i].FormerURLs, running[i].FormerClientIDs = c.FormerURLs, c.FormerClientIDs
+				running[i].ClientSecret = c.ClientSecret
 			}
 		}
 	}

@@ -58,7 +58,8 @@ func TestReloadTakesRestaurantsAndSchedules(t *testing.T) {
 		"the default schedule":  {change: []string{"http: {", "sync: {schedule: \"@every 9m\"}\nhttp: {"}, ids: "a b"},
 		"a client more":         {change: []string{"restaurants:\n", "auth: {clients: [{id: ops, secret: s, scopes: [ops]}]}\nrestaurants:\n"}, ids: "a b"},
 		"a former url":          {change: []string{"client_id: a", "former_urls: [\"http://127.0.0.1:8\"], client_id: a"}, ids: "a b"},
-		"a secret":              {change: []string{"client_secret: b", "client_secret: c"}, ids: "a b", restart: []string{"connections"}},
+		"a secret":              {change: []string{"client_secret: b", "client_secret: c"}, ids: "a b"},
+		"a client id":           {change: []string{"client_id: a", "client_id: other"}, ids: "a b", restart: []string{"connections"}},
 		"two sections and more": {change: []string{"8080", "8081", "http: {", "sync: {deadline: 9s}\nhttp: {", "id: b", "id: d"}, ids: "a d", restart: []string{"http", "sync"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,8 +81,11 @@ func TestReloadTakesRestaurantsAndSchedules(t *testing.T) {
 				t.Errorf("sections that take a restart (-want +got):\n%s", diff)
 			}
 			if next.HTTP.Listen != old.HTTP.Listen || next.Sync.Deadline != old.Sync.Deadline ||
-				next.Connections[0].ClientSecret != old.Connections[0].ClientSecret {
+				next.Connections[0].ClientID != old.Connections[0].ClientID {
 				t.Error("a section that takes a restart was changed")
+			}
+			if changed := name == "a secret"; (next.Connections[0].ClientSecret == "c") != changed {
+				t.Errorf("the secret is %s", next.Connections[0].ClientSecret)
 			}
 			if clients := len(next.Auth.Clients); (clients == 1) != (name == "a client more") {
 				t.Errorf("%d clients", clients)

@@ -18,6 +18,7 @@ import (
 	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/sync/runlog"
 )
@@ -88,11 +89,12 @@ type readinessReport struct {
 	all     []directory.Restaurant
 	missing []directory.Restaurant // restaurants without a catalogue
 	failed  []directory.Restaurant // restaurants with a catalogue whose last sync failed
+	tokens  bool                   // a connection has no token and its token endpoint gives none
 }
 
 // degraded reports whether any component has a problem. The journal counts only if orders may be placed.
 func (f readinessReport) degraded(orders bool) bool {
-	return f.redis != nil || f.refused != nil || len(f.missing)+len(f.failed) > 0 || orders && !f.journal.OK
+	return f.redis != nil || f.refused != nil || len(f.missing)+len(f.failed) > 0 || f.tokens || orders && !f.journal.OK
 }
 
 // served returns the number of restaurants with a catalogue.
@@ -111,6 +113,9 @@ func (h *health) inspect(ctx context.Context) readinessReport {
 		found.refused = h.deps.Runner.RedisRefusesWrites()
 	}
 	found.journal = h.journalComponent(ctx, found)
+	for _, connection := range h.deps.Connections {
+		found.tokens = found.tokens || !connection.TokenStatus().OK
+	}
 	for i := range found.all {
 		version, known := h.deps.Replica.Version(found.all[i].ID)
 		switch {
@@ -162,8 +167,9 @@ func (h *health) allTried(ctx context.Context, found readinessReport) bool {
 
 // component is the state of one dependency.
 type component struct {
-	OK  bool   `json:"ok"`
-	Msg string `json:"msg"`
+	OK    bool                `json:"ok"`
+	Msg   string              `json:"msg"`
+	Token upstream.TokenState `json:"token,omitempty"` // of a connection
 }
 
 // components are the components that /readyz?verbose lists.
@@ -196,9 +202,13 @@ func (h *health) componentsOf(ctx context.Context, found readinessReport) *compo
 	}
 	failed := h.failed(ctx, found)
 	for _, connection := range h.deps.Connections {
-		one := component{OK: true}
+		token := connection.TokenStatus()
+		one := component{OK: token.OK, Msg: token.Msg, Token: token.State}
 		if some := failed[connection.Name]; len(some) > 0 {
-			one = component{Msg: fmt.Sprintf("the last sync of %s failed: %s", countOf(len(some), "restaurant"), firstOf(some))}
+			one.OK, one.Msg = false, fmt.Sprintf("the last sync of %s failed: %s", countOf(len(some), "restaurant"), firstOf(some))
+			if token.Msg != "" {
+				one.Msg = token.Msg + "; " + one.Msg
+			}
 		}
 		p.Connections[connection.Name] = one
 	}

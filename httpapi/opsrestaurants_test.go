@@ -137,7 +137,7 @@ func TestOpsSummary(t *testing.T) {
 		MoreUnknownOrders bool
 	}
 	k.get("/v1/ops/summary", k.ops...).is(t, http.StatusOK).into(t, &got)
-	if got.Restaurants == 0 || got.UnknownOrders == nil || *got.UnknownOrders != 1 || got.MoreUnknownOrders || got.States["ok"]+got.States["attention"] != got.Restaurants || len(got.States) != 7 {
+	if got.Restaurants == 0 || got.UnknownOrders == nil || *got.UnknownOrders != 1 || got.MoreUnknownOrders || got.States["ok"]+got.States["attention"] != got.Restaurants || len(got.States) != 8 {
 		t.Errorf("got %+v", got)
 	}
 	got.Restaurants, got.UnknownOrders = 0, nil

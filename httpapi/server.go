@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -206,9 +207,13 @@ func (s *Server) newMenuHandlers() {
 		Directory: deps.Directory,
 		Runner:    deps.Runner,
 		Journal:   deps.Journal,
-		Audit:     s.auditLog,
-		Clock:     deps.Clock,
-		Log:       deps.Log,
+		Tokens: func(connection string) upstream.TokenStatus {
+			i := slices.IndexFunc(deps.Connections, func(c Connection) bool { return c.Name == connection })
+			return deps.Connections[i].TokenStatus()
+		},
+		Audit: s.auditLog,
+		Clock: deps.Clock,
+		Log:   deps.Log,
 	})
 }
 

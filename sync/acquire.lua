@@ -12,6 +12,7 @@
 -- ARGV[5] tick of the schedule in milliseconds since the epoch, 0 = none
 -- ARGV[6] channel for a notice of the run; "" = none
 -- ARGV[7] 1 = the run does not contact the ordering service, so no request joins it
+-- ARGV[8] how far ahead of Redis's clock a tick may be, in milliseconds
 --
 -- result {"busy", holder's run id}
 --        {"done"}                     another instance took the tick
@@ -25,7 +26,7 @@ if slot > 0 then
   local taken = tonumber(redis.call("HGET", KEYS[2], "slot") or "0")
   -- Ticks in the future by Redis's clock come from an instance with a wrong clock.
   -- They do not count as taken, and cannot be taken.
-  local due = tonumber(redis.call("TIME")[1]) * 1000 + 60000
+  local due = tonumber(redis.call("TIME")[1]) * 1000 + tonumber(ARGV[8])
   if taken >= slot and taken <= due then
     return {"done"}
   end

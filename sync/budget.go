@@ -107,7 +107,7 @@ func (p *pipelineRun) fetchWithin(ctx context.Context, seen upstream.Validator) 
 		if err != nil {
 			return upstream.Menu{}, nil, err
 		}
-		answer, err := p.target.source.MenuView(ctx, p.target.upstream, seen, held.body)
+		answer, err := p.readMenu(ctx, seen, held.body)
 		if err == nil {
 			if answer.NotModified {
 				held.release()

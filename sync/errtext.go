@@ -39,7 +39,7 @@ func (deadlineError) Is(target error) bool { return target == context.DeadlineEx
 func explain(err, cause error, took time.Duration, fallback string) string {
 	var text strings.Builder
 	text.WriteString(failure(err))
-	if errors.Is(err, errService) && !errors.Is(err, upstream.ErrBreakerOpen) {
+	if errors.Is(err, errService) && !errors.As(err, new(*waitingError)) {
 		fmt.Fprintf(&text, " (tried for %v)", took.Round(time.Millisecond))
 	}
 	var late deadlineError
@@ -88,10 +88,6 @@ func failure(err error) string {
 }
 
 func upstreamFailure(e *upstream.Error) string {
-	if errors.Is(e.Err, upstream.ErrBreakerOpen) {
-		return fmt.Sprintf("skipped: recent requests to the ordering service failed (circuit breaker open); next attempt in %s",
-			max(e.RetryAfter.Round(time.Second), time.Second))
-	}
 	if e.Status == 0 {
 		if e.Err == nil {
 			return "the ordering service did not respond"

@@ -3,6 +3,7 @@ package sync
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"larder/internal/menu"
@@ -62,6 +63,19 @@ func (r *Runner) Follow() *runlog.Follower { return r.runs.Follow() }
 
 // RefreshQueued keeps queued runs alive once.
 func (r *Runner) RefreshQueued(ctx context.Context) error { return r.flights.extendQueued(ctx, r) }
+
+// StartTrials queues the next trials of circuit breakers, and returns the restaurants that may be read in them.
+func (r *Runner) StartTrials(connection string) (chosen []menu.RestaurantID) {
+	NewScheduler(r).startTrials(r.clock())
+	b := r.breakers[connection]
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id := range b.trial {
+		chosen = append(chosen, id)
+	}
+	slices.Sort(chosen)
+	return chosen
+}
 
 // DefaultSchedule is defaultSchedule.
 const DefaultSchedule = defaultSchedule

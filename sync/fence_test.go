@@ -88,3 +88,24 @@ func TestAFastClockDoesNotStopOtherInstances(t *testing.T) {
 		}
 	})
 }
+
+// A tick that was taken before the clock of Redis and of larder was set back stops later ticks for at most one interval
+// (policy S11).
+func TestAStepBackDoesNotLeaveTicksTaken(t *testing.T) {
+	t.Parallel()
+	for schedule, taken := range map[string]bool{"@every 10s": false, "@every 2m": true} {
+		t.Run(schedule, func(t *testing.T) {
+			t.Parallel()
+			g := newFixture(t, redistest.Start(t).URL(), func(d *menusync.Deps) { d.Config.Schedule = schedule })
+			now := time.Now()
+			g.advance(now.Sub(g.clock()))
+			if _, err := g.OnceAt(t.Context(), bistro, now.Add(40*time.Second)); err != nil { // as taken before the step
+				t.Fatal(err)
+			}
+			run, err := g.OnceAt(t.Context(), bistro, now)
+			if got := run.Outcome == runlog.OutcomeSkipped; err != nil || got != taken {
+				t.Errorf("a tick 40 s before the last one taken: %s, %v; want it skipped: %v", run.Outcome, err, taken)
+			}
+		})
+	}
+}

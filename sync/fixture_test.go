@@ -83,6 +83,8 @@ func (s *service) MenuView(ctx context.Context, restaurant string, seen upstream
 	return upstream.Menu{Body: body, Validator: upstream.Validator{ETag: etag}}, nil
 }
 
+func (*service) AskTokenAgain() time.Duration { return 0 }
+
 func (s *service) RejectionReasons(context.Context) ([]upstream.Reason, error) {
 	s.mu.Lock()
 	s.reasonCalls++

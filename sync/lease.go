@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"larder/cache"
 	"larder/internal/redisdb"
 	"larder/sync/runlog"
 )
@@ -35,12 +36,16 @@ func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot t
 		return lease{}, err
 	}
 	var slotMS int64
+	ahead := cache.ClockSlack // a tick in Redis that is later comes from a wrong clock
 	if !slot.IsZero() {
 		slotMS = slot.UnixMilli()
+		if every := t.schedule.interval(slot); every > 0 {
+			ahead = min(ahead, every)
+		}
 	}
 	answer, err := acquireScript.Run(ctx, r.redis,
 		[]string{t.keys.Lease(t.ID), t.keys.Fence(t.ID), t.keys.Queue(t.ID), t.keys.Runs(t.ID)},
-		run.ID, record, run.Force, r.cfg.Lease.Milliseconds(), slotMS, r.runs.NoticeChannel(t.ID), run.Rollback != nil).Slice()
+		run.ID, record, run.Force, r.cfg.Lease.Milliseconds(), slotMS, r.runs.NoticeChannel(t.ID), run.Rollback != nil, ahead.Milliseconds()).Slice()
 	if err != nil {
 		return lease{}, redisdb.CallError(ctx, "sync: acquire the lease of "+string(t.ID), err)
 	}

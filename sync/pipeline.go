@@ -112,6 +112,7 @@ type pipelineRun struct {
 	// leasedAt is when the lease was taken, by Redis's clock.
 	leasedAt time.Time
 	batch    bool // part of a batch
+	reads    int  // of the menu view
 	began    time.Time
 	span     tracing.Span
 

@@ -250,15 +250,14 @@ func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
 		err  error
 		want []string // in the run's error
 	}{
-		"refused":      {nil, refused, []string{"restaurant " + string(bistro), "connection main", "503", "busy", "come back later", "q-1", "tried for"}},
-		"token":        {nil, token, []string{"401 Unauthorized to the token request", "invalid_client"}},
-		"unreachable":  {nil, &upstream.Error{Operation: upstream.OpMenu, Err: errors.New("connection refused")}, []string{"did not respond", "connection refused"}},
-		"silent":       {nil, &upstream.Error{Operation: upstream.OpMenu}, []string{"did not respond"}},
-		"breaker open": {nil, &upstream.Error{Operation: upstream.OpMenu, Err: upstream.ErrBreakerOpen, RetryAfter: 12 * time.Second}, []string{"skipped: recent requests to the ordering service failed", "circuit breaker open", "12s"}},
-		"truncated":    {view(10)[:200], nil, []string{"not valid JSON at line 1, column", "(200 bytes)"}},
-		"html":         {[]byte("<html>"), nil, []string{"not valid JSON at line 1, column 1"}},
-		"no menu":      {[]byte(`{"result":[]}`), nil, []string{"decode the menu view"}},
-		"endless":      {nil, errors.New(strings.Repeat("long ", 1000)), []string{"long"}},
+		"refused":     {nil, refused, []string{"restaurant " + string(bistro), "connection main", "503", "busy", "come back later", "q-1", "tried for"}},
+		"token":       {nil, token, []string{"401 Unauthorized to the token request", "invalid_client"}},
+		"unreachable": {nil, &upstream.Error{Operation: upstream.OpMenu, Err: errors.New("connection refused")}, []string{"did not respond", "connection refused"}},
+		"silent":      {nil, &upstream.Error{Operation: upstream.OpMenu}, []string{"did not respond"}},
+		"truncated":   {view(10)[:200], nil, []string{"not valid JSON at line 1, column", "(200 bytes)"}},
+		"html":        {[]byte("<html>"), nil, []string{"not valid JSON at line 1, column 1"}},
+		"no menu":     {[]byte(`{"result":[]}`), nil, []string{"decode the menu view"}},
+		"endless":     {nil, errors.New(strings.Repeat("long ", 1000)), []string{"long"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -60,7 +60,7 @@ func (r *Runner) fetchReasons(ctx context.Context, connection string) error {
 	defer cancel()
 	w := Work{Target: all[at], Trigger: runlog.TriggerManual, run: new(r.newRun(all[at], runlog.TriggerManual))}
 	run, err := r.onceWhenFree(ctx, ctx, w)
-	if err == nil && run.Outcome == runlog.OutcomeFailed {
+	if err == nil && (run.Outcome == runlog.OutcomeFailed || run.Outcome == runlog.OutcomeWaiting) {
 		return errService
 	}
 	return err
@@ -77,7 +77,11 @@ func (p *pipelineRun) refreshReasonsMeanwhile(ctx context.Context) (wait func())
 // syncReasons saves the rejection reasons that the service lists. If it does not respond, the saved ones stay.
 func (p *pipelineRun) syncReasons(ctx context.Context) error {
 	began := time.Now()
-	reasons, err := p.target.source.RejectionReasons(ctx)
+	err := p.runner.breakers[p.target.Connection].admit(p.target, false, p.runner.clock())
+	var reasons []upstream.Reason
+	if err == nil {
+		reasons, err = p.target.source.RejectionReasons(ctx)
+	}
 	p.run.Steps.Fetch = since(began)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errService,

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
-	stdsync "sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -32,6 +30,9 @@ func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
 	run.State, run.FinishedAt = runlog.StateFinished, r.clock().UTC()
 	if fault != nil {
 		run.Outcome, run.Error = runlog.OutcomeFailed, explain(fault, cause, time.Since(p.began), p.fallbackText())
+		if errors.As(fault, new(*waitingError)) {
+			run.Outcome, run.Version = runlog.OutcomeWaiting, p.current.Version
+		}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
@@ -44,8 +45,9 @@ func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
 	if err == nil && !written {
 		return nil // declared lost, and logged then
 	}
-	away := r.recordHealth(p.target, run, fault)
-	p.logRun(kindOf(fault), away || errors.Is(fault, redisdb.ErrUnavailable) || errors.Is(fault, context.Canceled))
+	service, ofService := errors.AsType[*upstream.Error](fault)
+	p.logRun(kindOf(fault), r.BreakerState(p.target.Connection) != "closed" || ofService && service.Operation == upstream.OpToken ||
+		errors.Is(fault, redisdb.ErrUnavailable) || errors.Is(fault, context.Canceled))
 	if !p.target.isReasons {
 		r.refreshes.finished(run, r.clock())
 		r.observer.RunFinished(*run)
@@ -89,7 +91,8 @@ func (p *pipelineRun) versionNote(cause error) (confirmedAt time.Time, outcome r
 	switch {
 	case p.target.isReasons, p.run.Rollback != nil, errors.Is(cause, errLeaseLost):
 		return time.Time{}, ""
-	case failed:
+	case failed, p.run.Outcome == runlog.OutcomeWaiting && p.current.LastOutcome != string(runlog.OutcomeFailed) &&
+		p.current.LastOutcome != string(runlog.OutcomeQuarantined): // which are still true
 		return time.Time{}, p.run.Outcome
 	case !p.confirmedAt.IsZero():
 		return p.confirmedAt, p.run.Outcome
@@ -160,6 +163,9 @@ func (p *pipelineRun) logRun(kind string, logged bool) {
 		} else {
 			entry.Warn(what + " not updated")
 		}
+	case runlog.OutcomeWaiting:
+		t.last.Store(before)
+		entry.Debug(what + " not asked for")
 	case runlog.OutcomeHeld:
 		if before == state {
 			entry.Debug(what + " still held back")
@@ -223,77 +229,4 @@ func (p *pipelineRun) endSpan() {
 		p.span.Fail(string(p.run.Outcome))
 	}
 	p.span.End()
-}
-
-// unreachableAfter is the number of consecutive failures, of any restaurants, after
-// which a connection's ordering service counts as unreachable. A connection with
-// fewer menus needs fewer. Earlier failures are logged for their restaurant.
-const unreachableAfter = 3
-
-// upstreamHealth records whether each connection's ordering service is reachable,
-// so that an unreachable one is logged once and not for every restaurant.
-type upstreamHealth struct {
-	mu stdsync.Mutex
-	of map[string]upstreamState
-}
-
-type upstreamState struct {
-	failures         int // in a row
-	unreachableSince time.Time
-}
-
-// recordHealth updates the state of the connection after a run, and logs a change. It reports whether
-// the run failed because the service is unreachable, which has been logged.
-func (r *Runner) recordHealth(t *Target, run *runlog.Run, fault error) (away bool) {
-	gone := isUnreachable(fault)
-	if !gone && (run.Steps.Fetch == 0 || errors.Is(fault, context.Canceled) || errors.Is(fault, upstream.ErrBusy)) {
-		return false // it shows nothing about the service
-	}
-	now := r.clock()
-	menus := r.set.Load().counts[t.Connection]
-	entry := r.log.WithFields(logrus.Fields{"connection": t.Connection, "restaurants": menus})
-	r.upstreams.mu.Lock()
-	defer r.upstreams.mu.Unlock()
-	state := r.upstreams.of[t.Connection]
-	since := state.unreachableSince
-	if !gone {
-		r.upstreams.of[t.Connection] = upstreamState{}
-		if !since.IsZero() {
-			entry.WithFields(logrus.Fields{"event": "upstream.recovered", "seconds": int(now.Sub(since).Seconds())}).
-				Info("the ordering service answers again")
-		}
-		return false
-	}
-	state.failures++
-	if since.IsZero() && state.failures >= min(unreachableAfter, menus+1) {
-		state.unreachableSince = now
-		msg := "the ordering service is unreachable; its restaurants keep their last good menus"
-		if refused, ok := errors.AsType[*upstream.Error](fault); ok && refused.Operation == upstream.OpToken &&
-			(refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden) {
-			msg = "the ordering service refuses larder's credentials (connections[].client_id, client_secret); the last menus are still served"
-		}
-		entry.WithFields(logrus.Fields{"event": "upstream.unreachable", "error": run.Error}).
-			Warn(msg)
-	}
-	r.upstreams.of[t.Connection] = state
-	return !state.unreachableSince.IsZero()
-}
-
-// isUnreachable reports whether a run failed because of the ordering service as a
-// whole, and not because of one restaurant.
-func isUnreachable(fault error) bool {
-	if !errors.Is(fault, errService) || errors.Is(fault, context.Canceled) {
-		return false
-	}
-	var service *upstream.Error
-	if !errors.As(fault, &service) || errors.Is(fault, upstream.ErrBusy) { // no slot: the service was not asked
-		return false
-	}
-	switch {
-	case service.Operation == upstream.OpToken, service.Status == 0, service.Status >= http.StatusInternalServerError:
-		return true
-	default:
-		return service.Status == http.StatusUnauthorized || service.Status == http.StatusForbidden ||
-			service.Status == http.StatusRequestTimeout || service.Status == http.StatusTooManyRequests
-	}
 }

@@ -48,10 +48,11 @@ var (
 
 // Source is the part of the ordering service's client that syncs need;
 // *upstream.Client implements it. restaurant "" requests the default menu. most
-// limits the body, in bytes. Both methods retry within ctx's deadline.
+// limits the body, in bytes. Both retry within ctx's deadline.
 type Source interface {
 	MenuView(ctx context.Context, restaurant string, seen upstream.Validator, most int64) (upstream.Menu, error)
 	RejectionReasons(ctx context.Context) ([]upstream.Reason, error)
+	AskTokenAgain() time.Duration
 }
 
 // Replica is the in-memory side of the cache; *replica.Replica implements it.
@@ -98,23 +99,23 @@ type Deps struct {
 // Runner executes single runs and keeps their records. It starts no goroutine; a
 // Scheduler calls it. All methods may be called from any goroutine.
 type Runner struct {
-	cfg       Config
-	server    *redisdb.DB
-	redis     redis.UniversalClient // without retries: scripts must not run twice
-	keys      cache.Keys            // of the configured sources, also if they change; a run has those of its Target
-	store     *cache.Store
-	recent    func(context.Context) map[menu.RestaurantID]bool
-	replica   Replica
-	observer  Observer
-	tracing   *tracing.Tracing
-	clock     func() time.Time
-	log       logrus.FieldLogger
-	queue     *queue
-	runs      *runlog.Log
-	health    *health
-	upstreams upstreamHealth
-	newBatch  sleep.Signal // set when a batch was started here
-	budget    *budget
+	cfg      Config
+	server   *redisdb.DB
+	redis    redis.UniversalClient // without retries: scripts must not run twice
+	keys     cache.Keys            // of the configured sources, also if they change; a run has those of its Target
+	store    *cache.Store
+	recent   func(context.Context) map[menu.RestaurantID]bool
+	replica  Replica
+	observer Observer
+	tracing  *tracing.Tracing
+	clock    func() time.Time
+	log      logrus.FieldLogger
+	queue    *queue
+	runs     *runlog.Log
+	health   *health
+	breakers map[string]*breaker // by connection
+	newBatch sleep.Signal        // set when a batch was started here
+	budget   *budget
 
 	refreshes    refreshes
 	reasonsAsked singleflight.Group
@@ -151,7 +152,7 @@ func NewRunner(d Deps) (*Runner, error) {
 		clock:     d.Clock,
 		log:       cmp.Or(d.Log, silentlog.New()),
 		queue:     newQueue(d.Config.Concurrency, d.Connections),
-		upstreams: upstreamHealth{of: map[string]upstreamState{}},
+		breakers:  make(map[string]*breaker, len(d.Connections)),
 		budget:    &budget{places: semaphore.NewWeighted(int64(d.Config.Memory)), size: int64(d.Config.Memory)},
 		newBatch:  sleep.NewSignal(),
 		replaced:  sleep.NewSignal(),
@@ -159,6 +160,9 @@ func NewRunner(d Deps) (*Runner, error) {
 		flights:   flights{runs: map[string]*flight{}, asked: map[menu.RestaurantID]string{}},
 	}
 	r.set.Store(set)
+	for _, c := range d.Connections {
+		r.breakers[c.Name] = &breaker{log: r.log.WithField("connection", c.Name), failed: map[menu.RestaurantID]bool{}}
+	}
 	if r.recent == nil {
 		r.recent = func(context.Context) map[menu.RestaurantID]bool { return nil }
 	}

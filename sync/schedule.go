@@ -9,6 +9,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 
+	"larder/cache"
 	"larder/internal/menu"
 )
 
@@ -18,6 +19,8 @@ const (
 	spreadStep = 100 * time.Millisecond
 	// cronSpread is the limit of the shift for schedules with cron fields: runs start within the configured minute.
 	cronSpread = time.Minute
+	// lateTick is how late a tick is that the clock has stepped over, or during which the process was suspended.
+	lateTick = 2 * time.Second
 )
 
 // Schedule has the times at which one restaurant is synced: a cron schedule, shifted by a hash of its id
@@ -128,8 +131,35 @@ func (s *Schedule) last(t time.Time) time.Time {
 	return time.Time{}
 }
 
-// missed reports whether at least n ticks have passed between since and now.
+// postponed returns when a tick that was due at the time due runs, if it was noticed too late. Many other ticks may have
+// been noticed with it, so they are spread over the interval of @every, or over one minute (policy S11). It returns the
+// zero time for a tick that is not late.
+func (s *Schedule) postponed(due, now time.Time) time.Time {
+	switch {
+	case now.Sub(due) < lateTick:
+		return time.Time{}
+	case s.every > 0:
+		return s.Next(now)
+	default:
+		return now.Add(s.shift)
+	}
+}
+
+// interval returns the time between the ticks around t, or 0 if there are not two.
+func (s *Schedule) interval(t time.Time) time.Duration {
+	next, last := s.Next(t), s.last(t)
+	if next.IsZero() || last.IsZero() {
+		return 0
+	}
+	return next.Sub(last)
+}
+
+// missed reports whether at least n ticks have passed between since and now. It is also true if since is so far in the
+// future that it is the time of a wrong clock.
 func (s *Schedule) missed(n int, since, now time.Time) bool {
+	if since.Sub(now) > cache.ClockSlack {
+		return true
+	}
 	for range n {
 		since = s.Next(since)
 		if since.IsZero() || since.After(now) {

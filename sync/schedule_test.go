@@ -102,6 +102,9 @@ func TestScheduleTicksAreConsistent(t *testing.T) {
 func TestScheduleMissed(t *testing.T) {
 	t.Parallel()
 	s := mustSchedule(t, "@every 2m", "", "r")
+	if now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC); s.Missed(3, now.Add(time.Minute), now) || !s.Missed(3, now.Add(61*time.Second), now) {
+		t.Error("a time in the future counts as missed only if it is more than a minute ahead: it is then from a wrong clock")
+	}
 	slot := s.Next(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	for _, c := range []struct {
 		after time.Duration

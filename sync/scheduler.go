@@ -46,13 +46,18 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// runCron calls tick at the times of all targets until ctx ends. A tick must not sort or search all targets.
+// maxCronWait limits the time until a step of the system clock is noticed.
+const maxCronWait = time.Second
+
+// runCron calls tick at the times of all targets until ctx ends. A tick must not sort or search all targets. After a step
+// of the system clock, a tick is at most one interval late (policy S11).
 func (s *Scheduler) runCron(ctx context.Context) {
-	due := s.ticksAfter(time.Now())
+	last := s.runner.clock().Round(0) // without the monotonic clock, which has no steps
+	due := s.ticksAfter(last)
 	for {
-		replaced, wait := false, time.Hour
+		replaced, wait := false, maxCronWait
 		if len(due) > 0 {
-			wait = time.Until(due[0].at)
+			wait = min(wait, due[0].at.Sub(last))
 		}
 		select {
 		case <-ctx.Done():
@@ -61,19 +66,26 @@ func (s *Scheduler) runCron(ctx context.Context) {
 			replaced = true
 		case <-time.After(wait):
 		}
-		now := time.Now()
+		now := s.runner.clock().Round(0)
+		s.startTrials(now)
 		for len(due) > 0 && !due[0].at.After(now) {
-			t := due[0].target
-			s.tick(t)
-			if due[0].at = t.schedule.Next(now); due[0].at.IsZero() {
+			first := &due[0]
+			if at := first.target.schedule.postponed(first.at, now); !at.IsZero() && !first.postponed {
+				first.at, first.postponed = at, true
+			} else {
+				s.tick(first.target)
+				first.at, first.postponed = first.target.schedule.Next(now), false
+			}
+			if first.at.IsZero() {
 				heap.Pop(&due)
 			} else {
 				heap.Fix(&due, 0)
 			}
 		}
-		if replaced { // after the old ticks, so that none is lost or repeated
+		if replaced || now.Before(last) { // after the old ticks, so that none is lost or repeated
 			due = s.ticksAfter(now)
 		}
+		last = now
 	}
 }
 
@@ -81,8 +93,9 @@ func (s *Scheduler) runCron(ctx context.Context) {
 type ticks []nextTick
 
 type nextTick struct {
-	at     time.Time
-	target *Target
+	at        time.Time
+	target    *Target
+	postponed bool // see Schedule.postponed
 }
 
 // ticksAfter returns the first tick of each current target after a time.
@@ -91,7 +104,7 @@ func (s *Scheduler) ticksAfter(from time.Time) ticks {
 	set := s.runner.set.Load()
 	for _, t := range slices.Concat(set.menus, set.reasons) {
 		if at := t.schedule.Next(from); !at.IsZero() {
-			due = append(due, nextTick{at, t})
+			due = append(due, nextTick{at: at, target: t})
 		}
 	}
 	heap.Init(&due)

@@ -37,6 +37,11 @@ type targetState struct {
 	last    atomic.Value // string: the outcome of the last run here, see logRun
 	// fetchAll is set after a change of the source: the next fetch is unconditional (policy O16).
 	fetchAll atomic.Bool
+
+	// The breaker of the connection guards these.
+	failures int       // of reads, in a row
+	failedAt time.Time // the last one
+	readAt   time.Time // the last read that succeeded
 }
 
 // targetSet holds every target; it never changes.

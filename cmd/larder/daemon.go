@@ -352,7 +352,8 @@ func rulesOf(cfg *configs.Config) []validate.Restaurant {
 
 func (d *daemon) connectionStates() []httpapi.Connection {
 	return cli.Mapped(d.clients, func(c *upstream.Client) httpapi.Connection {
-		of := metrics.Connection{Name: c.Name(), Breaker: c.BreakerState, Load: c.Load}
+		breaker := func() string { return d.runner.BreakerState(c.Name()) }
+		of := metrics.Connection{Name: c.Name(), Breaker: breaker, Load: c.Load, Token: c.TokenStatus}
 		return httpapi.Connection{Connection: of, FieldCase: c.Config().FieldCase}
 	})
 }

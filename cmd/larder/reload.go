@@ -83,6 +83,9 @@ func (r *reloader) reload() {
 	d.replica.Drop(done.Removed...)
 	d.replica.Refresh(d.directory.Menus()...)
 	d.reloaded.Set()
+	for i, client := range d.clients {
+		client.Reload(next.Connections[i].ClientSecret)
+	}
 	clients := d.server.SetClients(next.Auth.Clients)
 	r.running = next
 	r.log.WithFields(logrus.Fields{

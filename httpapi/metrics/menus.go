@@ -65,7 +65,7 @@ func (s Menus) ages() menuAges {
 		states: map[string]int{"fresh": 0, "stale": 0, "missing": 0},
 		outcomes: map[string]int{
 			string(runlog.OutcomeUpdated): 0, string(runlog.OutcomeUnchanged): 0, string(runlog.OutcomeQuarantined): 0,
-			string(runlog.OutcomeHeld): 0, string(runlog.OutcomeFailed): 0, "none": 0,
+			string(runlog.OutcomeHeld): 0, string(runlog.OutcomeFailed): 0, string(runlog.OutcomeWaiting): 0, "none": 0,
 		},
 		success: map[string]time.Time{},
 	}

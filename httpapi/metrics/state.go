@@ -151,8 +151,17 @@ type Listener struct {
 // Connection is a connection to an ordering service.
 type Connection struct {
 	Name    string
-	Breaker func() string        // state of the breaker for reads: closed, open or half-open; nil: no series
-	Load    func() upstream.Load // load of the connection; nil: no series
+	Breaker func() string               // state of the breaker for reads: closed, open or half-open; nil: no series
+	Load    func() upstream.Load        // load of the connection; nil: no series
+	Token   func() upstream.TokenStatus // state of the token; nil: none was needed
+}
+
+// TokenStatus returns the state of the connection's token.
+func (u Connection) TokenStatus() upstream.TokenStatus {
+	if u.Token == nil {
+		return upstream.TokenStatus{State: upstream.TokenNone, OK: true}
+	}
+	return u.Token()
 }
 
 // Collectors returns the collectors of all values.
@@ -196,6 +205,11 @@ func poolCollectors(p redisdb.Pool) []prometheus.Collector {
 	}
 }
 
+// tokenValues are the values of larder_upstream_token_state. Those above 1 are problems.
+var tokenValues = map[upstream.TokenState]int{ //nolint:gochecknoglobals // constant
+	upstream.TokenNone: 0, upstream.TokenValid: 1, upstream.TokenWaiting: 2, upstream.TokenRefused: 3, upstream.TokenFailing: 4,
+}
+
 // collectors returns the series of one connection: its circuit breaker and its load (policy O8a).
 func (u Connection) collectors() []prometheus.Collector {
 	var all []prometheus.Collector
@@ -209,6 +223,7 @@ func (u Connection) collectors() []prometheus.Collector {
 				func() float64 { return boolGauge(u.Breaker() == state) }))
 		}
 	}
+	all = append(all, gauge("larder_upstream_token_state", labels, func() int { return tokenValues[u.TokenStatus().State] }))
 	load := u.Load
 	if load == nil {
 		return all

@@ -14,6 +14,7 @@ import (
 	"larder/httpapi/visible"
 	"larder/internal/directory"
 	"larder/internal/menu"
+	"larder/internal/upstream"
 	"larder/ordering"
 	menusync "larder/sync"
 )
@@ -31,6 +32,7 @@ type Deps struct {
 	Directory *directory.Directory
 	Runner    *menusync.Runner
 	Journal   Lister
+	Tokens    func(connection string) upstream.TokenStatus
 	Audit     *audit.Log
 	Clock     func() time.Time
 	Log       logrus.FieldLogger

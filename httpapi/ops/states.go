@@ -11,6 +11,7 @@ import (
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/directory"
+	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/sync/runlog"
 )
@@ -23,16 +24,17 @@ const (
 	stateMissing     state = "missing"     // no menu
 	stateFailed      state = "failed"      // the last run failed
 	stateQuarantined state = "quarantined" // the guard rejected the last menu
+	stateWaiting     state = "waiting"     // a circuit breaker prevented the last run (policy S10)
 	stateStale       state = "stale"       // not confirmed for too long (policy S5)
 	stateHeld        state = "held"        // held by a rollback (policy S7a)
 	stateOK          state = "ok"
-	// stateAttention is a filter for any of the first four.
+	// stateAttention is a filter for any of the first five, except waiting.
 	stateAttention state = "attention"
 )
 
 // filters returns the values of ?state=.
 func filters() []state {
-	return []state{stateAttention, stateOK, stateMissing, stateFailed, stateQuarantined, stateStale, stateHeld}
+	return []state{stateAttention, stateOK, stateMissing, stateFailed, stateQuarantined, stateWaiting, stateStale, stateHeld}
 }
 
 // matches reports whether ?state= selects a restaurant with these states; "" selects all.
@@ -43,7 +45,7 @@ func matches(all []state, want state) bool {
 	case stateOK:
 		return len(all) == 0
 	case stateAttention:
-		return slices.ContainsFunc(all, func(one state) bool { return one != stateHeld })
+		return slices.ContainsFunc(all, func(one state) bool { return one != stateHeld && one != stateWaiting })
 	default:
 		return slices.Contains(all, want)
 	}
@@ -60,6 +62,8 @@ func (h *Handlers) statesOf(version cache.Version) []state {
 		all = append(all, stateFailed)
 	case runlog.OutcomeQuarantined:
 		all = append(all, stateQuarantined)
+	case runlog.OutcomeWaiting:
+		all = append(all, stateWaiting)
 	default:
 	}
 	if h.deps.Runner.Stale(version) {
@@ -97,6 +101,8 @@ type summaryView struct {
 	// others. Null if the journal cannot be read.
 	UnknownOrders *int `json:"unknownOrders"`
 	More          bool `json:"moreUnknownOrders"`
+	// Tokens has the connections whose token endpoint does not return a token (policy W2a).
+	Tokens map[string]upstream.TokenStatus `json:"tokens"`
 }
 
 // Summary answers GET /v1/ops/summary. The states are from memory. ?q= limits the count to matching restaurants.
@@ -107,7 +113,14 @@ func (h *Handlers) Summary(c *gin.Context) error {
 	}
 	who := auth.CallerOf(c)
 	view := h.stateSummary().count(who.Viewer(), directory.SearchWords(text))
-	query := ordering.Query{Connections: h.deps.Directory.Connections(who.Viewer()), State: ordering.StateUnknown, Limit: summarised}
+	connections := h.deps.Directory.Connections(who.Viewer())
+	view.Tokens = map[string]upstream.TokenStatus{}
+	for _, name := range connections {
+		if token := h.deps.Tokens(name); token.Msg != "" {
+			view.Tokens[name] = token
+		}
+	}
+	query := ordering.Query{Connections: connections, State: ordering.StateUnknown, Limit: summarised}
 	records, next, err := h.deps.Journal.List(c.Request.Context(), query)
 	if err != nil {
 		h.deps.Log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": respond.RequestID(c)}).

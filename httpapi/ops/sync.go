@@ -169,7 +169,7 @@ func (h *Handlers) Runs(c *gin.Context) error {
 	who := auth.CallerOf(c)
 	outcome, err := respond.OneOf(c, "outcome", []runlog.Outcome{
 		runlog.OutcomeUpdated, runlog.OutcomeUnchanged, runlog.OutcomeQuarantined,
-		runlog.OutcomeHeld, runlog.OutcomeFailed, runlog.OutcomeSkipped,
+		runlog.OutcomeHeld, runlog.OutcomeFailed, runlog.OutcomeWaiting, runlog.OutcomeSkipped,
 	})
 	if err != nil {
 		return err

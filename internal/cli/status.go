@@ -123,7 +123,7 @@ func parseReadiness(base string, body []byte) (*readinessReport, error) {
 
 // unhealthy is a problem with its restaurants. A hold counts, because an operator may have to release it.
 type unhealthy struct {
-	State string   `json:"state"` // failed, quarantined, stale, or held
+	State string   `json:"state"` // failed, quarantined, waiting, stale, or held
 	Count int      `json:"count"`
 	IDs   []string `json:"ids"` // the first few
 	Names []string `json:"-"`   // "name (id)" of the same restaurants
@@ -139,7 +139,7 @@ func restaurantProblems(ctx context.Context, daemon *client.Client) []unhealthy 
 	if err != nil {
 		return nil
 	}
-	kinds := []unhealthy{{State: "failed"}, {State: "quarantined"}, {State: "stale"}, {State: "held"}}
+	kinds := []unhealthy{{State: "failed"}, {State: "quarantined"}, {State: "waiting"}, {State: "stale"}, {State: "held"}}
 	for i := range all {
 		problems := all[i].problems()
 		if len(problems) > 1 && problems[1] == "stale" { // the first problem is the cause
@@ -227,7 +227,8 @@ func (r *Restaurant) problems() []string {
 	switch {
 	case r.Version == 0:
 		all = append(all, "no menu")
-	case r.LastOutcome == string(runlog.OutcomeFailed) || r.LastOutcome == string(runlog.OutcomeQuarantined):
+	case r.LastOutcome == string(runlog.OutcomeFailed), r.LastOutcome == string(runlog.OutcomeQuarantined),
+		r.LastOutcome == string(runlog.OutcomeWaiting):
 		all = append(all, r.LastOutcome)
 	}
 	if r.Stale && r.Version > 0 {

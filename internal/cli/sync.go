@@ -193,7 +193,7 @@ func summaryOf(total int, outcomes map[runlog.Outcome]int) string {
 	var parts []string
 	for _, outcome := range []runlog.Outcome{
 		runlog.OutcomeUpdated, runlog.OutcomeUnchanged, runlog.OutcomeHeld, runlog.OutcomeSkipped,
-		runlog.OutcomeFailed, runlog.OutcomeQuarantined,
+		runlog.OutcomeWaiting, runlog.OutcomeFailed, runlog.OutcomeQuarantined,
 	} {
 		if n := outcomes[outcome]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 	"github.com/sirupsen/logrus"
 
 	"larder/internal/keptconn"
@@ -35,8 +34,8 @@ type Client struct {
 	reads   http.RoundTripper // menu, reasons, token
 	writes  sender
 	orders  *url.URL // of the service's orders
+	secret  atomic.Pointer[string]
 	held    heldToken
-	breaker circuitbreaker.CircuitBreaker[*httpAnswer]
 	queue   *queue
 
 	jsonHeader atomic.Pointer[tokenHeader] // see headerOf
@@ -44,7 +43,8 @@ type Client struct {
 
 // Deps are the dependencies of a Client. All are optional.
 type Deps struct {
-	// Log receives the events upstream.retry, upstream.breaker, upstream.reuse and upstream.token. nil means no log.
+	// Log receives the events upstream.retry, upstream.reuse, upstream.token and
+	// upstream.token_refused. nil means no log.
 	Log     logrus.FieldLogger
 	Observe func(Exchange) // is called after every exchange, on the caller's goroutine
 	// Dial opens the TCP connections to the ordering service. The default is net.Dialer.DialContext.
@@ -81,7 +81,8 @@ func New(cfg Config, deps Deps) (*Client, error) {
 		queue:   newQueue(cfg),
 	}
 	c.orders = at(cfg.BaseURL, pathOrders)
-	c.writes, c.breaker = newWriteSender(cfg, deps.Dial, c.log), newBreaker(c.log)
+	c.secret.Store(&c.cfg.ClientSecret)
+	c.writes = newWriteSender(cfg, deps.Dial, c.log)
 	return c, nil
 }
 
@@ -95,7 +96,7 @@ func at(address, path string) *url.URL {
 // Name returns the name of the connection.
 func (c *Client) Name() string { return c.cfg.Name }
 
-// Config returns the configuration, in which missing values have their defaults.
+// Config returns the configuration, in which missing values have their defaults. The secret may have changed since.
 func (c *Client) Config() Config { return c.cfg }
 
 // Close closes idle connections. The client can still be used.

@@ -64,7 +64,7 @@ type Config struct {
 	// Rate is the maximum number of requests per second, including menus; 0 means no limit.
 	Rate float64 `yaml:"rate"`
 	// Concurrency is the maximum number of concurrent requests. If it is more than 1, reads leave
-	// one slot free for orders (policy O8a). 0 means defaultConcurrency.
+	// at least half of them to orders (policy O8c). 0 means defaultConcurrency.
 	Concurrency int      `yaml:"concurrency"`
 	Timeouts    Timeouts `yaml:"timeouts"`
 }

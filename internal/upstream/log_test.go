@@ -29,6 +29,7 @@ func TestLogNamesEveryEventAndTheConnection(t *testing.T) {
 		if _, err := client.RejectionReasons(t.Context()); err == nil {
 			t.Error("a read of a service that is down succeeded")
 		}
+		client.AskTokenAgain()
 	}
 	got := map[string]int{}
 	for _, entry := range hook.AllEntries() {
@@ -36,12 +37,12 @@ func TestLogNamesEveryEventAndTheConnection(t *testing.T) {
 		if !ok || entry.Data["connection"] != "main" {
 			t.Errorf("log entry %q with %v: event or connection is missing", entry.Message, entry.Data)
 		}
-		if loud := entry.Level <= logrus.InfoLevel; loud != (event == "upstream.breaker") {
+		if loud := entry.Level <= logrus.InfoLevel; loud != (event == "upstream.token_refused") {
 			t.Errorf("%s is logged at level %s: a change of state is logged, each attempt is not", event, entry.Level)
 		}
 		got[event]++
 	}
-	want := map[string]int{"upstream.token": 1, "upstream.retry": 15, "upstream.breaker": 1}
+	want := map[string]int{"upstream.token": 1, "upstream.retry": 15, "upstream.token_refused": 1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}

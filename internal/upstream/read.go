@@ -8,8 +8,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/failsafe-go/failsafe-go/circuitbreaker"
-	"github.com/sirupsen/logrus"
 	"golang.org/x/oauth2"
 )
 
@@ -85,20 +83,9 @@ func (c *Client) RejectionReasons(ctx context.Context) ([]Reason, error) {
 	return reasons, nil
 }
 
-// read makes a read with retries and the circuit breaker (policy S5).
+// read makes a read with retries (policy S5).
 func (c *Client) read(ctx context.Context, r *request, conditional bool) (*httpAnswer, error) {
-	if !c.breaker.TryAcquirePermit() {
-		return nil, &Error{Operation: r.op, Err: ErrBreakerOpen, RetryAfter: c.breaker.RemainingDelay()}
-	}
-	got, err := c.retry(ctx, time.Time{}, readPause, func(ctx context.Context) (*httpAnswer, error) { return c.readOnce(ctx, r, conditional) })
-	failed, _ := errors.AsType[*Error](err)
-	switch answered := err == nil || failed != nil && failed.Status != 0; {
-	case failed != nil && failed.fault, !answered && !c.breaker.IsClosed(): // a half-open breaker needs a result
-		c.breaker.RecordFailure()
-	case answered:
-		c.breaker.RecordSuccess()
-	}
-	return got, err
+	return c.retry(ctx, time.Time{}, readPause, func(ctx context.Context) (*httpAnswer, error) { return c.readOnce(ctx, r, conditional) })
 }
 
 // readOnce makes one attempt: slot, token, request, and a second request with a new token if the
@@ -136,39 +123,4 @@ func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*h
 			return nil, c.failure(r.op, got, nil, used)
 		}
 	}
-}
-
-// The thresholds and the delay of the circuit breaker.
-const (
-	breakerFailures = 5
-	breakerDelay    = 15 * time.Second
-)
-
-// newBreaker returns a connection's circuit breaker. It opens after 5 consecutive reads that failed, with all
-// their retries, through the service's fault. After about 15 s it lets one read through.
-func newBreaker(log logrus.FieldLogger) circuitbreaker.CircuitBreaker[*httpAnswer] {
-	return circuitbreaker.NewBuilder[*httpAnswer]().
-		WithFailureThreshold(breakerFailures).
-		WithSuccessThreshold(1).
-		WithDelay(breakerDelay).
-		WithJitterFactor(0.2).
-		OnStateChanged(func(event circuitbreaker.StateChangedEvent) {
-			entry := log.WithFields(logrus.Fields{
-				"event": "upstream.breaker", "from": event.OldState.String(), "to": event.NewState.String(),
-			})
-			switch {
-			case event.NewState == circuitbreaker.ClosedState:
-				entry.Info("circuit breaker closed: reads continue")
-			case event.OldState == circuitbreaker.ClosedState:
-				entry.Warn("circuit breaker opened: reads are skipped for about 15 s")
-			default: // single reads while it is open
-				entry.Debug("circuit breaker is testing the service with one read, or that read failed")
-			}
-		}).
-		Build()
-}
-
-// BreakerState returns the state of the circuit breaker: "closed", "open" or "half-open".
-func (c *Client) BreakerState() string {
-	return c.breaker.State().String()
 }

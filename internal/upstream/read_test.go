@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -255,110 +254,6 @@ func TestEachAttemptOfAReadHasItsLimit(t *testing.T) {
 			t.Errorf("MenuView() = %v after %s, want success after one limit of 30s", err, time.Since(begun))
 		}
 	})
-}
-
-func TestBreaker(t *testing.T) {
-	t.Parallel()
-	for name, down := range map[string]http.HandlerFunc{
-		"errors of a gateway": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
-		"incomplete bodies": func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Length", "99")
-			_, _ = io.WriteString(w, `{"result":`)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { breaks(t, down) })
-		})
-	}
-}
-
-// breaks tests the states of the circuit breaker when reads fail like this.
-func breaks(t *testing.T, fails http.HandlerFunc) {
-	t.Helper()
-	var down atomic.Bool
-	down.Store(true)
-	s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.Method == http.MethodPost:
-			w.WriteHeader(http.StatusCreated)
-			_, _ = io.WriteString(w, `{"result":{"orderID":"1"}}`)
-		case down.Load():
-			fails(w, r)
-		default:
-			_, _ = io.WriteString(w, `{"result":[]}`)
-		}
-	}}
-	client, _, stop := within(t, s)
-	defer stop()
-	if got := client.BreakerState(); got != "closed" {
-		t.Errorf("initial state = %q, want closed", got)
-	}
-	for range 5 {
-		if _, err := client.RejectionReasons(t.Context()); err == nil {
-			t.Error("a read of a service that is down succeeded")
-		}
-	}
-	if got := client.BreakerState(); got != "open" {
-		t.Errorf("state after 5 failed reads = %q, want open", got)
-	}
-	before := s.calls.Load()
-	_, err := client.RejectionReasons(t.Context())
-	if e := asError(t, err); !errors.Is(err, upstream.ErrBreakerOpen) || e.RetryAfter <= 0 || s.calls.Load() != before {
-		t.Errorf("read while open = %v, Retry-After %s, %d calls, want no call", err, e.RetryAfter, s.calls.Load()-before)
-	}
-	if _, err := client.CreateOrder(t.Context(), []byte("{}")); err != nil {
-		t.Errorf("an order while the breaker for reads is open: %v", err)
-	}
-	<-time.After(20 * time.Second) //testwaits:allow in the synctest bubble
-	down.Store(false)
-	if _, err := client.RejectionReasons(t.Context()); err != nil {
-		t.Errorf("a read after the service is back: %v", err)
-	}
-	if got := client.BreakerState(); got != "closed" {
-		t.Errorf("state after a good read = %q, want closed", got)
-	}
-}
-
-// A read that is cancelled between two attempts counts as a failure of the service. Its error
-// is the last response.
-func TestAReadCancelledInAPauseCountsAsFailed(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := &service{handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }}
-		client, _, stop := within(t, s)
-		defer stop()
-		for i := range 5 {
-			ctx, cancel := context.WithCancel(t.Context())
-			done := make(chan error, 1)
-			go func() {
-				_, err := client.RejectionReasons(ctx)
-				done <- err
-			}()
-			synctest.Wait() // the client pauses
-			cancel()
-			if e := asError(t, <-done); e.Status != http.StatusBadGateway {
-				t.Errorf("read %d ended with %v, want the last response", i+1, e)
-			}
-		}
-		if got := client.BreakerState(); got != "open" {
-			t.Errorf("state after 5 reads that failed = %q, want open", got)
-		}
-	})
-}
-
-func TestARefusedReadLeavesTheBreakerClosed(t *testing.T) {
-	t.Parallel()
-	s := &service{handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }}
-	client := start(t, s)
-	for range 10 {
-		if _, err := client.MenuView(t.Context(), "unknown", upstream.Validator{}, 0); err == nil {
-			t.Error("a menu that does not exist was read")
-		}
-	}
-	if got := client.BreakerState(); got != "closed" {
-		t.Errorf("state after 10 responses with 404 = %q, want closed", got)
-	}
 }
 
 func TestRejectionReasons(t *testing.T) {

@@ -4,15 +4,12 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/oauth2"
-	"golang.org/x/sync/singleflight"
 
 	"larder/internal/jsontext"
 )
@@ -23,94 +20,9 @@ const (
 	maxLifetime     = 365 * 24 * time.Hour
 )
 
-// pauseAfterFailure is the pause after a failed fetch while the old token is still valid.
-const pauseAfterFailure = 3 * time.Second
-
-// heldToken is the current token. In contrast to the reuse source of golang.org/x/oauth2, it holds no lock
-// during a fetch, each caller waits with its own context, and a rejected token can be dropped.
-type heldToken struct {
-	flight  singleflight.Group
-	mu      sync.Mutex
-	current *oauth2.Token
-	renewAt time.Time
-}
-
-// Token returns a valid token from memory or from the token endpoint. Concurrent callers share one
-// request; each waits until its own ctx ends. The error is an *Error.
-func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
-	if token := c.freshToken(); token != nil {
-		return token, nil
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, &Error{Operation: OpToken, Err: err, again: true}
-	}
-	// All waiting callers share the fetch, so the end of one caller must not stop it.
-	detached := context.WithoutCancel(ctx)
-	done := c.held.flight.DoChan("token", func() (any, error) {
-		if token := c.freshToken(); token != nil {
-			return token, nil
-		}
-		fetching, cancel := context.WithTimeout(detached, c.cfg.Timeouts.Token)
-		defer cancel()
-		return c.renewToken(fetching)
-	})
-	select {
-	case <-ctx.Done():
-		return nil, &Error{Operation: OpToken, Err: ctx.Err(), again: true}
-	case result := <-done:
-		if shared, ok := errors.AsType[*Error](result.Err); ok {
-			own := *shared // each caller may change RetryAfter
-			return nil, &own
-		}
-		token, _ := result.Val.(*oauth2.Token)
-		return token, result.Err
-	}
-}
-
-// freshToken returns the token in memory; nil if it has expired.
-func (c *Client) freshToken() *oauth2.Token {
-	c.held.mu.Lock()
-	defer c.held.mu.Unlock()
-	if c.held.current != nil && c.clock().Before(c.held.renewAt) {
-		return c.held.current
-	}
-	return nil
-}
-
-// renewToken fetches a token in the configured format. If that fails, it keeps a token that is valid.
-func (c *Client) renewToken(ctx context.Context) (*oauth2.Token, error) {
-	asked := c.clock()
-	token, err := c.requestToken(ctx, c.cfg.TokenRequest)
-	if err != nil {
-		c.log.WithError(err).WithField("event", "upstream.token").Debug("fetching a token failed")
-	}
-	held := &c.held
-	held.mu.Lock()
-	defer held.mu.Unlock()
-	if err != nil {
-		if now := c.clock(); held.current != nil && now.Before(held.current.Expiry) {
-			held.renewAt = now.Add(min(pauseAfterFailure, held.current.Expiry.Sub(now)))
-			return held.current, nil
-		}
-		return nil, err
-	}
-	held.current = token
-	held.renewAt = token.Expiry.Add(-min(30*time.Second, token.Expiry.Sub(asked)/5))
-	return token, nil
-}
-
-// dropToken drops a token that the service rejected, unless another caller has already renewed it.
-func (c *Client) dropToken(refused *oauth2.Token) {
-	c.held.mu.Lock()
-	defer c.held.mu.Unlock()
-	if c.held.current != nil && c.held.current.AccessToken == refused.AccessToken {
-		c.held.current = nil
-	}
-}
-
 // requestToken makes one token request in the given format (policies W1, W2).
 func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.Token, error) {
-	body, contentType := form.encode(c.cfg.ClientID, c.cfg.ClientSecret)
+	body, contentType := form.encode(c.cfg.ClientID, *c.secret.Load())
 	asked := c.clock()
 	got, err := c.send(ctx, c.reads.RoundTrip, &request{
 		op:     OpToken,
@@ -153,6 +65,7 @@ func (c *Client) tokenFailure(got *httpAnswer, reply tokenReply, cause error) *E
 	if got.status >= 200 && got.status <= 299 {
 		e.Body, e.Cut = nil, false
 	}
+	e.RetryAfter = min(e.RetryAfter, maxTokenWait)
 	return e
 }
 

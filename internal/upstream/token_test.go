@@ -261,6 +261,7 @@ func TestTokenIsRenewedEarly(t *testing.T) {
 				if _, err := client.Token(t.Context()); err != nil {
 					t.Fatal(err)
 				}
+				await(t, func() bool { return s.tokens.Load() >= step.want }) // a renewal is beside the call
 				if got := s.tokens.Load(); got != step.want {
 					t.Errorf("token requests at %s = %d, want %d", step.at, got, step.want)
 				}
@@ -315,7 +316,10 @@ func TestOldTokenIsUsedUntilItExpires(t *testing.T) {
 		}
 		client, _, stop := within(t, s)
 		defer stop()
-		get := func() (*oauth2.Token, error) { return client.Token(t.Context()) }
+		get := func() (*oauth2.Token, error) {
+			defer synctest.Wait() // the renewal is beside the call
+			return client.Token(t.Context())
+		}
 		if _, err := get(); err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,7 @@
 //
 // Its one invariant: every call that writes ends with an answer of the service, or with an *Error whose Effect is
 // certain (took effect, did not take effect) or unknown (policy O8). A call that may have taken effect is never
-// repeated here. Reads are retried until their context's deadline, and protected by a circuit breaker (policy S5).
+// repeated here. Reads are retried until their context's deadline (policy S5).
 //
 // sync uses it for reads, ordering for writes. It knows neither Redis nor HTTP serving nor schedules. It never forwards
 // a client's headers, above all not Idempotency-Key, which makes net/http send a POST twice if the connection breaks.
@@ -55,9 +55,8 @@ const (
 
 // Causes that an *Error may wrap.
 var (
-	ErrBreakerOpen = errors.New("circuit breaker is open") // the read was skipped because recent reads failed
-	ErrTooLarge    = errors.New("answer is too large")     // the answer exceeds its size limit (policy W15)
-	errOrderID     = errors.New("the order id is not valid in a URL path")
+	ErrTooLarge = errors.New("answer is too large") // the answer exceeds its size limit (policy W15)
+	errOrderID  = errors.New("the order id is not valid in a URL path")
 	// errResponse means that the answer does not match docs/ordering-service.md.
 	errResponse = errors.New("response does not match the ordering service's interface")
 )
@@ -90,7 +89,7 @@ type Error struct {
 
 	refused bool // the service certainly refused the call
 	again   bool // may be retried
-	fault   bool // a failure for the circuit breaker
+	fault   bool // see Fault
 }
 
 // Error returns the operation, the status, and the service's message or the cause. It contains no
@@ -117,3 +116,6 @@ func (e *Error) Unwrap() error { return e.Err }
 // Refused reports whether the service certainly refused the call (policy O8b). It returns false for a call that never
 // reached the service or that it did not process for now (401, 425, 429); their Effect is EffectNone too.
 func (e *Error) Refused() bool { return e.refused }
+
+// Fault reports whether the service itself failed: it did not answer, or with a 5xx, a 408 or an incomplete body.
+func (e *Error) Fault() bool { return e.fault }

@@ -197,9 +197,9 @@ func TestAWriteRespectsRetryAfterOfTheTokenEndpoint(t *testing.T) {
 	}}
 	_, err := start(t, s).CreateOrder(t.Context(), []byte("{}"))
 	e := asError(t, err)
-	if e.Operation != upstream.OpCreate || e.Effect != upstream.EffectNone || e.Refused() || e.RetryAfter != 10*time.Minute ||
+	if e.Operation != upstream.OpCreate || e.Effect != upstream.EffectNone || e.Refused() || e.RetryAfter != 5*time.Minute ||
 		s.tokens.Load() != 1 {
-		t.Errorf("CreateOrder() = %+v after %d token requests, want it not sent, Retry-After 10m, after one", e, s.tokens.Load())
+		t.Errorf("CreateOrder() = %+v after %d token requests, want it not sent, Retry-After 5m, after one", e, s.tokens.Load())
 	}
 }
 

@@ -39,6 +39,7 @@ const (
 	OutcomeQuarantined Outcome = "quarantined" // refused by the guard (policy S4)
 	OutcomeHeld        Outcome = "held"        // not published because of a rollback's hold (policy S7a)
 	OutcomeFailed      Outcome = "failed"      // the last good menu is still served (policy S5)
+	OutcomeWaiting     Outcome = "waiting"     // a circuit breaker was open, so the service was not asked (policy S10)
 	OutcomeSkipped     Outcome = "skipped"     // another run did it or is in progress; not recorded
 )
 

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 03738c482fcaabbe61eb1500938864cfaca4412c0c45da748c442a4d13299ba5
-// what follows: f7fa4635fe9adcbcc70b9b4d233a933b688a4aca58bef429eed1e9a97b27c049
+// openapi.yaml: f9fdcb32db93412e603d349f5752f8dcda37949e6ab993aa2f4b9fa9e704dc43
+// what follows: 8616da206c8483effaa7173f329b355aa706ec7e2cf2791e8af2dbdccda63326
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1513,10 +1513,10 @@ export interface components {
         /** @description Null if the ordering service sent no valid price. The product or option is then not orderable. */
         MenuPrice: components["schemas"]["Money"] | null;
         /**
-         * @description `missing`: there is no menu. `failed`, `quarantined`: the outcome of the last run. `stale`: not confirmed for too long. `held`: a rollback holds the menu.
+         * @description `missing`: there is no menu. `failed`, `quarantined`, `waiting`: the outcome of the last run. `stale`: not confirmed for too long. `held`: a rollback holds the menu.
          * @enum {string}
          */
-        MenuState: "missing" | "failed" | "quarantined" | "stale" | "held";
+        MenuState: "missing" | "failed" | "quarantined" | "waiting" | "stale" | "held";
         /** @description The last menu view of the ordering service with all fields, including those that larder does not know. */
         MenuView: {
             result: {
@@ -1865,7 +1865,11 @@ export interface components {
             parts?: {
                 catalogues: components["schemas"]["Part"];
                 connections: {
-                    [key: string]: components["schemas"]["Part"];
+                    [key: string]: {
+                        msg: string;
+                        ok: boolean;
+                        token: components["schemas"]["TokenState"];
+                    };
                 };
                 journal: components["schemas"]["Part"];
                 redis: components["schemas"]["Part"];
@@ -1964,7 +1968,7 @@ export interface components {
              * @description The outcome of the last run.
              * @enum {string|null}
              */
-            lastOutcome: "updated" | "unchanged" | "quarantined" | "held" | "failed" | "skipped" | null;
+            lastOutcome: "updated" | "unchanged" | "quarantined" | "held" | "failed" | "waiting" | "skipped" | null;
             /** @description The configured name, or the name of the menu view. */
             name: string;
             /** @description Not confirmed for more than `sync.stale_after` intervals of the schedule. */
@@ -2062,10 +2066,10 @@ export interface components {
             result: components["schemas"]["Run"][];
         };
         /**
-         * @description `updated`: a new version was published. `unchanged`: the served menu was confirmed. `quarantined`: the guard rejected a menu that is empty or lost too many dishes. `held`: a rollback holds the menu. `failed`: the last good menu is still served. `skipped`: another run did the work or is doing it.
+         * @description `updated`: a new version was published. `unchanged`: the served menu was confirmed. `quarantined`: the guard rejected a menu that is empty or lost too many dishes. `held`: a rollback holds the menu. `failed`: the last good menu is still served. `waiting`: because of a circuit breaker, the ordering service was not asked; the last good menu is still served. `skipped`: another run did the work or is doing it.
          * @enum {string}
          */
-        RunOutcome: "updated" | "unchanged" | "quarantined" | "held" | "failed" | "skipped";
+        RunOutcome: "updated" | "unchanged" | "quarantined" | "held" | "failed" | "waiting" | "skipped";
         Scheme: {
             groups: components["schemas"]["SchemeGroup"][];
             id: string;
@@ -2115,9 +2119,18 @@ export interface components {
                 /** @description There are more than the counted ones. */
                 moreUnknownOrders: boolean;
                 restaurants: number;
-                /** @description The number of restaurants by state. `attention` counts those in any of the first four states, `ok` those in none. */
+                /** @description The number of restaurants by state. `attention` counts those that are `missing`, `failed`, `quarantined` or `stale`, `ok` those in no state. */
                 states: {
                     [key: string]: number;
+                };
+                /** @description By connection, those whose token endpoint returned no token to the last request. */
+                tokens: {
+                    [key: string]: {
+                        msg: string;
+                        /** @description The old token is still valid. */
+                        ok: boolean;
+                        state: components["schemas"]["TokenState"];
+                    };
                 };
                 /** @description Orders that need resolving; null if the journal cannot be read. */
                 unknownOrders: number | null;
@@ -2154,6 +2167,11 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /**
+         * @description The token of a connection. `none`: none was needed, or the last one has expired. `waiting`: the token endpoint said when to ask again. `refused`: it refused the last request. `failing`: it did not answer, or with an error of its own. In the last three states, the old token may still be valid.
+         * @enum {string}
+         */
+        TokenState: "none" | "valid" | "waiting" | "refused" | "failing";
         /** @description What a person needs to find out about an unknown outcome; null for other orders. */
         UnknownOutcome: {
             /** @description Its code. */
@@ -3809,7 +3827,7 @@ export interface operations {
                 /** @description Words in the id or the name. */
                 q?: string;
                 /** @description Only this state; `attention` is any of `missing`, `failed`, `quarantined` and `stale`. */
-                state?: "attention" | "missing" | "failed" | "quarantined" | "stale" | "held" | "ok";
+                state?: "attention" | "missing" | "failed" | "quarantined" | "waiting" | "stale" | "held" | "ok";
             };
             header?: never;
             path?: never;

@@ -62,7 +62,7 @@ export function badge(word: string, kind: 'good' | 'warn' | 'bad' | 'plain' = 'p
 const kinds: Record<string, 'good' | 'warn' | 'bad' | 'plain'> = {
   updated: 'good', unchanged: 'good', done: 'good', placed: 'good', closed: 'good',
   quarantined: 'bad', failed: 'bad', missing: 'bad', unknown: 'bad', 'needs resolving': 'bad', refused: 'bad',
-  stale: 'warn', held: 'warn', not_sent: 'warn', rejected: 'warn', placing: 'warn', open: 'warn', running: 'plain', queued: 'plain',
+  stale: 'warn', held: 'warn', waiting: 'warn', not_sent: 'warn', rejected: 'warn', placing: 'warn', open: 'warn', running: 'plain', queued: 'plain',
 };
 
 export function outcome(word: string | null): Child {

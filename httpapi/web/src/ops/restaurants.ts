@@ -16,7 +16,7 @@ const again = 30_000; // between two reloads without events
 
 const filters: [string, string][] = [
   ['', 'All'], ['attention', 'Need attention'], ['missing', 'Missing'], ['failed', 'Failed'],
-  ['quarantined', 'Quarantined'], ['stale', 'Stale'], ['held', 'Held'], ['ok', 'Healthy'],
+  ['quarantined', 'Quarantined'], ['waiting', 'Waiting'], ['stale', 'Stale'], ['held', 'Held'], ['ok', 'Healthy'],
 ];
 
 export const restaurants: View = async (root, { params, signal, go }) => {
@@ -25,6 +25,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
   let page: Page<Restaurant> = { result: [], next: null };
   const running = new Map<string, Run>();
 
+  const tokens = h('div', { role: 'status' });
   const chips = h('nav', { class: 'chips', 'aria-label': 'By state' });
   const list = h('div', { class: 'list' });
   const where = h('p', { class: 'where', role: 'status' });
@@ -38,7 +39,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
         role: 'search', class: 'search',
         onsubmit: (event: Event) => { event.preventDefault(); go('/restaurants' + query({ state, q: search.value.trim() })); },
       }, h('label', {}, 'Name or id', search), h('button', { type: 'submit' }, 'Search'))),
-    chips, list, h('div', { class: 'pager' }, previous, where, next));
+    tokens, chips, list, h('div', { class: 'pager' }, previous, where, next));
 
   const load = async () => {
     page = await ask<Page<Restaurant>>('/v1/ops/restaurants' + query({ state, q, limit: pageSize, cursor: cursors.at(-1) }), { signal });
@@ -46,6 +47,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
   };
   const count_ = async () => {
     const sums = await result<Summary>('/v1/ops/summary' + query({ q }), { signal });
+    put(tokens, Object.entries(sums.tokens).map(([name, token]) => h('p', { class: 'note' }, `Connection ${name}: ${token.msg}.`)));
     put(chips, filters.map(([name, words]) => link('/restaurants' + query({ state: name, q }),
       { class: 'chip', ...(name === state ? { 'aria-current': 'true' } : {}) },
       words, ' ', h('b', {}, number(name === '' ? sums.restaurants : sums.states[name] ?? 0)))));
@@ -113,7 +115,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
 /** Returns the badges of a restaurant's states. */
 export function states(one: Restaurant): HTMLElement[] {
   if (one.states.length === 0) return [badge('healthy', 'good')];
-  return one.states.map((state) => badge(state, state === 'stale' || state === 'held' ? 'warn' : 'bad'));
+  return one.states.map((state) => badge(state, state === 'stale' || state === 'held' || state === 'waiting' ? 'warn' : 'bad'));
 }
 
 /** Shows the age of the menu, compared with its schedule. */

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"larder/internal/testkit/clitest"
+	"larder/internal/testkit/metrics"
+)
+
+// troubled is an ordering service over HTTP. Tests change the secret that it accepts, and make its menus fail.
+type troubled struct {
+	mu     sync.Mutex
+	good   string   // the secret, and so the token, that it accepts
+	asked  []string // the secrets of the token requests
+	broken bool     // menus get 500
+}
+
+func (s *troubled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case r.URL.Path == "/connect/token":
+		secret := r.FormValue("client_secret")
+		s.asked = append(s.asked, secret)
+		if secret != s.good {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = fmt.Fprintf(w, `{"access_token":%q,"expires_in":3600}`, s.good)
+	case r.Header.Get("Authorization") != "Bearer "+s.good:
+		w.WriteHeader(http.StatusUnauthorized)
+	case r.Method == http.MethodPost:
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"result":{"orderID":"7"}}`)
+	case strings.HasSuffix(r.URL.Path, "/rejectionReasons"):
+		_, _ = io.WriteString(w, `{"result":[]}`)
+	case s.broken:
+		w.WriteHeader(http.StatusInternalServerError)
+	default:
+		_, _ = io.WriteString(w, `{"result":{"name":"M","categories":[{"id":"c","name":"C"}],"products":[{"id":"a","externalId":"xa","categoryId":"c","name":"A","price":10}]}}`)
+	}
+}
+
+// set changes the service, and returns the number of token requests until now.
+func (s *troubled) set(change func()) (asked int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+	return len(s.asked)
+}
+
+// start starts a real larder with restaurants r1, r2, … of the service. Its secret is in the returned file.
+func (s *troubled) start(t *testing.T, restaurants int) (p *process, base, secret string) {
+	t.Helper()
+	service := httptest.NewServer(s)
+	t.Cleanup(service.Close)
+	secret = clitest.WriteFile(t, "secret", s.good)
+	var text strings.Builder
+	fmt.Fprintf(&text, `http: {listen: "127.0.0.1:0", metrics: open}
+redis: {url: embedded}
+ordering: {allow_non_durable: true}
+connections:
+  - {name: main, base_url: %q, auth_url: %q, client_id: demo, client_secret_file: %q, default_menu: false}
+sync: {schedule: "@every 1s"}
+auth:
+  clients:
+    - {id: storefront, secret: storefront-secret, scopes: [menu, orders]}
+    - {id: ops, secret: ops-secret, scopes: [menu, orders, ops]}
+restaurants:
+`, service.URL, service.URL, filepath.Base(secret))
+	for i := range restaurants {
+		fmt.Fprintf(&text, "  - {id: r%d, connection: main}\n", i+1)
+	}
+	config := filepath.Join(filepath.Dir(secret), "larder.yaml")
+	if err := os.WriteFile(config, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p = startProcess(t, []string{"LARDER_LOG_FORMAT=json"}, "serve", "--config", config)
+	base = p.url(t)
+	waitReady(t, base)
+	return p, base, secret
+}
+
+func sampleOf(t *testing.T, base string) metrics.Sample {
+	t.Helper()
+	_, text := clitest.Fetch(t, base+"/metrics")
+	return metrics.Parse(text)
+}
+
+// fetchAs returns the status, the header and the body of a response to a client.
+func fetchAs(t *testing.T, as http.Header, method, url, body string) (*http.Response, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header = as.Clone()
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Idempotency-Key", t.Name()+body)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response, string(text)
+}
+
+// A refusal of the token endpoint shows in the log, /readyz?verbose, the summary of the console and a metric. Orders get 503
+// with Retry-After. A changed secret with SIGHUP, SIGHUP alone, and an operator's sync ask at once (policy W2a).
+func TestRefusedCredentials_W2a(t *testing.T) {
+	t.Parallel()
+	s := &troubled{good: "secret-number-1"}
+	p, base, secret := s.start(t, 2)
+	ops, shop := bearer(t, base, "ops", "ops-secret"), bearer(t, base, "storefront", "storefront-secret")
+	state := func(want float64) {
+		t.Helper()
+		clitest.Eventually(t, fmt.Sprintf("the state of the token is %v", want), func() bool {
+			return sampleOf(t, base).Sum("larder_upstream_token_state", `connection="main"`) == want
+		})
+	}
+	state(1)
+	if _, body := clitest.Fetch(t, base+"/readyz?verbose"); !strings.Contains(body, `"token":"valid"`) {
+		t.Errorf("readiness %s, want a valid token", body)
+	}
+
+	s.set(func() { s.good = "secret-number-2" })
+	p.log.Find(t, `"event":"upstream.token_refused"`)
+	state(3)
+	const msg = "the token endpoint refused larder's request (status 401)"
+	if _, body := clitest.Fetch(t, base+"/readyz?verbose"); !strings.Contains(body, `"status":"degraded"`) ||
+		!strings.Contains(body, `"token":"refused"`) || !strings.Contains(body, msg) {
+		t.Errorf("readiness %s, want the refusal", body)
+	}
+	if _, body := fetchAs(t, ops, http.MethodGet, base+"/v1/ops/summary", ""); !strings.Contains(body, `"tokens":{"main":{"state":"refused","ok":false,"msg":"`+msg) {
+		t.Errorf("summary %s, want the refusal", body)
+	}
+	order := `{"expeditionType":"pickup","soonest":true,"paymentTypeID":"card","dishList":[{"ID":"a","quantity":1}]}`
+	if response, body := fetchAs(t, shop, http.MethodPost, base+"/v1/restaurants/r1/orders", order); response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" {
+		t.Errorf("an order: %d %s, Retry-After %q; want 503", response.StatusCode, body, response.Header.Get("Retry-After"))
+	}
+
+	longPause := func(of string) {
+		t.Helper()
+		clitest.Eventually(t, "five refusals: the pause is 16 s", func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return len(s.asked) >= 5 && s.asked[len(s.asked)-5] == of && s.asked[len(s.asked)-1] == of
+		})
+	}
+	longPause("secret-number-1")
+	if err := os.WriteFile(secret, []byte("secret-number-2"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(t, syscall.SIGHUP)
+	state(1)
+	if strings.Contains(p.log.String(), "config.restart_needed") {
+		t.Error("a changed client_secret needs a restart")
+	}
+
+	s.set(func() { s.good = "secret-number-3" })
+	longPause("secret-number-2")
+	s.set(func() { s.good = "secret-number-2" })
+	if run := larder(t, clitest.AsOps(base, "sync", "r1")...); run.Status != 0 || !strings.Contains(run.Out, "unchanged") {
+		t.Errorf("an operator's sync after the service accepts the secret again: %d %s%s", run.Status, run.Out, run.Err)
+	}
+	state(1)
+}
+
+// While the menus of all restaurants fail, runs that do not ask the service are waiting, not failed, in the API, the
+// metrics and the command line. Afterwards the breaker closes by itself (policy S10).
+func TestWaitingRuns_S10(t *testing.T) {
+	t.Parallel()
+	s := &troubled{good: "secret-number-1"}
+	_, base, _ := s.start(t, 40)
+	ops := bearer(t, base, "ops", "ops-secret")
+	last := func(outcome string) float64 {
+		return sampleOf(t, base).Sum("larder_restaurants_by_last_outcome", `outcome="`+outcome+`"`)
+	}
+	clitest.Eventually(t, "every menu is confirmed", func() bool { return last("unchanged") == 40 })
+	s.set(func() { s.broken = true })
+	clitest.Eventually(t, "the breaker is open, and runs wait", func() bool {
+		return sampleOf(t, base).Sum("larder_upstream_breaker", `state="closed"`) == 0 && last("waiting") > 0 && last("failed") > 0
+	})
+	if _, body := fetchAs(t, ops, http.MethodGet, base+"/v1/ops/runs?outcome=waiting", ""); !strings.Contains(body, `"outcome":"waiting"`) || !strings.Contains(body, "circuit breaker open") {
+		t.Errorf("runs: %s, want waiting ones with the reason", body)
+	}
+	if _, body := fetchAs(t, ops, http.MethodGet, base+"/v1/ops/restaurants?state=waiting", ""); !strings.Contains(body, `"lastOutcome":"waiting","states":["waiting"`) {
+		t.Errorf("restaurants: %s, want waiting ones", body)
+	}
+	if got := larder(t, clitest.AsOps(base, "status")...); !strings.Contains(got.Out, " waiting (") {
+		t.Errorf("status: %s%s, want the waiting restaurants", got.Out, got.Err)
+	}
+	got := larder(t, clitest.AsOps(base, "sync", "--all")...)
+	if !strings.Contains(got.Out, " waiting") {
+		t.Errorf("sync --all: %s%s, want waiting runs", got.Out, got.Err)
+	}
+	s.set(func() { s.broken = false })
+	clitest.Eventually(t, "the breaker is closed", func() bool {
+		return sampleOf(t, base).Sum("larder_upstream_breaker", `state="closed"`) == 1 && last("unchanged") == 40
+	})
+}
