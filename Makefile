@@ -263,8 +263,8 @@ chaos: test-needs ## Stop larder, Redis and the ordering service while orders ar
 	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -timeout 30m -v -run '^TestChaos$$' ./internal/testkit/chaos -args -chaos.for $(CHAOS_FOR) -chaos.seed $(CHAOS_SEED) -chaos.dir $(CURDIR)/.cache/chaos
 
 .PHONY: overload
-overload: test-needs ## Send one and three instances 1.5 to 20 times the orders that the ordering service can execute, for OVERLOAD_FOR (60s) each, and print the outcomes
-	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -timeout 30m -v -run '^TestOverloadMatrix$$' ./cmd/larder -args -overload $(OVERLOAD_FOR)
+overload: test-needs ## Send one and three instances 1.5 to 20 times the orders that the ordering service can execute, for OVERLOAD_FOR (60s) each, then orders beside slow menu reads, and print the outcomes
+	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -timeout 30m -v -run '^TestOverload(Matrix|Reads|ShowsStops)$$' ./cmd/larder -args -overload $(OVERLOAD_FOR)
 
 .PHONY: twice
 twice: ## Send orders and payments to an ordering service that sends each response twice, with and without reuse of connections, and print how many get the response to another call

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -40,7 +41,8 @@ type overloadCase struct {
 	limit      time.Duration // timeouts.write
 	from, last time.Duration
 	modestRate float64
-	reads      bool // menus are read before and during the load
+	reads      bool   // menus are read before and during the load
+	schedule   string // of syncs; "" for the default
 }
 
 func (c overloadCase) name() string {
@@ -218,9 +220,10 @@ auth:
   clients:
     - {id: flooding, secret: flooding-secret, scopes: [menu, orders]}
     - {id: modest, secret: modest-secret-1, scopes: [menu, orders]}
+sync: {schedule: %q}
 restaurants:
   - {id: %s}
-`, redis.Addr(), o.service.URL, o.service.URL, c.limit, sandbox.BistroID))
+`, redis.Addr(), o.service.URL, o.service.URL, c.limit, cmp.Or(c.schedule, "@every 2m"), sandbox.BistroID))
 	for range c.instances {
 		p := startProcess(t, []string{"LARDER_LOG_FORMAT=json"}, "serve", "--config", config)
 		base := p.url(t)
@@ -231,10 +234,10 @@ restaurants:
 	return o
 }
 
-// bearer returns the headers for the requests of a client.
+// bearer returns the headers for the requests of a client, with all its scopes.
 func bearer(t *testing.T, base, id, secret string) http.Header {
 	t.Helper()
-	form := "client_ID=" + id + "&client_secret=" + secret + "&grant_type=client_credentials&scopes=orders"
+	form := "client_ID=" + id + "&client_secret=" + secret + "&grant_type=client_credentials"
 	response, err := http.Post(base+"/connect/token", "application/x-www-form-urlencoded", strings.NewReader(form)) //nolint:noctx // the client is the test
 	if err != nil {
 		t.Fatal(err)
