@@ -40,8 +40,8 @@ func (e *waitingError) Error() string {
 	return fmt.Sprintf("waiting: %s; next attempt in %s", e.why, max(e.pause.Round(time.Second), time.Second))
 }
 
-// opensBreaker reports whether failed reads open the breaker of a connection; menus is the number of its menus. failed has the menus that
-// failed since the last success; the value reports whether the menu's last run had succeeded.
+// opensBreaker reports whether failed reads open the breaker of a connection; menus is the number of its menus. failed has
+// the menus that failed since the last success; the value reports whether the menu's last run had succeeded.
 func opensBreaker(failed map[menu.RestaurantID]bool, menus int) bool {
 	succeeded := 0
 	for _, had := range failed {
