@@ -41,7 +41,7 @@ func TestUpstreamBusy(t *testing.T) {
 		"compat complete": func() reply { return w.put(compat+"/complete", "", shop...) },
 		"compat reject":   func() reply { return w.put(compat+"/reject", reject, shop...) },
 		"guest": func() reply {
-			return w.post(ordersPath, order(), append(key("0123456789abcdefghijkl"), "Origin", page)...)
+			return w.post(ordersPath, guestOrder(), append(key("0123456789abcdefghijkl"), "Origin", page)...)
 		},
 	} {
 		got := send()

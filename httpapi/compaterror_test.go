@@ -196,7 +196,7 @@ func TestCompatPanic(t *testing.T) {
 func TestCompatValidation(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)
-	body := strings.Replace(with(`"persons": true`), `"ID": "x1"`, `"ID": "x9"`, 1)
+	body := strings.NewReplacer(`"persons": 2`, `"persons": true`, `"ID": "x1"`, `"ID": "x9"`).Replace(posOrder())
 	english := "This must be a value of type integer, not boolean; " +
 		"Sauce: choose 1 more (1 to 2; 0 chosen); The menu has no ingredient x9"
 	russian := "Здесь нужно другое значение: целое число, а не логическое значение; " +

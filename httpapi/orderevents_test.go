@@ -44,7 +44,7 @@ func TestAGuestFollowsAnOrder(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t, guestsOf)
 	k.main.fault(http.MethodPost, `"do":"execute_then_reset"`)
-	ref := k.post(ordersPath, order(), guestWith(ownKey)...).refused(t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref
+	ref := k.post(ordersPath, guestOrder(), guestWith(ownKey)...).refused(t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref
 	first, second := k.followOrder(guestWith(ownKey)...), k.followOrder(guestWith(ownKey)...)
 	for name, want := range map[string]string{
 		"Content-Type": "text/event-stream", "Cache-Control": "no-store", "Access-Control-Allow-Origin": guestPage,
@@ -82,7 +82,7 @@ func TestAStreamEndsWithARefusedOrder(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t, guestsOf)
 	k.main.fault(http.MethodPost, `"do":"reset_before"`)
-	ref := k.post(ordersPath, order(), guestWith(ownKey)...).refused(t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref
+	ref := k.post(ordersPath, guestOrder(), guestWith(ownKey)...).refused(t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref
 	f := k.followOrder(guestWith(ownKey)...)
 	f.says(`{"state":"unknown","total":210.4,"orderID":null,"paid":false}`)
 	k.post("/v1/ops/orders/"+ref+"/resolve", `{"operation":"create","outcome":"not_done"}`, k.ops...).is(t, http.StatusOK)
@@ -95,7 +95,7 @@ func TestAForeignKeySeesNoOrder(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t, guestsOf)
 	const path, shopKey = "/v1/orders/events", "the-shops-own-key-0123456789"
-	k.post(ordersPath, order(), guestWith(ownKey)...).is(t, http.StatusCreated)
+	k.post(ordersPath, guestOrder(), guestWith(ownKey)...).is(t, http.StatusCreated)
 	p := k.place(shopKey)
 	k.get(path, guestWith("abcdefghijklmnopqrstuv")...).refused(t, http.StatusNotFound, "order_not_found")
 	k.get(path, guestWith(shopKey)...).refused(t, http.StatusNotFound, "order_not_found")
@@ -116,7 +116,7 @@ func TestAForeignKeySeesNoOrder(t *testing.T) {
 func TestOrderStreamsAreLimited(t *testing.T) { // policy H1
 	t.Parallel()
 	k := newOrderFixture(t, guestsOf, withEvents(func(c *events.Config) { c.PerAddress, c.Total = 2, 4 }))
-	k.post(ordersPath, order(), guestWith(ownKey)...).is(t, http.StatusCreated)
+	k.post(ordersPath, guestOrder(), guestWith(ownKey)...).is(t, http.StatusCreated)
 	for range 2 {
 		k.follow(bistro).next()
 		k.followOrder(guestWith(ownKey)...).next()

@@ -79,7 +79,7 @@ func TestGuestOrdersAreChargedByCost(t *testing.T) {
 	})
 	large := strings.Replace(order(), "{", `{"comment": 7, "unknown": "`+strings.Repeat("x", 20<<10)+`", `, 1)
 	w.post(ordersPath, large, append(key("0123456789abcdefghijkl"), "Origin", page)...).refused(t, http.StatusUnprocessableEntity, "validation_failed")
-	w.post(ordersPath, order(), append(key("0123456789abcdefghijklm"), "Origin", page)...).refused(t, http.StatusTooManyRequests, "rate_limited")
+	w.post(ordersPath, guestOrder(), append(key("0123456789abcdefghijklm"), "Origin", page)...).refused(t, http.StatusTooManyRequests, "rate_limited")
 }
 
 // A guest's order may repeat its payment type many times. The error lists only the first one.
@@ -101,7 +101,7 @@ func TestGuestOrderRepeatsPaymentType(t *testing.T) {
 		}
 		many.WriteString(`":"x",`)
 	}
-	got := w.post(ordersPath, strings.Replace(order(), "{", "{"+many.String(), 1), append(key("0123456789abcdefghijkl"), "Origin", page)...)
+	got := w.post(ordersPath, strings.Replace(guestOrder(), "{", "{"+many.String(), 1), append(key("0123456789abcdefghijkl"), "Origin", page)...)
 	got.refused(t, http.StatusUnprocessableEntity, "validation_failed")
 	if list := got.violations(t); len(list) != 1 || list[0] != "value_not_allowed /paymenttypeid" {
 		t.Errorf("%d violations, want the first: %.200v", len(list), list)

@@ -395,7 +395,7 @@ func TestPublicOrders(t *testing.T) { // policy H3
 		t.Errorf("online payment: got %+v", problem.Errors)
 	}
 	w.post(ordersPath, "{", guest...).refused(t, http.StatusBadRequest, "malformed_json")
-	body := order()
+	body := guestOrder()
 	got := w.post(ordersPath, body, guest...).is(t, http.StatusCreated)
 	if got.header.Get("Access-Control-Allow-Origin") != page {
 		t.Errorf("the page cannot read the answer: %v", got.header)

@@ -19,8 +19,8 @@ func TestGuests(t *testing.T) {
 	})
 	origin := []string{"Origin", page}
 	guest := func(more ...string) []string { return slices.Concat(origin, more) }
-	k.post(ordersPath, order(), guest()...).refused(t, http.StatusBadRequest, "idempotency_key_required")
-	body := order()
+	k.post(ordersPath, guestOrder(), guest()...).refused(t, http.StatusBadRequest, "idempotency_key_required")
+	body := guestOrder()
 	first := k.post(ordersPath, body, guest(key(long)...)...).is(t, http.StatusCreated)
 	same(t, first, k.post(ordersPath, body, guest(key(long)...)...))
 
@@ -77,6 +77,6 @@ func TestGuestsAskWithoutEndAndStillPlace(t *testing.T) {
 	if last.header.Get("Retry-After") == "" {
 		t.Error("429 without Retry-After")
 	}
-	k.post(ordersPath, order(), append(key(long), "Origin", page)...).is(t, http.StatusCreated)
-	k.post(ordersPath, order(), append(key(long), "Origin", page)...).refused(t, http.StatusTooManyRequests, "rate_limited")
+	k.post(ordersPath, guestOrder(), append(key(long), "Origin", page)...).is(t, http.StatusCreated)
+	k.post(ordersPath, guestOrder(), append(key(long), "Origin", page)...).refused(t, http.StatusTooManyRequests, "rate_limited")
 }

@@ -69,15 +69,20 @@ func IsGuest(c *gin.Context) bool {
 // configuration lists its origin (policy H3). budget limits the requests of guests by address.
 func (a *Auth) RequireOrdersOrGuest(budget *ratelimit.Limiter) gin.HandlerFunc {
 	scoped := a.RequireScope(ScopeOrders)
-	public, guest := a.cfg.PublicOrders, &Caller{Client: PublicClient, Scopes: []Scope{ScopeOrders}}
+	guest := &Caller{Client: PublicClient, Scopes: []Scope{ScopeOrders}}
 	return func(c *gin.Context) {
-		if len(c.Request.Header["Authorization"]) > 0 || !public.Enabled || !a.listsOrigin(c.Request) {
+		if !a.FromGuest(c.Request) {
 			scoped(c)
 			return
 		}
 		c.Set(keyCaller, guest)
 		ratelimit.Take(c, budget, ratelimit.AddressKey(a.ClientIP(c)))
 	}
+}
+
+// FromGuest reports whether a request has no token and comes from a page whose guests may place orders (policy H3).
+func (a *Auth) FromGuest(r *http.Request) bool {
+	return len(r.Header["Authorization"]) == 0 && a.cfg.PublicOrders.Enabled && a.listsOrigin(r)
 }
 
 // listsOrigin reports whether a request comes from a page of a listed origin.

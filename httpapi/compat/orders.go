@@ -48,6 +48,9 @@ func (h *Handlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (e
 		return err
 	}
 	p.Restaurant, err = visible.Menu(h.deps.Directory, p.Connection, p.Order.Restaurant())
+	if list, more := p.Order.Violations(); err != nil && list != nil { // the restaurantID may be one of them
+		return &ordering.InvalidError{Violations: list, More: more}
+	}
 	return err
 }
 

@@ -76,6 +76,7 @@ func (h *Handlers) input(c *gin.Context, connection string, body []byte) validat
 	return validate.Input{
 		Body:      body,
 		V1:        true,
+		Guest:     h.deps.Auth.FromGuest(c.Request),
 		Language:  respond.Language(c),
 		FieldCase: h.deps.FieldCases[connection],
 	}

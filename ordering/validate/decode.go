@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +34,7 @@ type Input struct {
 	// V1 is true on the v1 API. It sets restaurantID and expectedAt of an order, and forwards only fields of
 	// the interface; the compatible API also forwards unknown fields (policies W8, O1, O4).
 	V1        bool
+	Guest     bool               // an order without a token, which needs a phone number (policy O19)
 	Language  string             // language of messages, for example "en"
 	FieldCase upstream.FieldCase // spelling of field names in the body for the service
 }
@@ -87,6 +87,9 @@ func (o *Order) Restaurant() string {
 	return ""
 }
 
+// Violations returns the violations that were found while decoding.
+func (o *Order) Violations() (list []violation.Violation, more bool) { return o.violations.Sorted() }
+
 // RefusedPayment returns the name, as spelled in the body, of the first member with a payment type
 // that a guest may not use. It may be empty.
 func (o *Order) RefusedPayment() string { return o.fields.refusedPayment }
@@ -114,7 +117,7 @@ func (d *decoder) start(in Input, notes *violation.List) *decoder {
 
 // record makes the reader append the canonical form of the body, which is equal for all bodies with equal meaning
 // (policy O7). Members are sorted, there is no white space, strings have the same escapes, and numbers are written by
-// value. Two spellings of one field in an object keep their order, because the last one counts.
+// value. Two spellings of one field in an object keep their order.
 func (d *decoder) record(dst []byte, size int) {
 	d.AppendNumber, d.KnownNames = appendCanonicalNumber, canonicalNames
 	d.Record(slices.Grow(dst, size+size/8)) // with room for a comma after each value
@@ -178,9 +181,10 @@ func (d *decoder) readOrder() {
 		return
 	}
 	o.state = readable
+	seen := d.spellingsOf(o.fields)
 	for name := range d.Members() {
 		s := position{name: name, pos: d.nextPos()}
-		switch field := o.fields.find(name); field {
+		switch field := seen.find(name, s.pos); field {
 		case orderDishes:
 			d.readDishes(s)
 		case orderGuest:
@@ -194,12 +198,16 @@ func (d *decoder) readOrder() {
 		default:
 			v := &o.values[field]
 			d.readValue(v, "", s, o.fields.known[field].kind)
+			if (field == orderPersons || field == orderChangeFrom) && v.state == readable && v.number.Sign() == 0 {
+				v.state = absent // 0 means not given (policies O5, O19)
+			}
 			if field == orderPayment && d.payments != nil && v.state == readable && !slices.Contains(d.payments, v.text) {
 				o.refusedPayment = cmp.Or(o.refusedPayment, v.name)
 			}
 		}
 	}
 	o.end = d.nextPos()
+	d.checkSpellings(&seen, "")
 }
 
 func (d *decoder) readObject(o *object, s position) {
@@ -226,9 +234,10 @@ func (d *decoder) readObject(o *object, s position) {
 
 // readMembers decodes an object of plain fields. base is its JSON Pointer.
 func (d *decoder) readMembers(o *object, base string) {
+	seen := d.spellingsOf(o.fields)
 	for name := range d.Members() {
 		at := d.nextPos()
-		field := o.fields.find(name)
+		field := seen.find(name, at)
 		if field == unknownField {
 			o.extra = append(o.extra, extraField(name, d.Raw()))
 			continue
@@ -236,6 +245,7 @@ func (d *decoder) readMembers(o *object, base string) {
 		d.readValue(&o.values[field], base, position{name: name, pos: at}, o.fields.known[field].kind)
 	}
 	o.end = d.nextPos()
+	d.checkSpellings(&seen, base)
 }
 
 // readSoonest decodes larder's field soonest; the compatible API forwards it unchanged (policy O4).
@@ -298,7 +308,7 @@ func (d *decoder) readNumber(v *value, path string, w fieldKind, kind jsontext.K
 	number, state := d.Number()
 	v.number, v.isNumber = number, true
 	switch {
-	case state == jsontext.NumberOK && (w == wantNumber || number.IsWhole() && !exceeds(number, math.MaxInt32)):
+	case state == jsontext.NumberOK && (w == wantNumber || number.IsWhole()):
 		return
 	case state == jsontext.NumberNull:
 		v.state = absent
@@ -308,8 +318,6 @@ func (d *decoder) readNumber(v *value, path string, w fieldKind, kind jsontext.K
 	switch at := member(path, v.name); {
 	case state == jsontext.NumberComma:
 		d.violations.Add(v.pos, at, violation.DecimalComma, nil, "")
-	case state == jsontext.NumberOK && number.IsWhole():
-		d.violations.Add(v.pos, at, violation.LimitExceeded, violation.Params{"limit": math.MaxInt32}, violation.LimitOfNumber)
 	case state != jsontext.NumberOK && kind == jsontext.KindNumber:
 		d.violations.Add(v.pos, at, violation.LimitExceeded, violation.Params{"limit": maxDigits}, violation.LimitOfDigits)
 	default:

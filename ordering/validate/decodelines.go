@@ -95,9 +95,10 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 	n := o.newLine()
 	l := &o.lines[n]
 	l.pos, l.index, l.parent, l.depth = at, i, parent, depth
+	seen := d.spellingsOf(lineFields)
 	for name := range d.Members() {
 		s := position{name: name, pos: d.nextPos()}
-		switch lineFields.find(name) {
+		switch seen.find(name, s.pos) {
 		case lineID:
 			before := l.id.text
 			if d.readLineValue(&l.id, n, s, wantID); before != "" && before != l.id.text {
@@ -126,6 +127,9 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 		}
 	}
 	l.end = d.nextPos()
+	if seen.repeated != 0 {
+		d.checkSpellings(&seen, o.linePath(n))
+	}
 	return n
 }
 

@@ -283,11 +283,7 @@ func (c *validation) named(n int32, text string, only naming) (m meaning, sharin
 		all = append(slices.Clone(owners), byID)
 	}
 	if c.order.lines[n].parent != none && len(all) > 1 {
-		dish := n
-		for c.order.lines[dish].parent != none {
-			dish = c.order.lines[dish].parent
-		}
-		if index := c.items[dish].index; index != menu.None {
+		if index := c.items[c.order.dishOf(n)].index; index != menu.None {
 			byID, owners = offered(c.Catalogue, index, byID, owners)
 		}
 	}

@@ -102,6 +102,14 @@ type line struct {
 	extra      []upstream.Field // unknown fields (policies W8, W12)
 }
 
+// dishOf returns the dish that contains line n.
+func (o *decodedOrder) dishOf(n int32) int32 {
+	for o.lines[n].parent != none {
+		n = o.lines[n].parent
+	}
+	return n
+}
+
 // none is the index of no line.
 const none int32 = -1
 

@@ -91,20 +91,20 @@ func TestFields(t *testing.T) {
 			{"/address/floor", violation.TypeMismatch, `{"got":"string","want":"integer"}`},
 			{"/address/lat", violation.DecimalComma, `{}`},
 		}},
-		{"persons above the limit of an integer", head + `,"persons":3000000000}`, []menutest.Broken{
-			{"/persons", violation.LimitExceeded, `{"limit":2147483647}`},
+		{"a floor above the limit of an integer", head + `,"address":{"floor":3000000000}}`, []menutest.Broken{
+			{"/address/floor", violation.ValueNotAllowed, `{"allowed":["-2147483648…2147483647"]}`},
 		}},
-		{"persons at the limit of an integer", head + `,"persons":2147483647}`, nil},
+		{"a floor at the limit of an integer", head + `,"address":{"floor":2147483647}}`, nil},
 		{"not an object", `[]`, []menutest.Broken{{"", violation.TypeMismatch, `{"got":"array","want":"object"}`}}},
 		{"change below the total (O5)", head + `,"changeFrom":199.8}`, []menutest.Broken{
-			{"/changeFrom", violation.ChangeFrom, `{"total":199.9}`},
+			{"/changeFrom", violation.ChangeTooSmall, `{"minimum":199.9}`},
 		}},
 		{"change from exactly the total", head + `,"changeFrom":199.9}`, nil},
 		{"change without cash (O5)", `{"changeFrom":500,` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"online"}`, []menutest.Broken{
-			{"/changeFrom", violation.ChangeFrom, `{"total":199.9}`},
+			{"/changeFrom", violation.ChangeNotCash, `{}`},
 		}},
 		{"change without cash and without a total", `{"changeFrom":500,"dishList":[7],"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"online"}`, []menutest.Broken{
-			{"/changeFrom", violation.ChangeFrom, `{"total":null}`},
+			{"/changeFrom", violation.ChangeNotCash, `{}`},
 			{"/dishList/0", violation.TypeMismatch, `{"got":"number","want":"object"}`},
 		}},
 	} {
@@ -297,7 +297,7 @@ func TestOptionalPaymentType(t *testing.T) {
 			{"/paymentTypeID", violation.ValueNotAllowed, `{"allowed":["cash","card","online"]}`},
 		}},
 		{"change only for cash", head + `,"changeFrom":1000}`, []menutest.Broken{
-			{"/changeFrom", violation.ChangeFrom, `{"total":199.9}`},
+			{"/changeFrom", violation.ChangeNotCash, `{}`},
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

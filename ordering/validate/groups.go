@@ -22,6 +22,7 @@ type openScheme struct {
 	owner  menu.Index // the chosen ingredient; None for the list's own scheme
 	parent int        // the scheme that contains the owner; -1 for none
 	depth  int        // level of modifiers, 1 for a dish's own
+	times  int64      // the limits are multiplied by it
 }
 
 // selected is one ingredient of the list that the menu has.
@@ -101,7 +102,7 @@ func (t *groupTable) choose(line int32, it *item, units int64, flat bool) {
 func (c *validation) countGroups(n int32, scheme menu.Index, above []menu.Index) {
 	t := &c.groups
 	l := &c.order.lines[n]
-	t.open(c.Catalogue, openScheme{scheme: scheme, owner: menu.None, parent: -1, depth: l.depth + 1}, 1, l.truncated)
+	t.open(c.Catalogue, openScheme{scheme: scheme, owner: menu.None, parent: -1, depth: l.depth + 1, times: 1}, l.truncated)
 	if !c.markReached(n, above) || !t.flow.assign(t.slots, c.selections(n), &c.work) {
 		c.refuseList(n, violation.LimitExceeded, violation.Params{"limit": assignmentWork}, violation.LimitOfSteps+c.itemName(n))
 		return
@@ -109,16 +110,16 @@ func (c *validation) countGroups(n int32, scheme menu.Index, above []menu.Index)
 	c.reportGroups(n)
 }
 
-// open adds the groups of a scheme with their limits multiplied by times.
-func (t *groupTable) open(catalogue *menu.Catalogue, b openScheme, times int64, unknown bool) {
+// open adds the groups of a scheme.
+func (t *groupTable) open(catalogue *menu.Catalogue, b openScheme, unknown bool) {
 	t.schemes = append(t.schemes, b)
 	for _, limit := range catalogue.Limits(b.scheme) {
 		d := groupSlot{max: noMaximum}
 		if !unknown {
-			d.min = int64(limit.Min) * times
+			d.min = int64(limit.Min) * b.times
 		}
 		if !unknown && limit.Max != menu.Unlimited {
-			d.max = int64(limit.Max) * times
+			d.max = int64(limit.Max) * b.times
 		}
 		t.slots = append(t.slots, d)
 		t.groups = append(t.groups, openGroup{group: limit.Group, scheme: len(t.schemes) - 1, unknown: unknown})
@@ -187,8 +188,7 @@ func (c *validation) openNestedScheme(n int32, ch *selected, scheme menu.Index, 
 		units += max(other.units, 0)
 		unknown = unknown || other.units <= 0 || c.order.lines[other.line].truncated
 	}
-	b := openScheme{scheme: scheme, owner: ch.index, parent: from, depth: depth}
-	t.open(c.Catalogue, b, max(units, 1), unknown)
+	t.open(c.Catalogue, openScheme{scheme: scheme, owner: ch.index, parent: from, depth: depth, times: max(units, 1)}, unknown)
 }
 
 func (t *groupTable) hasOpenGroups(owner menu.Index) bool {
@@ -247,31 +247,77 @@ func (c *validation) pinGroup(ch *selected) {
 	c.refuse(ch.line, pinned.position, violation.GroupPinInvalid, violation.Params{"groupId": strings.Clone(pinned.text)})
 }
 
-// reportGroups adds violations for groups outside their limits (policies M1 to M3), in scheme order.
+// reportGroups adds violations for groups outside their limits (policies M1 to M3), in scheme order. The groups of a part
+// are reported at its own line, or at the list if the order is flat (policy M13).
 func (c *validation) reportGroups(n int32) {
 	t := &c.groups
-	for i := range t.slots {
-		d := &t.slots[i]
-		code := violation.GroupMin
-		switch {
-		case t.groups[i].unknown || d.distance() == 0:
+	for i, d := range t.slots {
+		if t.groups[i].unknown || d.distance() == 0 {
 			continue
-		case d.count > d.min:
-			code = violation.GroupMax
 		}
-		group := &c.Catalogue.Groups()[t.groups[i].group]
-		params := violation.Params{
-			"group": group.ID,
-			"name":  group.Name,
-			"min":   d.min,
-			"max":   any(nil),
-			"count": d.count,
+		from := &t.schemes[t.groups[i].scheme]
+		at := linesOf(c, n, from.owner)
+		switch {
+		case at == nil:
+			at = []int32{n}
+		case d.count > 0: // the ingredients in this list are those of the first parts
+			at = at[len(at)-1:]
+		default: // each part lacks its own
+			d.min /= from.times
+			if d.max != noMaximum {
+				d.max /= from.times
+			}
 		}
-		if d.max != noMaximum {
-			params["max"] = d.max
+		for _, line := range at {
+			reportGroup(c, line, from.owner, t.groups[i].group, d)
 		}
-		c.refuseList(n, code, params, group.Name)
 	}
+}
+
+// linesOf returns the lines of a part whose groups are counted in the list of line n. It returns nil if the order is flat:
+// no part has ingredients, or only empty lists while other lines of the list of n count for a part.
+func linesOf(c *validation, n int32, part menu.Index) (lines []int32) {
+	t, all := &c.groups, c.order.lines
+	nested, empty, flat := false, false, false
+	for i := int(c.order.dishOf(n)) + 1; i < len(all) && all[i].parent != none; i++ {
+		nested = nested || all[i].first != none
+		empty = empty || all[i].list.name != ""
+	}
+	for i := range t.slots {
+		flat = flat || t.schemes[t.groups[i].scheme].owner != menu.None && t.slots[i].count > 0
+	}
+	for i := range t.choices {
+		if ch := &t.choices[i]; ch.index == part && ch.flat && (nested || empty && !flat) {
+			lines = append(lines, ch.line)
+		}
+	}
+	return lines
+}
+
+// reportGroup adds a violation for a group at the ingredients of line n. part has the group; None if the line has it.
+func reportGroup(c *validation, n int32, part, index menu.Index, d groupSlot) {
+	group, code := &c.Catalogue.Groups()[index], violation.GroupMin
+	if d.count > d.min {
+		code = violation.GroupMax
+	}
+	params := violation.Params{
+		"group": group.ID,
+		"name":  group.Name,
+		"min":   d.min,
+		"max":   any(nil),
+		"count": d.count,
+	}
+	if d.max != noMaximum {
+		params["max"] = d.max
+	}
+	if part == menu.None && c.order.lines[n].parent != none {
+		part = c.items[n].index
+	}
+	if part != menu.None {
+		ingredient := c.Catalogue.Ingredients().At(part)
+		params["parent"] = violation.Params{"id": ingredient.ID(), "name": ingredient.Name()}
+	}
+	c.refuseList(n, code, params, group.Name)
 }
 
 // refuseList adds a violation for the ingredients of a line, which may be missing.
@@ -290,9 +336,7 @@ func (c *validation) itemName(n int32) string {
 
 // dishID returns the menu's id of the dish that contains line n.
 func (c *validation) dishID(n int32) string {
-	for c.order.lines[n].parent != none {
-		n = c.order.lines[n].parent
-	}
+	n = c.order.dishOf(n)
 	if i := c.items[n].index; i != menu.None {
 		return c.Catalogue.Products().At(i).ID()
 	}

@@ -119,11 +119,11 @@ func TestNesting(t *testing.T) {
 		{"flat (M5)", dish(`{"ID":"i-burger"},{"ID":"i-hot"}`), nil},
 		{"an empty nested list counts as none (W12)", dish(`{"ID":"i-burger","ingredients":[]},{"ID":"i-hot","ingredients":null}`), nil},
 		{"nested quantities are for one unit of the parent", dish(`{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-hot","quantity":3}]}`), []menutest.Broken{
-			{list + "/1/ingredients", violation.GroupMax, `{"count":3,"group":"g-sauce","max":2,"min":1,"name":"Sauce"}`},
+			{list + "/1/ingredients", violation.GroupMax, `{"count":3,"group":"g-sauce","max":2,"min":1,"name":"Sauce","parent":{"id":"i-burger","name":"Small burger"}}`},
 		}},
 		{"flat limits are multiplied by the quantity", dish(`{"ID":"i-burger","quantity":2},{"ID":"i-hot","quantity":4}`), nil},
 		{"flat, below the multiplied minimum", dish(`{"ID":"i-burger","quantity":2},{"ID":"i-hot"}`), []menutest.Broken{
-			{list, violation.GroupMin, `{"count":1,"group":"g-sauce","max":4,"min":2,"name":"Sauce"}`},
+			{list, violation.GroupMin, `{"count":1,"group":"g-sauce","max":4,"min":2,"name":"Sauce","parent":{"id":"i-burger","name":"Small burger"}}`},
 		}},
 		{"a nested group counts only if its ingredient is chosen", dish(`{"ID":"i-rice"},{"ID":"i-hot"}`), []menutest.Broken{
 			{list + "/2", violation.IngredientNotAllowed, `{"dish":"combo","id":"i-hot"}`},
@@ -131,7 +131,7 @@ func TestNesting(t *testing.T) {
 		{"two lines of one ingredient, each with its own ingredients", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]},{"ID":"i-burger","ingredients":[{"ID":"i-mild"}]}`), nil},
 		{"one line nested, one flat", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]},{"ID":"i-burger"},{"ID":"i-mild","quantity":2}`), nil},
 		{"one of two lines without its own ingredients", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]},{"ID":"i-burger"}`), []menutest.Broken{
-			{list, violation.GroupMin, `{"count":0,"group":"g-sauce","max":2,"min":1,"name":"Sauce"}`},
+			{list + "/2/ingredients", violation.GroupMin, `{"count":0,"group":"g-sauce","max":2,"min":1,"name":"Sauce","parent":{"id":"i-burger","name":"Small burger"}}`},
 		}},
 		{"an ingredient without modifiers", dish(`{"ID":"i-rice","ingredients":[{"ID":"i-hot"}]}`), []menutest.Broken{
 			{list + "/1/ingredients", violation.DishTakesNoIngredients, `{}`},

@@ -23,8 +23,8 @@ func TestMessages(t *testing.T) {
 			"Combo: the price is now 400, not 1", "Main: choose 1 more (1 to 2; 0 chosen)", "Drink: choose 1 more (at least 1; 0 chosen)",
 			"Soup takes no ingredients", "dishList[].ingredients[].ID is missing",
 			"Wok is out of stock", "Wok: the quantity must be more than 0, not 0",
-			"The value must be delivery or pickup", "Change is only given for cash", "The value must be r-1",
-			"expectedAt is missing; for the earliest time, send soonest: true", "A whole number: at most 2147483647",
+			"The value must be delivery or pickup", "Change is only given for cash: pay in cash, or leave the field empty", "The value must be r-1",
+			"expectedAt is missing; for the earliest time, send soonest: true", "The value must be 1…999",
 		},
 		violation.Russian: {
 			"Size: добавьте ещё 1 позицию (ровно 1; выбрано: 0)", "Sauce: уберите 2 позиции (не больше 3; выбрано: 5)",
@@ -32,8 +32,8 @@ func TestMessages(t *testing.T) {
 			"Combo: цена теперь 400, а не 1", "Main: добавьте ещё 1 позицию (от 1 до 2; выбрано: 0)", "Drink: добавьте ещё 1 позицию (не меньше 1; выбрано: 0)",
 			"Soup: выбор ингредиентов не предусмотрен", "Не заполнено поле dishList[].ingredients[].ID",
 			"Wok: сейчас нет в наличии", "Wok: количество должно быть больше 0 (указано: 0)",
-			"Подходит только delivery или pickup", "Сдача возможна только при оплате наличными", "Подходит только r-1",
-			"Не заполнено поле expectedAt; soonest: true значит «как можно скорее»", "Целое число: не больше 2147483647",
+			"Подходит только delivery или pickup", "Сдача возможна только при оплате наличными: выберите наличные или оставьте поле пустым", "Подходит только r-1",
+			"Не заполнено поле expectedAt; soonest: true значит «как можно скорее»", "Подходит только 1…999",
 		},
 	} {
 		request := v1(t, body)

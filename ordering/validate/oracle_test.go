@@ -18,6 +18,7 @@ type oracleMenu struct {
 	schemes map[string][]menutest.DraftLimit // groups with their limits, in scheme order
 	groups  map[string][]string              // members
 	parts   map[string]string                // ingredients with their own scheme
+	nested  bool                             // the order has nested ingredients (policy M13)
 }
 
 // oracleLine is an ingredient of an order.
@@ -26,6 +27,7 @@ type oracleLine struct {
 	units int
 	pin   string
 	in    []oracleLine // its nested ingredients
+	path  string       // in the dish
 }
 
 // openGroup is a group that applies to a list of ingredients.
@@ -33,6 +35,8 @@ type openGroup struct {
 	id       string
 	min, max int // max -1: no maximum
 	count    int
+	of       string // the ingredient that has the group; "" if the list has it
+	times    int    // min and max are multiplied by it
 }
 
 func (g *openGroup) off() int {
@@ -45,18 +49,26 @@ func (g *openGroup) off() int {
 
 // checkDish returns the violations of the dish with their paths, in any order.
 func (m *oracleMenu) checkDish(lines []oracleLine) (found []string) {
-	nested := slices.ContainsFunc(lines, func(l oracleLine) bool { return len(l.in) > 0 })
+	m.nested = slices.ContainsFunc(lines, func(l oracleLine) bool { return len(l.in) > 0 })
+	setPaths("", lines)
 	found = m.checkList("", "s0", lines)
-	if nested && len(found) == 0 { // and flat, as it is sent
+	if m.nested && len(found) == 0 { // and flat, as it is sent
 		found = m.checkGroups("", "s0", flatten(lines, 1), func(int) bool { return true })
 	}
 	return found
 }
 
+func setPaths(path string, lines []oracleLine) {
+	for i := range lines {
+		lines[i].path = fmt.Sprintf("%s/ingredients/%d", path, i)
+		setPaths(lines[i].path, lines[i].in)
+	}
+}
+
 // flatten appends nested ingredients after their parents, with multiplied quantities.
 func flatten(lines []oracleLine, times int) (flat []oracleLine) {
 	for _, l := range lines {
-		flat = append(flat, oracleLine{id: l.id, units: l.units * times, pin: l.pin})
+		flat = append(flat, oracleLine{id: l.id, units: l.units * times, pin: l.pin, path: l.path})
 		flat = append(flat, flatten(l.in, l.units*times)...)
 	}
 	return flat
@@ -101,11 +113,32 @@ func (m *oracleMenu) checkGroups(path, scheme string, lines []oracleLine, flat f
 		selections = append(selections, oracleSelection{l.units, may})
 	}
 	for _, g := range bestOf(open, selections) {
+		code := "group_min"
 		switch {
-		case g.count < g.min:
-			found = append(found, fmt.Sprintf("%s/ingredients group_min %s %d-%d: %d", path, g.id, g.min, g.max, g.count))
-		case g.max >= 0 && g.count > g.max:
-			found = append(found, fmt.Sprintf("%s/ingredients group_max %s %d-%d: %d", path, g.id, g.min, g.max, g.count))
+		case g.off() == 0:
+			continue
+		case g.count > g.min:
+			code = "group_max"
+		}
+		var at []string // the parts that have the group (policy M13)
+		for i, l := range lines {
+			if m.nested && l.id == g.of && flat(i) {
+				at = append(at, l.path)
+			}
+		}
+		switch {
+		case at == nil:
+			at = []string{path}
+		case g.count > 0:
+			at = at[len(at)-1:]
+		default:
+			g.min /= g.times
+			if g.max > 0 {
+				g.max /= g.times
+			}
+		}
+		for _, part := range at {
+			found = append(found, fmt.Sprintf("%s/ingredients %s %s %d-%d: %d", part, code, g.id, g.min, g.max, g.count))
 		}
 	}
 	return found
@@ -117,16 +150,16 @@ func (m *oracleMenu) checkGroups(path, scheme string, lines []oracleLine, flat f
 func (m *oracleMenu) open(scheme string, lines []oracleLine, flat func(i int) bool) (open []openGroup, reached []bool) {
 	reached = make([]bool, len(lines))
 	unfolded := map[string]bool{}
-	add := func(scheme string, times int) {
+	add := func(scheme, of string, times int) {
 		for _, limit := range m.schemes[scheme] {
-			g := openGroup{id: limit.ID, min: limit.Min * times, max: limit.Max * times}
+			g := openGroup{id: limit.ID, min: limit.Min * times, max: limit.Max * times, of: of, times: times}
 			if limit.Max == 0 {
 				g.max = -1
 			}
 			open = append(open, g)
 		}
 	}
-	add(scheme, 1)
+	add(scheme, "", 1)
 	for k := 0; k < len(open); k++ {
 		for i, l := range lines {
 			if !slices.Contains(m.groups[open[k].id], l.id) {
@@ -143,7 +176,7 @@ func (m *oracleMenu) open(scheme string, lines []oracleLine, flat func(i int) bo
 					times += other.units
 				}
 			}
-			add(m.parts[l.id], times)
+			add(m.parts[l.id], l.id, times)
 		}
 	}
 	return open, reached

@@ -2,12 +2,14 @@ package validate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/ordering/violation"
 )
@@ -34,6 +36,7 @@ func (c fieldCheck) checkFields() {
 	c.checkRequired()
 	c.checkExpectedAt()
 	c.checkChangeFrom()
+	c.checkRanges()
 	c.checkTexts()
 }
 
@@ -87,6 +90,10 @@ func (c fieldCheck) checkRequired() {
 			addMissing(&c.violations, of.position, o.end, "", n.outer, n.outer)
 		}
 	}
+	phone := requiredField{name: "guest.phone", outer: "guest", inner: "phone", field: guestPhone}
+	if c.Guest && !slices.Contains(wanted, phone) { // policy O19
+		c.requireField(&o.guest, &phone)
+	}
 }
 
 // requireField adds a violation if an object does not have a mandatory field. An object of the
@@ -125,23 +132,46 @@ func (c *validation) fullAddress() string {
 	return c.full
 }
 
-// checkChangeFrom accepts changeFrom only with cash and if it is at least the total (policy O5).
+// checkChangeFrom accepts changeFrom only with cash, from the total to 100 times the total plus a million (policy O5).
 func (c fieldCheck) checkChangeFrom() {
 	change := &c.order.values[orderChangeFrom]
 	if change.state != readable {
 		return
 	}
 	payment := &c.order.values[orderPayment]
-	otherwise := payment.state != refused && payment.text != cash && !c.missing(orderPayment)
-	tooLittle := c.total.known && change.number.Cmp(c.total.Number) < 0
-	if !otherwise && !tooLittle {
+	if payment.state != refused && payment.text != cash && !c.missing(orderPayment) {
+		refuseValue(&c.violations, change, "", violation.ChangeNotCash, nil)
 		return
 	}
-	params := violation.Params{"total": any(nil)}
-	if c.total.known {
-		params["total"] = number(c.total.Number)
+	highest := c.total.Mul(jsontext.Whole(100)).Add(jsontext.Whole(1_000_000))
+	limit, subject := any(nil), ""
+	switch {
+	case c.total.known && change.number.Cmp(c.total.Number) < 0:
+		refuseValue(&c.violations, change, "", violation.ChangeTooSmall, violation.Params{"minimum": number(c.total.Number)})
+		return
+	case change.number.Round(int32(c.PriceDigits)).Cmp(change.number) != 0:
+		limit, subject = c.PriceDigits, violation.LimitOfDecimals
+	case c.total.known && change.number.Cmp(highest) > 0:
+		limit, subject = number(highest), violation.LimitOfAmount
+	default:
+		return
 	}
-	refuseValue(&c.violations, change, "", violation.ChangeFrom, params)
+	c.violations.Add(change.pos, member("", change.name), violation.LimitExceeded, violation.Params{"limit": limit}, subject)
+}
+
+// checkRanges checks the numbers of persons and of the address (policy O19).
+func (c fieldCheck) checkRanges() {
+	address := member("", c.order.address.nameOr("address"))
+	inRange := func(v *value, base string, low, high int64) {
+		if v.state == readable && (v.number.Cmp(jsontext.Whole(low)) < 0 || v.number.Cmp(jsontext.Whole(high)) > 0) {
+			allowed := []string{fmt.Sprintf("%d…%d", low, high)}
+			refuseValue(&c.violations, v, base, violation.ValueNotAllowed, violation.Params{"allowed": allowed})
+		}
+	}
+	inRange(&c.order.values[orderPersons], "", 1, 999)
+	inRange(&c.order.address.values[addressLat], address, -90, 90)
+	inRange(&c.order.address.values[addressLon], address, -180, 180)
+	inRange(&c.order.address.values[addressFloor], address, math.MinInt32, math.MaxInt32)
 }
 
 // checkExpectedAt checks the expected time (policy O4).
@@ -211,6 +241,7 @@ const (
 	maxText = 1000 // a comment, or a part of the address
 
 	minPhoneDigits = 5
+	maxPhoneDigits = 15 // of a guest without a token (policy O19)
 )
 
 // checkTexts rejects texts that are too long or contain control characters, and invalid phone numbers (policy H10).
@@ -220,9 +251,17 @@ func (c fieldCheck) checkTexts() {
 	checkTextsOf(&c.violations, &o.guest, member("", o.guest.nameOr("guest")))
 	checkTextsOf(&c.violations, &o.address, member("", o.address.nameOr("address")))
 	phone := &o.guest.values[guestPhone]
-	if phone.state == readable && !phone.blank() && digits(phone.text) < minPhoneDigits {
-		guest := member("", o.guest.nameOr("guest"))
-		refuseValue(&c.violations, phone, guest, violation.PhoneInvalid, violation.Params{"digits": minPhoneDigits})
+	if phone.state != readable || phone.blank() {
+		return
+	}
+	n, equal := digits(phone.text)
+	params, wrong := violation.Params{"digits": minPhoneDigits, "maximum": any(nil)}, n < minPhoneDigits
+	if c.Guest {
+		params["maximum"] = maxPhoneDigits
+		wrong = wrong || n > maxPhoneDigits || equal
+	}
+	if wrong {
+		refuseValue(&c.violations, phone, member("", o.guest.nameOr("guest")), violation.PhoneInvalid, params)
 	}
 }
 
@@ -250,14 +289,18 @@ func isForbidden(r rune) bool {
 	return unicode.IsControl(r) && r != '\t' && r != '\r' && r != '\n'
 }
 
-// digits counts the decimal digits of a text, in any script.
-func digits(text string) (n int) {
+// digits counts the decimal digits of a text, in any script, and reports whether all of them are equal.
+func digits(text string) (n int, equal bool) {
+	var first rune
 	for _, r := range text {
 		if unicode.IsDigit(r) {
-			n++
+			if n++; n == 1 {
+				first, equal = r, true
+			}
+			equal = equal && r == first
 		}
 	}
-	return n
+	return n, equal
 }
 
 // requiredField is a mandatory field, other than those of dishes.

@@ -2,10 +2,14 @@ package validate
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
+
+	"github.com/shopspring/decimal"
 
 	"larder/internal/jsontext"
 	"larder/internal/menu"
+	"larder/ordering/violation"
 )
 
 // amount is an exact number; it may be unknown.
@@ -70,6 +74,24 @@ func (c *validation) priceLine(n int32, out *priced) {
 	}
 	digits := int32(c.PriceDigits)
 	out.total = amount{unit.Mul(l.quantity.number).Round(digits), true}
+	if unit.Sign() > 0 && out.total.Sign() == 0 {
+		least := leastQuantity(unit.Decimal(), digits, c.fractional(product.Measure()))
+		c.refuse(n, l.quantity.position, violation.QuantityTooSmall, violation.Params{"minimum": json.Number(least.String())})
+	}
+}
+
+// leastQuantity returns a quantity for which a line costs at least the smallest unit of price_digits (policy P4). It is the
+// smallest whole number, or the smallest with about two significant digits.
+func leastQuantity(unit decimal.Decimal, priceDigits int32, fractional bool) decimal.Decimal {
+	places := int32(0)
+	if fractional {
+		places = priceDigits + int32(unit.Truncate(0).NumDigits()) + 1
+	}
+	least, rest := decimal.New(5, -priceDigits-1).QuoRem(unit, places)
+	if rest.Sign() > 0 {
+		least = least.Add(decimal.New(1, -places))
+	}
+	return least
 }
 
 // addIngredients returns the sum of the prices of the ingredients of line n, including nested ones,

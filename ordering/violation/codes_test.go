@@ -66,13 +66,14 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 	want := map[violation.Code]string{
 		"dish_not_in_menu": "id", "dish_unavailable": "id,name", "dish_not_orderable": "id,reasons",
 		"external_id_ambiguous": "externalId,ids", "id_conflict": "id,externalId,ids,names", "quantity_not_positive": "quantity", "quantity_not_whole": "quantity",
-		"price_changed": "sent,current", "dish_takes_no_ingredients": "", "ingredient_not_in_menu": "id",
+		"quantity_too_small": "minimum",
+		"price_changed":      "sent,current", "dish_takes_no_ingredients": "", "ingredient_not_in_menu": "id",
 		"ingredient_not_allowed": "id,dish", "ingredient_unavailable": "id,reason",
-		"group_min": "group,name,min,max,count", "group_max": "group,name,min,max,count", "group_pin_invalid": "groupId",
+		"group_min": "group,name,min,max,count,parent", "group_max": "group,name,min,max,count,parent", "group_pin_invalid": "groupId",
 		"too_deep": "", "field_required": "field", "value_not_allowed": "allowed", "type_mismatch": "want,got",
 		"decimal_comma": "", "time_zone_missing": "", "time_in_past": "earliest", "time_too_far": "latest",
-		"change_from": "total", "amount_insufficient": "total", "limit_exceeded": "limit",
-		"phone_invalid": "digits", "text_invalid": "character",
+		"change_not_cash": "", "change_too_small": "minimum", "amount_insufficient": "total", "limit_exceeded": "limit",
+		"phone_invalid": "digits,maximum", "text_invalid": "character",
 	}
 	if len(documented) != len(want) {
 		t.Errorf("%d codes, the policies have %d", len(documented), len(want))

@@ -83,6 +83,11 @@ var documented = []description{
 		params:  []param{{"quantity", "the quantity as sent", json.Number("1.5")}},
 	},
 	{
+		code: violation.QuantityTooSmall, path: "/dishList/0/quantity",
+		meaning: "The line has a price, but with this quantity it costs less than the smallest unit of ordering.price_digits.",
+		params:  []param{{"minimum", "the smallest quantity that is accepted, rounded up", json.Number("0.0008")}},
+	},
+	{
 		code: violation.PriceChanged, path: "/dishList/0/price",
 		meaning: "The price sent with a dish or ingredient differs from the menu's price. If no price is sent, nothing is compared.",
 		params:  []param{{"sent", "the price as sent", json.Number("199")}, {"current", "the menu's price", json.Number("219.9")}},
@@ -110,13 +115,13 @@ var documented = []description{
 		},
 	},
 	{
-		code: violation.GroupMin, path: "/dishList/0/ingredients",
-		meaning: "Too few ingredients of a group are chosen for one unit of the dish.",
+		code: violation.GroupMin, path: "/dishList/0/ingredients/1/ingredients",
+		meaning: "Too few ingredients of a group are chosen for one unit of the dish, or of the part that has the group.",
 		params:  groupParams(0),
 	},
 	{
-		code: violation.GroupMax, path: "/dishList/0/ingredients",
-		meaning: "Too many ingredients of a group are chosen for one unit of the dish.",
+		code: violation.GroupMax, path: "/dishList/0/ingredients/1/ingredients",
+		meaning: "Too many ingredients of a group are chosen for one unit of the dish, or of the part that has the group.",
 		params:  groupParams(3),
 	},
 	{
@@ -152,8 +157,11 @@ var documented = []description{
 	},
 	{
 		code: violation.PhoneInvalid, path: "/guest/phone",
-		meaning: "The guest's phone number has too few digits.",
-		params:  []param{{"digits", "the minimum number of digits", 5}},
+		meaning: "The guest's phone number has too few digits. For orders without a token: or too many, or all of them are the same.",
+		params: []param{
+			{"digits", "the minimum number of digits", 5},
+			{"maximum", "the maximum for orders without a token; otherwise null", 15},
+		},
 	},
 	{
 		code: violation.TextInvalid, path: "/comment",
@@ -175,9 +183,13 @@ var documented = []description{
 		params:  []param{{"latest", "the latest time that is accepted", "2026-05-31T15:30:00.000Z"}},
 	},
 	{
-		code: violation.ChangeFrom, path: "/changeFrom",
-		meaning: "changeFrom is less than the order's total, or the payment is not in cash.",
-		params:  []param{{"total", "the order's total; null if it cannot be computed", json.Number("640")}},
+		code: violation.ChangeNotCash, path: "/changeFrom",
+		meaning: "changeFrom is only allowed if the payment is in cash.",
+	},
+	{
+		code: violation.ChangeTooSmall, path: "/changeFrom",
+		meaning: "changeFrom is less than the order's total.",
+		params:  []param{{"minimum", "the order's total", json.Number("640")}},
 	},
 	{
 		code: violation.AmountInsufficient, path: "/0/amount",
@@ -189,7 +201,8 @@ var documented = []description{
 		meaning: "The order exceeds a limit. Dishes: 200, each with a quantity of at most 999 (ordering.max_quantity). " +
 			"Ingredients: 100 per dish, 1,000,000 of one ingredient. Payments: 100. " +
 			"Texts: 200 characters for a name, 1,000 for a comment or an address field. " +
-			"Numbers: 40 digits; whole numbers: 2,147,483,647. The work to assign ingredients to groups is limited too.",
+			"Numbers: 40 digits. changeFrom: the decimals of ordering.price_digits, 100 times the total plus 1,000,000. " +
+			"A field in several spellings: 1 value. The work to assign ingredients to groups is limited too.",
 		params: []param{{"limit", "the limit", 200}},
 	},
 }
@@ -199,8 +212,9 @@ func groupParams(count int64) []param {
 	return []param{
 		{"group", "the group's id", "g-1"},
 		{"name", "its name", "Sauce"},
-		{"min", "minimum for one unit of the dish", int64(1)},
-		{"max", "maximum for one unit of the dish; null: no limit", int64(2)},
+		{"min", "minimum for one unit", int64(1)},
+		{"max", "maximum for one unit; null: no limit", int64(2)},
 		{"count", "number of chosen ingredients", count},
+		{"parent", "the menu's {id, name} of the part that has the group; missing for a group of the dish", violation.Params{"id": "i-1", "name": "Burger"}},
 	}
 }

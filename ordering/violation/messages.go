@@ -23,9 +23,11 @@ const (
 	LimitOfDishes      = "Dishes of an order"
 	LimitOfIngredients = "Ingredients of a dish"
 	LimitOfDigits      = "Digits of a number"
-	LimitOfNumber      = "A whole number"
 	LimitOfPayments    = "Payments of an order"
 	LimitOfCharacters  = "Number of characters"
+	LimitOfDecimals    = "Decimal places"
+	LimitOfAmount      = "The amount"
+	LimitOfValues      = "Different values of "                // followed by the names of a field
 	LimitOfSteps       = "Steps to assign the ingredients of " // followed by the dish's name
 )
 
@@ -81,6 +83,11 @@ func placeholder(name, language string, params Params) string {
 		return quantityText(language, whole(params["min"])-whole(params["count"]))
 	case name == "excess":
 		return quantityText(language, whole(params["count"])-whole(params["max"]))
+	case name == "parent": // the part of a dish that has the group
+		if part, ok := value.(Params); ok {
+			return fmt.Sprint(part["name"], ", ")
+		}
+		return ""
 	case name == "allowed":
 		values, _ := value.([]string)
 		return listValues(texts{" or ", " или "}.in(language), values)
@@ -103,6 +110,9 @@ func limitSubject(code Code, language, subject string) string {
 	}
 	if name, found := strings.CutPrefix(subject, LimitOfSteps); found {
 		return name + ": шагов, чтобы распределить ингредиенты по группам"
+	}
+	if names, found := strings.CutPrefix(subject, LimitOfValues); found {
+		return "Разных значений (" + names + ")"
 	}
 	return cmp.Or(messages.RussianLimits[subject], subject)
 }

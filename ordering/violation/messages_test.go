@@ -72,6 +72,9 @@ func texts(value any) []string {
 	if list, ok := value.([]string); ok {
 		return list
 	}
+	if part, ok := value.(violation.Params); ok {
+		return []string{fmt.Sprint(part["name"])}
+	}
 	return []string{fmt.Sprint(value)}
 }
 
@@ -134,9 +137,14 @@ func TestMessagesWithParams(t *testing.T) {
 			"This must be a value of type array, not null", "Здесь нужно другое значение: массив, а не пустое значение",
 		},
 		{
-			violation.ChangeFrom,
-			violation.Params{"total": json.Number("1383.5")},
-			"Change is only given for cash: enter at least 1383.5 (your total), or leave it empty", "Сдача возможна только при оплате наличными: укажите не меньше 1383.5 (сумма заказа) или оставьте поле пустым",
+			violation.ChangeTooSmall,
+			violation.Params{"minimum": json.Number("1383.5")},
+			"Enter at least 1383.5 (your total), or leave the field empty", "Укажите не меньше 1383.5 (сумма заказа) или оставьте поле пустым",
+		},
+		{
+			violation.PhoneInvalid,
+			violation.Params{"digits": 5, "maximum": nil},
+			"Enter a phone number with at least 5 digits", "Укажите номер телефона, в нём должно быть не меньше 5 цифр",
 		},
 		{violation.LimitExceeded, violation.Params{"limit": 7}, "The quantity: at most 7", "Количество: не больше 7"},
 	} {

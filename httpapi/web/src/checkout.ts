@@ -2,7 +2,7 @@
 // form loads this module when the browser is idle, or when the basket is not empty.
 
 export { Fieldset } from "./larder/fieldset";
-export { bodyOf, placeOf, problemsOf } from "./larder/order";
+export { bodyOf, lineMessages, problemsOf } from "./larder/order";
 export { checkSettings } from "./larder/settings";
 export { followOrder } from "./larder/stream";
 export { callTo, pastOrders, receipt, reorder } from "./larder/receipt";

@@ -50,16 +50,28 @@ await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, 
     step(`${size}: G8, G9: a phone number that is too short, with a link to its field`);
     await fill(page, phone, '12', { back: true });
     await page.keyboard.press('Tab');
-    await form.getByText('Enter a phone number with at least 5 digits').first().waitFor();
+    await form.getByText('Enter a phone number, 5 to 15 digits').first().waitFor();
     const before = (await sandbox.orders()).length;
     await use(page, submit);
     const summary = form.locator('[part=violations]');
-    equal((await summary.innerText()).split('\n').filter(Boolean), ['Please fix 1 problem', 'Phone: Enter a phone number with at least 5 digits'], 'the summary');
+    equal((await summary.innerText()).split('\n').filter(Boolean), ['Please fix 1 problem', 'Phone: Enter a phone number, 5 to 15 digits'], 'the summary');
     await axe(page, 'one problem');
     await everyVariant(page, `problem-${size}`, { full: false, only: ['phone-light', 'desktop-dark'] });
     await use(page, summary.getByRole('link'));
     equal(await phone.evaluate((element) => element.getRootNode().activeElement === element), true, 'the field has the focus');
     equal((await sandbox.orders()).length, before, 'orders with a wrong phone number');
+
+    step(`${size}: change from cash: the form's own texts, with the currency`);
+    const change = form.locator('#f-changeFrom');
+    const sum = await form.locator('[part=total] strong').innerText();
+    for (const [typed, text] of [['abc', 'Enter an amount'], ['1', `Enter at least ${sum}`]]) {
+      await fill(page, change, typed, { back: true });
+      await page.keyboard.press('Tab');
+      await form.locator('#n-changeFrom', { hasText: text }).waitFor();
+    }
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.press('Delete');
 
     step(`${size}: the order has the chosen time, with the restaurant's offset`);
     if (combination) {

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: f9fdcb32db93412e603d349f5752f8dcda37949e6ab993aa2f4b9fa9e704dc43
-// what follows: 8616da206c8483effaa7173f329b355aa706ec7e2cf2791e8af2dbdccda63326
+// openapi.yaml: e9ce4775c0e95ef09418210abe664fe93a73ffef9563cfe25181653698b7328e
+// what follows: eba80263a89818c6aabecab9aac288eeb2cc48de42a5aed7f323f58d4145f2d2
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1663,7 +1663,7 @@ export interface components {
         /** @description An order in the format of the ordering service. Field names ignore case and underscores (`restaurantId`), ids may be numbers, and numbers may be in quotes. A pickup order requires `dishList`, `expeditionType`, `paymentTypeID`, and `expectedAt` or `soonest`. A delivery also requires `guest.phone` and, in `address`, `street`, `cityName`, `houseNumber` and `fullAddress`. A missing `fullAddress` is composed of the others. `ordering.required` changes the required fields. Unknown fields are sent to the ordering service by the compatible API, and dropped by `/v1`. */
         Order: {
             address?: components["schemas"]["Address"] | null;
-            /** @description Only with `cash`: the amount that the guest needs change for. */
+            /** @description Only with `cash`: the amount that the guest needs change for, with at most `ordering.price_digits` decimals, from the total to 100 times the total plus 1,000,000. 0 means none. */
             changeFrom?: number | null;
             comment?: string | null;
             dishList: components["schemas"]["Dish"][];
@@ -1677,6 +1677,7 @@ export interface components {
             guest?: components["schemas"]["Guest"] | null;
             /** @enum {string} */
             paymentTypeID: "cash" | "card" | "online";
+            /** @description 0 means not given, and is not sent. */
             persons?: number | null;
             /** @description Optional on `/v1`, where the path has the restaurant. */
             restaurantID?: string | number | null;
@@ -2227,7 +2228,7 @@ export interface components {
             code: components["schemas"]["ViolationCode"] | components["schemas"]["ErrorCode"];
             /** @description A message for people. Messages of violations are in the language of `Accept-Language`. */
             msg: string;
-            /** @description The parameters of the code. */
+            /** @description The parameters of the code. If `group_min` or `group_max` is about a group of a part of a dish, `parent` has the part's `id` and `name`. */
             params: {
                 [key: string]: unknown;
             };
@@ -2238,7 +2239,7 @@ export interface components {
          * @description A violation of an order, a payment or a rejection. docs/violations.md lists the params of each code.
          * @enum {string}
          */
-        ViolationCode: "dish_not_in_menu" | "dish_unavailable" | "dish_not_orderable" | "external_id_ambiguous" | "id_conflict" | "quantity_not_positive" | "quantity_not_whole" | "price_changed" | "dish_takes_no_ingredients" | "ingredient_not_in_menu" | "ingredient_not_allowed" | "ingredient_unavailable" | "group_min" | "group_max" | "group_pin_invalid" | "too_deep" | "field_required" | "value_not_allowed" | "type_mismatch" | "decimal_comma" | "phone_invalid" | "text_invalid" | "time_zone_missing" | "time_in_past" | "time_too_far" | "change_from" | "amount_insufficient" | "limit_exceeded";
+        ViolationCode: "dish_not_in_menu" | "dish_unavailable" | "dish_not_orderable" | "external_id_ambiguous" | "id_conflict" | "quantity_not_positive" | "quantity_not_whole" | "quantity_too_small" | "price_changed" | "dish_takes_no_ingredients" | "ingredient_not_in_menu" | "ingredient_not_allowed" | "ingredient_unavailable" | "group_min" | "group_max" | "group_pin_invalid" | "too_deep" | "field_required" | "value_not_allowed" | "type_mismatch" | "decimal_comma" | "phone_invalid" | "text_invalid" | "time_zone_missing" | "time_in_past" | "time_too_far" | "change_not_cash" | "change_too_small" | "amount_insufficient" | "limit_exceeded";
     };
     responses: {
         /** @description Several products have this externalId; `errors[0].params` lists their ids. */

@@ -69,7 +69,7 @@ export abstract class LarderElement extends HTMLElement {
   protected message(key: Key, params?: Params): string { return message(this.wordings ?? [inEnglish], key, params); }
 
   /** money formats an exact amount, with the currency if the element has one. */
-  protected money(amount: Decimal): string {
+  money(amount: Decimal): string {
     return moneyText(amount, this.language, this.getAttribute("currency") ?? "", this.shop?.menu?.cents ?? false);
   }
 

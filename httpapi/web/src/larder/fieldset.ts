@@ -1,7 +1,10 @@
 // The fields of the order form. Each has a place for an error message below it.
 
+import type { Line } from "./basket";
+import { decimal, type Decimal } from "./decimal";
 import { h } from "./dom";
-import { fieldsOf, placeOf, required, withoutDuplicates, type Form } from "./order";
+import type { Menu } from "./menu";
+import { fieldsOf, lineMessage, placeOf, required, withoutDuplicates, type Form } from "./order";
 import type { Violation } from "./place";
 import { checkSettings, type Settings } from "./settings";
 import { orUndefined } from "./store";
@@ -17,13 +20,14 @@ export interface FormHost extends Settings {
   readonly timeZone: string;
   getAttribute(name: string): string | null;
   text(key: Key, params?: Record<string, string | number>): string;
+  money(amount: Decimal): string;
   addEventListener(name: "pointerdown", work: () => void): void;
   entered(): void;
   later(): void;
 }
 
-/** Places are where violations are shown, besides the fields: line returns the name of a line of the basket, and moves the focus to it. */
-export interface Places { submitted: boolean; line(index: number): [string, () => void] | undefined; top(): void }
+/** Places are where violations are shown, besides the fields: line returns a line of the basket, and moves the focus to it. */
+export interface Places { submitted: boolean; menu: Menu | null | undefined; line(index: number): [Line, () => void] | undefined; top(): void }
 
 // Milliseconds from the end of a press to its click, and of the longest press that is waited for.
 const clickTime = 100;
@@ -102,7 +106,7 @@ export class Fieldset {
   }
 
   /** show shows violations at their fields and, after the guest has tried to order, in the summary, with links to their places. */
-  show(violations: readonly Violation[], summary: HTMLElement, { submitted, line: lineOf, top }: Places): void {
+  show(violations: readonly Violation[], summary: HTMLElement, { submitted, menu, line: lineOf, top }: Places): void {
     const { form } = this.host;
     const text = this.host.text.bind(this.host);
     const links = new Map<Violation | string, [string, () => void]>(); // a field counts once, even with several errors
@@ -110,9 +114,9 @@ export class Fieldset {
     const gone = !form.soonest && form.gone ? [{ path: "/expectedAt", code: "", msg: text("timeGone") }] : [];
     for (const violation of [...withoutDuplicates(violations), ...gone]) {
       const { line, field } = placeOf(violation);
-      const msg = violation.code === "field_required" ? text("fillIn") : violation.code === "phone_invalid" ? text("phoneInvalid") : violation.msg;
-      const [name, focus] = (line === undefined ? undefined : lineOf(line)) ?? [];
-      if (focus) links.set(violation, [`${name}: ${msg}`, focus]);
+      const msg = this.messageOf(violation, field);
+      const [row, focus] = (line === undefined ? undefined : lineOf(line)) ?? [];
+      if (row && menu) links.set(violation, [`${row.name}: ${lineMessage(violation, menu, row.picks)}`, focus!]);
       else if (field !== undefined && this.mark(field, msg, submitted)) links.set(field, [`${this.label(field)}: ${msg}`, () => this.focus(field)]);
       else links.set(violation, [msg, top]);
     }
@@ -125,6 +129,15 @@ export class Fieldset {
       event.preventDefault();
       focus();
     } }, said))))] : []);
+  }
+
+  /** messageOf returns the message for a guest. What larder says about numbers is for developers. */
+  private messageOf({ code, msg, params }: Violation, field: string | undefined): string {
+    const { host } = this;
+    if (code === "field_required") return host.text("fillIn");
+    if (code === "phone_invalid") return host.text("phoneInvalid");
+    if (field !== "changeFrom") return msg;
+    return code === "change_too_small" ? host.text("changeTooSmall", { sum: host.money(decimal(params?.minimum)) }) : host.text("changeInvalid");
   }
 
   /** clear removes all error messages. */

@@ -320,16 +320,17 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     else if (news?.kind === "options") words.push([this.message("lineOptions"), true]);
     else if (news?.kind === "price") words.push([this.message("linePrice", { was: this.money(decimal(news.was)), now: this.money(decimal(news.now)) }), false]);
     const { module } = checkoutFile;
-    if (module && !words.some(([, wrong]) => wrong)) for (const v of this.violations) if (this.asked[module.placeOf(v).line ?? -1] === line.key) words.push([v.msg, true]);
+    if (module && menu) words.push(...module.lineMessages(this.violations, this.asked.indexOf(line.key), menu, line.picks, words.some(([, wrong]) => wrong)));
     return words;
   }
 
   private drawViolations(): void {
     this.fields?.show(this.violations, this.summary, {
       submitted: this.submitted,
+      menu: this.shop?.menu,
       line: (index) => {
         const row = this.shop?.basket.lines.find((l) => l.key === this.asked[index]);
-        return row && [row.name, () => this.focusLine(row.key)];
+        return row && [row, () => this.focusLine(row.key)];
       },
       top: () => this.heading.focus(),
     });

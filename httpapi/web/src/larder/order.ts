@@ -28,19 +28,23 @@ export function required(expedition: Expedition): string[] {
   return expedition === "delivery" ? ["guest.phone", "address.cityName", "address.street", "address.houseNumber"] : ["guest.phone"];
 }
 
-/** problemsOf returns what is wrong with the fields, as far as it is known without larder (policies O1, H10). */
-export function problemsOf({ expedition, fields, soonest, at }: Form): Violation[] {
+/** problemsOf returns what is wrong with the fields, as far as it is known without larder (policies O1, O19, H10). */
+export function problemsOf({ expedition, payment, fields, soonest, at }: Form): Violation[] {
   const problem = (name: string, code: string): Violation => ({ path: "/" + name.replace(".", "/"), code, msg: "" });
   const missing = required(expedition).filter((name) => !fields[name]?.trim()).map((name) => problem(name, "field_required"));
   if (!soonest && !at) missing.push(problem("expectedAt", "field_required"));
+  const change = payment === "cash" ? fields.changeFrom?.trim() : "";
+  if (change && typeof numberOf(change) === "string") missing.push(problem("changeFrom", "type_mismatch"));
   const phone = fields["guest.phone"]?.trim() ?? "";
-  return phone && phone.replace(/\P{Nd}/gu, "").length < 5 ? [problem("guest.phone", "phone_invalid"), ...missing] : missing;
+  const digits = phone.replace(/\P{Nd}/gu, "");
+  return phone && (digits.length < 5 || digits.length > 15 || /^(.)\1*$/u.test(digits)) ? [problem("guest.phone", "phone_invalid"), ...missing] : missing;
 }
 
 function ingredients(menu: Menu, picks: Pick[]): unknown[] {
   return picks.map((p) => ({
     ID: p.id, groupId: p.group, quantity: p.quantity, price: menu.ingredient(p.id)?.price,
-    ...(p.picks.length ? { ingredients: ingredients(menu, p.picks) } : {}),
+    // An empty list says that the options of a part are not beside it (policy M13).
+    ...(p.picks.length || menu.groups(menu.ingredient(p.id)?.schemeId).length ? { ingredients: ingredients(menu, p.picks) } : {}),
   }));
 }
 
@@ -69,9 +73,13 @@ function put(body: Record<string, any>, name: string, value: string | undefined)
   if (!text) return;
   const [first, second] = name.split(".") as [string, string?];
   const holder = second ? (body[first] ??= {}) : body;
-  // Some keyboards only have a comma. A value that is not an exact number is sent unchanged, and larder rejects it.
-  const number = numbers.includes(name) ? Decimal.of(text.replace(",", ".")) : null;
-  holder[second ?? first] = number && number.toString().length < 16 ? Number(number.toString()) : text;
+  holder[second ?? first] = numbers.includes(name) ? numberOf(text) : text;
+}
+
+/** numberOf returns a typed number. Some keyboards only have a comma. A text that is not an exact number stays as it is, and larder rejects it. */
+function numberOf(text: string): number | string {
+  const number = Decimal.of(text.replace(",", "."));
+  return number && number.toString().length < 16 ? Number(number.toString()) : text;
 }
 
 /** Place is where a violation is shown: at a line of the basket, at a field, or in the summary. */
@@ -85,6 +93,25 @@ export function placeOf(violation: Violation): Place {
   if (parts[0] === "address" && parts[1] === "fullAddress") return { field: "address.street" };
   if (parts.length > 0 && parts[0] !== "dishList") return { field: parts.join(".") };
   return {};
+}
+
+/** lineMessage returns the message of a violation at a line. It numbers equal parts of the dish, such as "Burger 2, Bun" (policy M13). */
+export function lineMessage({ msg, path, params }: Violation, menu: Menu, picks: readonly Pick[]): string {
+  const names: string[] = [];
+  for (const index of path.match(/(?<=\/ingredients\/)\d+/g) ?? []) {
+    const pick = picks[Number(index)];
+    if (!pick) break;
+    const equal = picks.filter((p) => p.id === pick.id);
+    names.push((menu.ingredient(pick.id)?.name ?? pick.id) + (equal.length > 1 ? ` ${equal.indexOf(pick) + 1}` : ""));
+    picks = pick.picks;
+  }
+  const part = params?.parent?.name;
+  return part && names.length && msg.startsWith(part) ? names.join(", ") + msg.slice(part.length) : msg;
+}
+
+/** lineMessages returns the messages for a line, as errors. If the line has another error, only its parts are named. */
+export function lineMessages(violations: readonly Violation[], line: number, menu: Menu, picks: readonly Pick[], wrong: boolean): [string, true][] {
+  return violations.filter((v) => placeOf(v).line === line && (!wrong || v.params?.parent)).map((v) => [lineMessage(v, menu, picks), true]);
 }
 
 /**

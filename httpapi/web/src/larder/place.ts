@@ -41,7 +41,7 @@ export interface OrderTransport {
 }
 
 /** Violation is one reason why an order is not valid, from larder or from the site's own backend. */
-export interface Violation { path: string; code: string; msg: string }
+export interface Violation { path: string; code: string; msg: string; params?: { minimum?: number; parent?: { id: string; name: string } } }
 
 /** Refusal is why an order was rejected, with the keys of its lines. */
 export interface Refusal { violations: Violation[]; status: number; lines: string[] }

@@ -6,7 +6,7 @@ import { groupProblems, knownPicks, least, linePrice, picked, groupStatus, unitP
 import { Decimal, decimal } from "../../../src/larder/decimal";
 import { Menu, sameList, type MenuBody } from "../../../src/larder/menu";
 import { History } from "../../../src/larder/history";
-import { bodyOf, placeOf, problemsOf, withoutDuplicates } from "../../../src/larder/order";
+import { bodyOf, lineMessage, placeOf, problemsOf, withoutDuplicates } from "../../../src/larder/order";
 import { newKey, Placing, repeatable, type Answer, type Intent, type OrderTransport } from "../../../src/larder/place";
 import { Search } from "../../../src/larder/search";
 import { Shop } from "../../../src/larder/shop";
@@ -163,6 +163,21 @@ test("the body contains the groups, and violations are shown at their fields", (
   const missing = (...paths: string[]) => paths.map((path) => ({ path, code: "field_required", msg: "" }));
   assert.deepEqual(withoutDuplicates(missing("/guest", "/guest/phone", "/address")), missing("/guest/phone", "/address"));
   assert.equal(withoutDuplicates([{ path: "/guest", code: "field_type", msg: "" }, ...missing("/guest/phone")]).length, 2);
+});
+
+test("the body says which parts have options, and equal parts are numbered", () => {
+  const menu = new Menu(body());
+  const burger = (group: string, picks: Pick[] = []): Pick => ({ id: "burger", group, quantity: 1, picks });
+  const picks = [burger("g", [{ id: "rye", group: "n", quantity: 2, picks: [] }]), burger("x"), { id: "soup", group: "g", quantity: 1, picks: [] }];
+  const made = JSON.parse(bodyOf(menu, [{ key: "k", ...lineOf(menu, "combo", decimal(1), picks) }], { expedition: "pickup", payment: "card", soonest: true, at: "", fields: {} }));
+  assert.deepEqual(made.dishList[0].ingredients.map((i: any) => i.ingredients?.length), [1, 0, undefined]);
+  const bread = (path: string, of: Pick[], name = "Burger"): string =>
+    lineMessage({ path, code: "group_min", msg: `${name}, Bread: choose 2 more`, params: { parent: { id: "burger", name } } }, menu, of);
+  assert.equal(bread("/dishList/0/ingredients/1/ingredients", picks), "Burger 2, Bread: choose 2 more");
+  assert.equal(bread("/dishList/0/ingredients/0/ingredients", [burger("g")]), "Burger, Bread: choose 2 more");
+  assert.equal(bread("/dishList/0/ingredients/0/ingredients/1/ingredients", [burger("g", [burger("n"), burger("n")])]), "Burger, Burger 2, Bread: choose 2 more");
+  assert.equal(bread("/dishList/0/ingredients", picks), "Burger, Bread: choose 2 more");
+  assert.equal(lineMessage({ path: "/dishList/0/ingredients/1", code: "ingredient_unavailable", msg: "Red is out of stock" }, menu, picks), "Red is out of stock");
 });
 
 const answer = (status: number, body: unknown = null): Answer => ({ status, body, retryAfter: 0 });
@@ -1016,6 +1031,10 @@ test("the fields are checked without larder", () => {
     problemsOf({ expedition, payment: "cash", soonest: true, at: "", fields }).map((v) => v.path + " " + v.code);
   assert.deepEqual(codes({}), ["/guest/phone field_required"]);
   assert.deepEqual(codes({ "guest.phone": " 12 " }), ["/guest/phone phone_invalid"]);
+  for (const phone of ["00000", "7777 77-77", "٠٠٠٠٠", "1234567890123456"]) assert.deepEqual(codes({ "guest.phone": phone }), ["/guest/phone phone_invalid"], phone);
+  assert.deepEqual(codes({ "guest.phone": "123456789012345" }), []);
+  assert.deepEqual(codes({ "guest.phone": "12345", changeFrom: "abc" }), ["/changeFrom type_mismatch"]);
+  assert.deepEqual(codes({ "guest.phone": "12345", changeFrom: " 12,5 " }), []);
   assert.deepEqual(codes({ "guest.phone": "٠١٢٣٤" }), []);
   assert.deepEqual(codes({ "guest.phone": "+1 (0) 00-0", "address.street": "x", "address.cityName": "y" }, "delivery"), ["/address/houseNumber field_required"]);
 });
