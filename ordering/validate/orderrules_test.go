@@ -47,6 +47,7 @@ func TestALineCostsSomething_P4(t *testing.T) {
 		"three digits cost something":          {"7", "kg", 3, "0.0005", ""},
 		"a dish by the piece":                  {"0.001", "pcs", 2, "1", "5"},
 		"enough pieces":                        {"0.001", "pcs", 2, "5", ""},
+		"a minimum of whole pieces":            {"0.003", "pcs", 2, "1", "2"},
 		"a price of 0 costs nothing":           {"0", "kg", 2, "0.0005", ""},
 		"a tiny price with many decimals":      {"0.0000000000000000123", "kg", 2, "5", "406504065040650.4066"},
 		"a price of more digits than an int64": {"12345678901234567890123", "kg", 2, "1e-26", "0.00000000000000000000000041"},
