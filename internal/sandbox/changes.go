@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/shopspring/decimal"
 )
@@ -77,7 +76,7 @@ func readPayments(body []byte, tolerant bool) (payments []payment, sum decimal.D
 			return nil, sum, "amount: a number, not negative, is required"
 		}
 		at, _ := member(item, "paidAt").(string)
-		if _, err := time.Parse(time.RFC3339, at); err != nil {
+		if _, err := parseTime(at); err != nil {
 			return nil, sum, "paidAt: a time with a time zone offset is required"
 		}
 		payments = append(payments, payment{code, raw})

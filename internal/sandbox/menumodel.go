@@ -41,15 +41,14 @@ type limit struct {
 // stopped are the ids that are out of stock in one restaurant.
 type stopped struct{ dishes, parts map[string]bool }
 
-// price returns a valid price (policies W5 and W9a).
+// price returns a valid price (policy W5), which may be negative.
 func price(text string) (decimal.Decimal, bool) {
 	if mantissa, power, scaled := strings.Cut(strings.ToLower(text), "e"); scaled {
 		m, ok := exact(mantissa)
 		n, err := strconv.Atoi(power)
-		return m.Shift(int32(n)), ok && err == nil && max(n, -n) <= 20 && !m.IsNegative() //nolint:gosec // n is used only if it is small
+		return m.Shift(int32(n)), ok && err == nil && max(n, -n) <= 20 //nolint:gosec // n is used only if it is small
 	}
-	d, ok := exact(text)
-	return d, ok && !d.IsNegative()
+	return exact(text)
 }
 
 // whole returns an integer, or 0 for any other value.
@@ -154,8 +153,8 @@ func (c *menuModel) addScheme(scheme map[string]any) {
 	c.schemes[id] = limits
 }
 
-// readItems decodes dishes or parts; with unpriced, an item without a price is free.
-func readItems(list []map[string]any, unpriced bool, restaurant string, out map[string]bool) items {
+// readItems decodes dishes or parts. A part without a price is free; its price may be negative (policies W9a, W9b).
+func readItems(list []map[string]any, parts bool, restaurant string, out map[string]bool) items {
 	all := items{byID: map[string]*item{}, byExt: map[string][]*item{}}
 	for _, p := range list {
 		i := &item{
@@ -168,8 +167,9 @@ func readItems(list []map[string]any, unpriced bool, restaurant string, out map[
 			continue // policy W9: the first definition wins
 		}
 		i.price, i.priced = price(textOf(p, "price"))
+		i.priced = i.priced && (parts || !i.price.IsNegative())
 		if _, given := p[spelling(p, "price")]; !given {
-			i.priced = unpriced
+			i.priced = parts
 		}
 		all.byID[i.id] = i
 		key := cmp.Or(i.ext, i.id) // policy O2

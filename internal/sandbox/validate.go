@@ -150,13 +150,25 @@ func (s *violations) expected(v any, now time.Time) {
 		s.wrong("/expectedAt", "required")
 		return
 	}
-	at, err := time.Parse(time.RFC3339, text)
+	at, err := parseTime(text)
 	switch {
 	case err != nil:
 		s.wrong("/expectedAt", "not a time with a time zone offset")
 	case at.Before(now.Add(-grace)):
 		s.wrong("/expectedAt", "in the past")
 	}
+}
+
+// parseTime parses a time of ISO 8601 with an offset, in extended or basic form, with or without seconds.
+func parseTime(text string) (at time.Time, err error) {
+	for _, form := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "20060102T150405", "20060102T1504"} {
+		for _, zone := range []string{"Z07:00", "Z0700", "Z07"} {
+			if at, err = time.Parse(form+zone, text); err == nil {
+				return at, nil
+			}
+		}
+	}
+	return at, err
 }
 
 // amount reads a number of the order. Only a tolerant service accepts text.

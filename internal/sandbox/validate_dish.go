@@ -181,7 +181,11 @@ func checkLine(path string, sent dishLine, c *menuModel, out stopped) *violation
 	}
 	read(0)
 	try.reasons = append(try.reasons, best.reasons...)
-	try.total = d.price.Add(best.total).Mul(sent.quantity).Round(2) // policy P1, half up
+	unit := d.price.Add(best.total)
+	if unit.IsNegative() { // policy W9b
+		try.wrong(path, "dish %s (%s) costs less than 0 with its ingredients", d.id, d.name)
+	}
+	try.total = unit.Mul(sent.quantity).Round(2) // policy P1, half up
 	return try
 }
 

@@ -1,5 +1,8 @@
 package validate
 
+// ParseTime is parseTime.
+var ParseTime = parseTime
+
 // assign is assigner.assign with a new assigner.
 func assign(slots []groupSlot, selections []selection, work *int) bool {
 	return new(assigner).assign(slots, selections, work)

@@ -200,41 +200,6 @@ func (c fieldCheck) checkExpectedAt() {
 	}
 }
 
-// readTime parses a date and time with its offset, or adds a violation with the reason. base is the
-// JSON Pointer of the object that has the value.
-func readTime(notes *violation.List, v *value, base string) (time.Time, bool) {
-	at, err := time.Parse(time.RFC3339Nano, v.text)
-	switch {
-	case err == nil && !lenient(v.text):
-		return at, true
-	case withoutZone(v.text):
-		refuseValue(notes, v, base, violation.TimeZoneMissing, nil)
-	default:
-		refuseValue(notes, v, base, violation.TypeMismatch, violation.Params{"want": string(wantTime), "got": "string"})
-	}
-	return time.Time{}, false
-}
-
-// lenient reports whether a text that time.Parse accepts is not valid RFC 3339: an hour with one
-// digit, a decimal comma, or an offset that does not exist.
-func lenient(text string) bool {
-	if text[len("2006-01-02T15")] != ':' || strings.Contains(text, ",") {
-		return true
-	}
-	offset := text[len(text)-len("+07:00"):]
-	return !strings.HasSuffix(text, "Z") && (offset[1:3] > "23" || offset[4:] > "59")
-}
-
-// withoutZone reports whether the text is a date and time without an offset.
-func withoutZone(text string) bool {
-	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
-		if _, err := time.Parse(layout, text); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
 // The limits of texts, in characters (policy H10).
 const (
 	maxName = 200

@@ -1,0 +1,101 @@
+package validate
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"larder/ordering/violation"
+)
+
+// The two forms of ISO 8601 for a calendar date and a time. Each part is a group: year, month, day, separator, hour,
+// minute, second, fraction of a second, offset.
+//
+//nolint:gochecknoglobals // constants
+var (
+	extendedTime = timeForm("-", ":")
+	basicTime    = timeForm("", "")
+)
+
+// timeForm returns the pattern of a form. Its offset may have the other form, as PHP writes it.
+func timeForm(dash, colon string) *regexp.Regexp {
+	return regexp.MustCompile(`^(\d{4})` + dash + `(\d\d)` + dash + `(\d\d)([Tt ])(\d\d)` + colon + `(\d\d)(?:` + colon +
+		`(\d\d)(?:[.,](\d+))?)?([Zz]|[+−-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$`)
+}
+
+// readTime parses a date and time with its offset (policy W16), or adds a violation with the reason. base is the JSON
+// Pointer of the object that has the value. The text of the value becomes the one that is sent.
+func readTime(notes *violation.List, v *value, base string) (time.Time, bool) {
+	var buffer [len(time.RFC3339)]byte
+	at, err := time.Parse(time.RFC3339, v.text)
+	if err == nil && string(at.AppendFormat(buffer[:0], time.RFC3339)) == v.text {
+		if _, offset := at.Zone(); offset/(24*60*60) == 0 {
+			return at, true // the usual form, without the cost of a pattern
+		}
+	}
+	at, sent, hasZone := parseTime(v.text)
+	switch {
+	case sent != "":
+		v.text = sent
+		return at, true
+	case hasZone:
+		refuseValue(notes, v, base, violation.TypeMismatch, violation.Params{"want": string(wantTime), "got": "string"})
+	default:
+		refuseValue(notes, v, base, violation.TimeZoneMissing, nil)
+	}
+	return time.Time{}, false
+}
+
+// parseTime parses a time of ISO 8601. sent is the same moment and offset in RFC 3339, with all digits of the seconds; it
+// is empty for another text. hasZone is false for a date and time without an offset.
+func parseTime(text string) (at time.Time, sent string, hasZone bool) {
+	m := extendedTime.FindStringSubmatch(text)
+	if m == nil {
+		m = basicTime.FindStringSubmatch(text)
+	}
+	if m == nil {
+		return time.Time{}, "", true
+	}
+	hour, minute, second, fraction, offset := m[5], m[6], m[7], m[8], strings.NewReplacer(":", "", "−", "-", "z", "Z").Replace(m[9])
+	if second == "" {
+		second = "00"
+	}
+	// ISO 8601 also has the end of a day, 24:00, and the leap second.
+	endOfDay, leap := hour == "24" && minute+second+strings.Trim(fraction, "0") == "0000", second == "60"
+	if endOfDay {
+		hour = "00"
+	}
+	if leap {
+		second = "59"
+	}
+	if fraction != "" {
+		fraction = "." + fraction
+	}
+	sent = m[1] + "-" + m[2] + "-" + m[3] + "T" + hour + ":" + minute + ":" + second + fraction
+	switch {
+	case offset == "":
+		_, err := time.Parse("2006-01-02T15:04:05", sent)
+		return time.Time{}, "", err != nil
+	case m[4] == " ":
+		return time.Time{}, "", true
+	case len(offset) == len("+03"):
+		offset += ":00"
+	case offset != "Z":
+		offset = offset[:3] + ":" + offset[3:]
+	}
+	sent += offset
+	at, err := time.Parse(time.RFC3339, sent)
+	switch {
+	case endOfDay:
+		at = at.AddDate(0, 0, 1)
+	case leap:
+		at = at.Add(time.Second)
+	}
+	if endOfDay || leap {
+		sent = at.Format(time.RFC3339Nano)
+	}
+	if err != nil || leap && at.Unix()%(24*60*60) != 0 || at.Year() > 9999 {
+		return time.Time{}, "", true
+	}
+	return at, sent, true
+}
