@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,6 +72,16 @@ func (s *reservation) shrink(body int64) {
 	}
 }
 
+// grow enlarges the reservation for a menu view of body bytes, if other runs leave the memory. It does not wait, because
+// runs that wait must hold none.
+func (s *reservation) grow(body int64) bool {
+	if body > s.budget.largest() || !s.budget.places.TryAcquire(max(0, body-s.body)*bytesPerBodyByte) {
+		return false
+	}
+	s.body = max(s.body, body)
+	return true
+}
+
 // release releases all of it. It may be called again.
 func (s *reservation) release() { s.shrink(0) }
 
@@ -98,16 +109,21 @@ func (f lastFetch) size() int64 {
 	return size
 }
 
-// fetchWithin fetches the menu view within a reservation. A view that is larger is dropped and fetched
-// again with a larger reservation. It releases the old one first, so that waiting runs hold no memory
+// fetchWithin fetches the menu view within a reservation, which grows to the announced size. A view that is larger is
+// dropped and fetched again with a larger reservation. It releases the old one first, so that waiting runs hold no memory
 // and cannot block each other. The caller releases the reservation.
 func (p *pipelineRun) fetchWithin(ctx context.Context, seen upstream.Validator) (upstream.Menu, *reservation, error) {
-	for size := p.expectedSize(); ; size *= growFactor {
+	for size := p.expectedSize(); ; {
 		held, err := p.runner.budget.reserve(ctx, size)
 		if err != nil {
 			return upstream.Menu{}, nil, err
 		}
-		answer, err := p.readMenu(ctx, seen, held.body)
+		announced := int64(0)
+		room := upstream.WithRoom(ctx, func(bytes int64) bool {
+			announced = bytes + p.heldSize()
+			return held.grow(announced)
+		})
+		answer, err := p.readMenu(room, seen, held.body)
 		if err == nil {
 			if answer.NotModified {
 				held.release()
@@ -118,7 +134,8 @@ func (p *pipelineRun) fetchWithin(ctx context.Context, seen upstream.Validator) 
 		}
 		held.release()
 		tooLarge := errors.Is(err, upstream.ErrTooLarge)
-		if tooLarge && size < p.runner.budget.largest() {
+		if largest := p.runner.budget.largest(); tooLarge && size < largest && announced <= largest {
+			size = cmp.Or(announced, size*growFactor)
 			continue
 		}
 		if tooLarge && held.budget.largest() < upstream.MaxMenuBytes {

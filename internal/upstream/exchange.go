@@ -132,10 +132,11 @@ func (c *Client) exchange(ctx context.Context, via roundTrip, r *request, token 
 		return got, nil
 	}
 	limit := r.limit
+	more, _ := ctx.Value(roomKey{}).(func(int64) bool)
 	if got.status >= http.StatusBadRequest {
-		limit = min(limit, maxAnswerBytes) // the beginning of an error is enough (policy W14)
+		limit, more = min(limit, maxAnswerBytes), nil // the beginning of an error is enough (policy W14)
 	}
-	got.body, got.bodyErr = readBody(res, limit)
+	got.body, got.bodyErr = readBody(res, limit, more)
 	if limit < r.limit && errors.Is(got.bodyErr, ErrTooLarge) {
 		got.bodyErr = nil
 	}
@@ -162,15 +163,16 @@ func (c *Client) headerOf(ctx context.Context, r *request, token *oauth2.Token) 
 	return header
 }
 
-// readBody reads at most limit bytes and decompresses gzip (policies W11, W15). The beginning of a longer error is
-// returned together with ErrTooLarge.
-func readBody(res *http.Response, limit int64) ([]byte, error) {
+// readBody reads at most limit bytes, or what more allows, and decompresses gzip (policies W11, W15). The beginning of a
+// longer error is returned together with ErrTooLarge.
+func readBody(res *http.Response, limit int64, more func(announced int64) bool) ([]byte, error) {
 	var from io.Reader = res.Body
 	switch coding := strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding"))); coding {
 	case "", "identity":
-		if res.ContentLength > limit {
+		if res.ContentLength > limit && (more == nil || !more(res.ContentLength)) {
 			return nil, ErrTooLarge
 		}
+		limit = max(limit, res.ContentLength)
 	case "gzip", "x-gzip":
 		if res.ContentLength == 0 || res.StatusCode == http.StatusNoContent ||
 			res.StatusCode == http.StatusNotModified {

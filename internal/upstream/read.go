@@ -25,6 +25,15 @@ type Menu struct {
 	NotModified bool
 }
 
+// roomKey is the key of a context's value of WithRoom.
+type roomKey struct{}
+
+// WithRoom returns a context for MenuView. If a response announces more bytes than MenuView may read, more is asked
+// whether there is room for them; then they are read without another request.
+func WithRoom(ctx context.Context, more func(announced int64) bool) context.Context {
+	return context.WithValue(ctx, roomKey{}, more)
+}
+
 // MenuView fetches the menu view of a restaurant; for "", the connection's default menu
 // (docs/ordering-service.md, section 4.6). It retries until ctx's deadline. The error is an *Error; it wraps
 // ErrTooLarge if the body has more than most bytes. The maximum of most, and its default, is MaxMenuBytes.

@@ -1,11 +1,13 @@
 package upstream_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -314,5 +316,46 @@ func TestObserverSeesEveryExchange(t *testing.T) {
 	want := "token OK, reasons Service Unavailable, reasons OK"
 	if got := strings.Join(seen, ", "); got != want {
 		t.Errorf("seen = %s, want %s", got, want)
+	}
+}
+
+// If a response announces more than MenuView may read, and there is room, it is read with the same request. A compressed
+// length is not the length of the menu.
+func TestMenuViewAsksForMoreRoom(t *testing.T) {
+	t.Parallel()
+	const size, most = 300_000, 200_000
+	for name, tc := range map[string]struct {
+		packed, room bool
+		asked        int64
+		cause        error
+	}{
+		"there is room":    {room: true, asked: size},
+		"there is no room": {asked: size, cause: upstream.ErrTooLarge},
+		"compressed":       {packed: true, room: true, cause: upstream.ErrTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &service{handler: func(w http.ResponseWriter, _ *http.Request) {
+				body := bytes.Repeat([]byte(" "), size)
+				if tc.packed {
+					w.Header().Set("Content-Encoding", "gzip")
+					packed := gzip.NewWriter(w)
+					_, _ = packed.Write(body)
+					_ = packed.Close()
+					return
+				}
+				w.Header().Set("Content-Length", strconv.Itoa(size))
+				_, _ = w.Write(body)
+			}}
+			asked := int64(0)
+			ctx := upstream.WithRoom(t.Context(), func(announced int64) bool { asked = announced; return tc.room })
+			got, err := start(t, s).MenuView(ctx, "r", upstream.Validator{}, most)
+			if !errors.Is(err, tc.cause) || (err == nil) != (tc.cause == nil) || err == nil && len(got.Body) != size {
+				t.Errorf("%d bytes, %v; want %d or %v", len(got.Body), err, size, tc.cause)
+			}
+			if asked != tc.asked || s.calls.Load() != 1 {
+				t.Errorf("room for %d bytes was asked for, with %d requests; want %d and 1", asked, s.calls.Load(), tc.asked)
+			}
+		})
 	}
 }
