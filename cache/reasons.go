@@ -40,6 +40,20 @@ func (s *Store) Reasons(ctx context.Context, connection string) ([]byte, time.Ti
 	return []byte(raw), at, nil
 }
 
+// ReasonsNotFound counts, for all instances, how often in a row the service answered 404 to the request for a
+// connection's rejection reasons. found ends the row. The error is redisdb.ErrUnavailable.
+func ReasonsNotFound(ctx context.Context, s *Store, connection string, found bool) (times int64, err error) {
+	if found {
+		err = s.redis.Client().HDel(ctx, s.keys.Reasons(connection), "notFound").Err()
+	} else {
+		times, err = s.redis.Client().HIncrBy(ctx, s.keys.Reasons(connection), "notFound", 1).Result()
+	}
+	if err != nil {
+		return 0, unavailable("count of missing rejection reasons of "+connection, err)
+	}
+	return times, nil
+}
+
 // takeOverReasons is takeOver for rejection reasons.
 func takeOverReasons(ctx context.Context, s *Store, connection string) bool {
 	names := s.sources.names(DefaultMenu(connection))

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	stdsync "sync"
@@ -74,7 +75,8 @@ func (p *pipelineRun) refreshReasonsMeanwhile(ctx context.Context) (wait func())
 	return pulling.Wait
 }
 
-// syncReasons saves the rejection reasons that the service lists. If it does not respond, the saved ones stay.
+// syncReasons saves the rejection reasons that the service lists. If it does not respond, the saved ones stay. After 404
+// twice in a row there are none (policy W17).
 func (p *pipelineRun) syncReasons(ctx context.Context) error {
 	began := time.Now()
 	err := p.runner.breakers[p.target.Connection].admit(p.target, false, p.runner.clock())
@@ -83,7 +85,17 @@ func (p *pipelineRun) syncReasons(ctx context.Context) error {
 		reasons, err = p.target.source.RejectionReasons(ctx)
 	}
 	p.run.Steps.Fetch = since(began)
-	if err != nil {
+	before, _, readErr := p.target.store.Reasons(ctx, p.target.Connection)
+	if readErr != nil && !errors.Is(readErr, cache.ErrNoReasons) {
+		return redisdb.CallError(ctx, "sync: read the rejection reasons", readErr)
+	}
+	failed, _ := errors.AsType[*upstream.Error](err)
+	found := failed == nil || failed.Status != http.StatusNotFound
+	missing, countErr := cache.ReasonsNotFound(ctx, p.target.store, p.target.Connection, found)
+	if countErr != nil {
+		return redisdb.CallError(ctx, "sync: count the responses without rejection reasons", countErr)
+	}
+	if err != nil && missing < 2 {
 		return fmt.Errorf("%w: %w", errService,
 			&stepError{doing: "fetch the rejection reasons of connection " + p.target.Connection, err: err})
 	}
@@ -95,10 +107,6 @@ func (p *pipelineRun) syncReasons(ctx context.Context) error {
 		return err
 	}
 	began = time.Now()
-	before, _, err := p.target.store.Reasons(ctx, p.target.Connection)
-	if err != nil && !errors.Is(err, cache.ErrNoReasons) {
-		return redisdb.CallError(ctx, "sync: read the rejection reasons", err)
-	}
 	if err := p.target.store.SaveReasons(ctx, p.target.Connection, list); err != nil {
 		return redisdb.CallError(ctx, "sync: save the rejection reasons", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -379,5 +380,45 @@ func TestRefreshReasons(t *testing.T) {
 	})
 	if got := asked() - before; got != 1 {
 		t.Errorf("a forced batch sent %d requests, want one", got)
+	}
+}
+
+// After 404 twice in a row there are no rejection reasons; a 404 between other answers changes nothing (policy W17).
+func TestReasonsAreTurnedOffBy404Twice(t *testing.T) {
+	t.Parallel()
+	g := newFixture(t, redisdb.Embedded)
+	gone := &upstream.Error{Operation: upstream.OpReasons, Status: http.StatusNotFound}
+	broken := &upstream.Error{Operation: upstream.OpReasons, Status: http.StatusInternalServerError}
+	const listed, none = `[{"ID":"9","reason":"","type":"","isPossibleDelete":false}]`, `[]`
+	for i, c := range []struct {
+		err     error
+		outcome runlog.Outcome
+		want    string
+	}{
+		{nil, runlog.OutcomeUpdated, listed},
+		{gone, runlog.OutcomeFailed, listed},
+		{nil, runlog.OutcomeUnchanged, listed},
+		{gone, runlog.OutcomeFailed, listed},
+		{broken, runlog.OutcomeFailed, listed},
+		{gone, runlog.OutcomeFailed, listed},
+		{errors.New("down"), runlog.OutcomeFailed, listed},
+		{gone, runlog.OutcomeFailed, listed},
+		{gone, runlog.OutcomeUpdated, none},
+		{gone, runlog.OutcomeUnchanged, none},
+		{broken, runlog.OutcomeFailed, none},
+		{nil, runlog.OutcomeUpdated, listed},
+		{gone, runlog.OutcomeFailed, listed},
+	} {
+		g.service.set(func(s *service) { s.reasons, s.err = []upstream.Reason{{ID: "9"}}, c.err })
+		if c.err != nil {
+			g.service.set(func(s *service) { s.reasons = nil })
+		}
+		run, err := g.ReasonsOnce(t.Context(), "main")
+		if err != nil || run.Outcome != c.outcome {
+			t.Errorf("%d: run %+v, %v, want %s", i, run, err, c.outcome)
+		}
+		if list, _, err := g.store.Reasons(t.Context(), "main"); err != nil || string(list) != c.want {
+			t.Errorf("%d: kept %s, %v, want %s", i, list, err, c.want)
+		}
 	}
 }

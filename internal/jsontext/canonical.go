@@ -186,8 +186,8 @@ func AppendCompact(dst []byte, value string, number func(dst []byte, number stri
 		switch b := value[i]; {
 		case b == ' ' || b == '\t' || b == '\n' || b == '\r':
 		case b == '"':
-			end, _ = stringEnd(value, i)
-			dst = append(dst, value[i:end]...)
+			end, _, _ = stringEnd(value, i)
+			dst = append(dst, escapeControls(value[i:end])...)
 		case number != nil && (b == '-' || b >= '0' && b <= '9'):
 			end = numberEnd(value, i)
 			dst = number(dst, value[i:end])

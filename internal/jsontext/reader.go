@@ -39,8 +39,13 @@ func (k Kind) String() string {
 //	for name := range r.Members() { … read one value, or none to skip it … }
 //
 // Members with the same name are all returned; callers use the last one, as encoding/json
-// does. The strings of a Reader are parts of the text if they contain no escapes.
+// does. The strings of a Reader are parts of the text if they contain no escapes. A control character in a string
+// needs no escape (policy W17).
 type Reader struct {
+	// AnyDepth allows Skip and Raw to pass values that are nested deeper than the limit. A canonical form has null
+	// for what is deeper.
+	AnyDepth bool
+
 	text      string
 	at        int // offset of the next value, or the end of the last one
 	nameStart int // of the last member, including quotes
@@ -51,6 +56,9 @@ type Reader struct {
 	bom       bool // a byte order mark was removed
 	opened    bool
 	failed    bool
+	failedAt  int
+	control   bool       // a string has a control character without an escape
+	passed    bool       // a value was nested deeper than maxDepth
 	canonical *Canonical // writes all that is read; may be nil
 }
 
@@ -88,12 +96,30 @@ func (r *Reader) Offset() int { return r.at }
 // Source returns the text without its byte order mark.
 func (r *Reader) Source() string { return r.text }
 
-// RawName returns the name of the last member as it is written, with its quotes.
-func (r *Reader) RawName() string { return r.text[r.nameStart:r.nameEnd] }
+// RawName returns the name of the last member as it is written, with its quotes; control characters are escaped.
+func (r *Reader) RawName() string { return r.literal(r.nameStart, r.nameEnd, r.control) }
+
+// literal returns a part of the text. If control is true, the control characters of its strings are escaped.
+func (r *Reader) literal(start, end int, control bool) string {
+	if control {
+		return escapeControls(r.text[start:end])
+	}
+	return r.text[start:end]
+}
+
+// Oddities reports whether what was read since its last call has a control character without an escape in a string, or
+// is nested deeper than the limit.
+func (r *Reader) Oddities() (control, tooDeep bool) {
+	control, tooDeep = r.control, r.passed
+	r.control, r.passed = false, false
+	return control, tooDeep
+}
 
 // fail records an error, after which there are no more values. It returns false.
 func (r *Reader) fail() bool {
-	r.failed = true
+	if !r.failed {
+		r.failed, r.failedAt = true, r.at
+	}
 	r.at = len(r.text)
 	return false
 }
@@ -165,17 +191,31 @@ func (r *Reader) open(bracket byte) bool {
 		r.Skip()
 		return false
 	}
-	if r.depthLeft == 0 {
+	if r.depthLeft == 0 && !r.AnyDepth {
 		r.tooDeep = r.at
 		return r.fail()
+	}
+	switch form := r.form(); {
+	case r.depthLeft == 0:
+		r.passed = true
+		if form != nil {
+			form.writeScalar("null")
+		}
+	case form != nil:
+		form.writeOpen(bracket)
 	}
 	r.depthLeft--
 	r.at++
 	r.opened = true
-	if r.canonical != nil {
-		r.canonical.writeOpen(bracket)
-	}
 	return true
+}
+
+// form returns what writes the canonical form of the next value; nil if nothing does, or if it is nested too deep.
+func (r *Reader) form() *Canonical {
+	if r.depthLeft < 0 {
+		return nil
+	}
+	return r.canonical
 }
 
 // member consumes the next member's name and colon, or the end of the object.
@@ -187,17 +227,18 @@ func (r *Reader) member() (name string, ok bool) {
 	if r.text[start] != '"' {
 		return "", r.fail()
 	}
-	end, plain := stringEnd(r.text, start)
+	end, plain, control := stringEnd(r.text, start)
 	if end < 0 {
 		return "", r.fail()
 	}
+	r.control = r.control || control
 	i := pastSpace(r.text, end)
 	if i >= len(r.text) || r.text[i] != ':' {
 		return "", r.fail()
 	}
 	r.nameStart, r.nameEnd, r.at = start, end, pastSpace(r.text, i+1)
-	if r.canonical != nil {
-		r.canonical.writeName(r.text[start:end])
+	if form := r.form(); form != nil {
+		form.writeName(r.literal(start, end, control))
 	}
 	if plain {
 		return r.text[start+1 : end-1], true
@@ -214,12 +255,12 @@ func (r *Reader) next(closing byte) bool {
 	}
 	switch b := r.text[i]; {
 	case b == closing:
+		if form := r.form(); form != nil {
+			form.writeClose(closing)
+		}
 		r.opened = false
 		r.depthLeft++
 		r.at = i + 1
-		if r.canonical != nil {
-			r.canonical.writeClose(closing)
-		}
 		return false
 	case r.opened:
 		r.opened = false
@@ -234,34 +275,57 @@ func (r *Reader) next(closing byte) bool {
 	return true
 }
 
-// Skip consumes the next value.
-func (r *Reader) Skip() { r.Raw() }
-
-// Raw consumes the next value and returns it as it is written.
-func (r *Reader) Raw() string {
-	start := r.at
-	switch {
-	case start < len(r.text) && r.text[start] == '{':
-		for ok := r.open('{'); ok; {
-			if _, ok = r.member(); ok {
-				r.Skip()
+// Skip consumes the next value. It takes no stack for each level, because a value may have millions.
+func (r *Reader) Skip() {
+	var few [64]byte
+	open := few[:0] // the closing brackets of what is open
+	for {
+		if kind := r.Kind(); kind != KindObject && kind != KindArray {
+			r.scalar()
+		} else if bracket := r.text[r.at]; r.open(bracket) {
+			open = append(open, bracket+2) // ASCII: '}' is '{' + 2, ']' is '[' + 2
+		}
+		for more := false; !more; {
+			if r.failed || len(open) == 0 {
+				return
+			}
+			if closing := open[len(open)-1]; closing == '}' {
+				_, more = r.member()
+			} else {
+				more = r.next(closing)
+			}
+			if !more {
+				open = open[:len(open)-1]
 			}
 		}
-	case start < len(r.text) && r.text[start] == '[':
-		for ok := r.open('['); ok && r.next(']'); {
-			r.Skip()
-		}
-	default:
-		if r.at = scalarEnd(r.text, start); r.at < 0 {
-			r.fail()
-		} else if r.canonical != nil {
-			r.canonical.writeScalar(r.text[start:r.at])
-		}
 	}
+}
+
+// scalar consumes a string, number, boolean or null.
+func (r *Reader) scalar() {
+	end, control := scalarEnd(r.text, r.at)
+	if end < 0 {
+		r.fail()
+		return
+	}
+	r.control = r.control || control
+	if form := r.form(); form != nil {
+		form.writeScalar(r.literal(r.at, end, control))
+	}
+	r.at = end
+}
+
+// Raw consumes the next value and returns it as it is written; control characters in its strings are escaped.
+func (r *Reader) Raw() string {
+	start, before := r.at, r.control
+	r.control = false
+	r.Skip()
+	control := r.control
+	r.control = control || before
 	if r.failed {
 		return ""
 	}
-	return r.text[start:r.at]
+	return r.literal(start, r.at, control)
 }
 
 // Text consumes the next value; ok is false if it is not a string. Invalid UTF-8 becomes U+FFFD.
@@ -271,14 +335,14 @@ func (r *Reader) Text() (text string, ok bool) {
 		return "", false
 	}
 	start := r.at
-	end, plain := stringEnd(r.text, start)
+	end, plain, control := stringEnd(r.text, start)
 	if end < 0 {
 		r.fail()
 		return "", true
 	}
-	r.at = end
-	if r.canonical != nil {
-		r.canonical.writeScalar(r.text[start:end])
+	r.at, r.control = end, r.control || control
+	if form := r.form(); form != nil {
+		form.writeScalar(r.literal(start, end, control))
 	}
 	if plain {
 		return r.text[start+1 : end-1], true

@@ -15,26 +15,26 @@ func pastSpace(text string, i int) int {
 	return i
 }
 
-// scalarEnd returns the offset after the string, number, boolean or null at i; -1 if it is not
-// well-formed. It accepts the same texts as encoding/json. The functions below are similar.
-func scalarEnd(text string, i int) int {
+// scalarEnd returns the offset after the string, number, boolean or null at i; -1 if it is not well-formed. It accepts
+// the same texts as encoding/json, and control characters in strings, which it reports. The functions below are similar.
+func scalarEnd(text string, i int) (end int, control bool) {
 	if i >= len(text) {
-		return -1
+		return -1, false
 	}
 	if text[i] == '"' {
-		end, _ := stringEnd(text, i)
-		return end
+		end, _, control = stringEnd(text, i)
+		return end, control
 	}
 	for _, word := range [...]string{"true", "false", "null"} {
 		if strings.HasPrefix(text[i:], word) {
-			return i + len(word)
+			return i + len(word), false
 		}
 	}
-	return numberEnd(text, i)
+	return numberEnd(text, i), false
 }
 
-// stringEnd also reports whether the string is plain: ASCII without escapes.
-func stringEnd(text string, i int) (end int, plain bool) {
+// stringEnd also reports whether the string is plain, ASCII without escapes, and whether it has control characters.
+func stringEnd(text string, i int) (end int, plain, control bool) {
 	plain = true
 	for i++; i < len(text); i++ {
 		c := text[i]
@@ -43,17 +43,36 @@ func stringEnd(text string, i int) (end int, plain bool) {
 		}
 		switch {
 		case c == '"':
-			return i + 1, plain
+			return i + 1, plain, control
 		case c < ' ':
-			return -1, false
+			control = true
 		case c == '\\':
 			if i = escapeEnd(text, i+1) - 1; i < 0 {
-				return -1, false
+				return -1, false, false
 			}
 		}
 		plain = false
 	}
-	return -1, false
+	return -1, false, false
+}
+
+// escapeControls escapes the control characters in the strings of a text.
+func escapeControls(text string) string {
+	var b []byte
+	inside, from := false, 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			inside = !inside
+		case c == '\\' && inside:
+			i++
+		case c < ' ' && inside:
+			quoted := AppendString(nil, text[i:i+1])
+			b = append(append(b, text[from:i]...), quoted[1:len(quoted)-1]...)
+			from = i + 1
+		}
+	}
+	return string(append(b, text[from:]...))
 }
 
 // isPlain marks the ASCII characters that need no escape in a string.

@@ -58,7 +58,7 @@ func unquote(literal string) string {
 		return inner
 	}
 	var s string
-	_ = json.Unmarshal([]byte(literal), &s) // it is well-formed
+	_ = json.Unmarshal([]byte(escapeControls(literal)), &s) // it is well-formed
 	return s
 }
 

@@ -35,10 +35,14 @@ func Check(text string, maxDepth int) (string, error) {
 func (r *Reader) syntaxError() *SyntaxError {
 	var value json.RawMessage
 	err := json.Unmarshal([]byte(r.text), &value)
-	if err == nil && r.tooDeep > 0 {
+	// encoding/json may have stopped where a Reader continues.
+	unclear := err != nil && (strings.HasSuffix(err.Error(), "exceeded max depth") || strings.HasSuffix(err.Error(), "in string literal"))
+	switch {
+	case r.tooDeep > 0 && (err == nil || unclear):
 		return r.errorAt(r.tooDeep, fmt.Sprintf("nested deeper than %d levels", r.maxDepth))
-	}
-	if err == nil {
+	case unclear:
+		return r.errorAt(r.failedAt, "invalid JSON")
+	case err == nil:
 		return r.errorAt(r.at, "the value was not read to its end")
 	}
 	syntax, ok := errors.AsType[*json.SyntaxError](err)

@@ -73,7 +73,8 @@ func (c *Content) Catalogue(stops Stops) *Catalogue {
 	}
 	cat.stops.Products = stopItems(&c.products, stops.Products, cat.stopped)
 	cat.stops.Ingredients = stopItems(&c.ingredients, stops.Ingredients, cat.ingredientStopped)
-	cat.unsatisfied = c.unsatisfiable(cat.ingredientStopped.with(c.ingredientInvalid))
+	excluded := cat.ingredientStopped.with(c.ingredientInvalid)
+	cat.unsatisfied, cat.tooDeep = c.unsatisfiable(excluded), c.schemesTooDeep(excluded)
 	cat.counts = Counts{Categories: len(c.categories), Products: c.products.Len()}
 	for i, p := range c.products.All() {
 		if cat.stopped.has(i) {
@@ -81,7 +82,7 @@ func (c *Content) Catalogue(stops Stops) *Catalogue {
 		}
 		cat.counts.Available++
 		s := c.productScheme[i]
-		if p.PriceInvalid() || c.products.unknownToPOS(i, c.settings) || (s != None && len(cat.unsatisfied[s]) > 0) {
+		if p.PriceInvalid() || c.products.unknownToPOS(i, c.settings) || len(cat.unsatisfied[s]) > 0 || cat.tooDeep[s] {
 			continue
 		}
 		cat.orderable.set(i)
@@ -138,6 +139,32 @@ func (c *Content) unsatisfiable(excluded flags) map[Index][]Index {
 		satisfied, next = next, satisfied
 	}
 	return failing
+}
+
+// schemesTooDeep returns the schemes that a dish cannot have, because their required groups need more levels of modifiers
+// than the depth limit (policy M12). A scheme that can only be completed by containing itself is not one of them: an
+// order ends there (policy M5).
+func (c *Content) schemesTooDeep(excluded flags) map[Index]bool {
+	if !slices.ContainsFunc(c.ingredientScheme, func(s Index) bool { return s != None }) {
+		return nil
+	}
+	deep, fits := map[Index]bool{}, make([]bool, len(c.schemes)) // fits: within the level
+	const maxLevels = 100                                        // limits the work
+	for level, changed := 0, true; changed && level <= maxLevels; level++ {
+		below := slices.Clone(fits)
+		changed = level == 0
+		for s := range fits {
+			if fits[s] || slices.ContainsFunc(c.Limits(Index(s)), func(limit Limit) bool {
+				return limit.Min > 0 && (level == 0 || !c.satisfiable(limit, excluded, below))
+			}) {
+				continue
+			}
+			if fits[s], changed = true, true; level > c.settings.MaxDepth {
+				deep[Index(s)] = true
+			}
+		}
+	}
+	return deep
 }
 
 func (c *Content) satisfiable(limit Limit, excluded flags, satisfied []bool) bool {

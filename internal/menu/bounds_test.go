@@ -85,7 +85,7 @@ func TestIssuesAreBoundedAndCounted(t *testing.T) {
 func TestLintListsDishesWithinABound(t *testing.T) {
 	t.Parallel()
 	many := 2_000
-	v := decode(t, `{"products":`+listOf(many, `{"id":"p%d","externalId":"e%[1]d","price":1,"schemeId":"s"}`)+
+	v := decode(t, `{"products":`+listOf(many, `{"id":"p%d","name":"P","externalId":"e%[1]d","price":1,"schemeId":"s"}`)+
 		`,"ingredientsSchemes":[{"id":"s","ingredientsGroups":`+listOf(many, `{"id":"g%d"}`)+`}]}`)
 	soon(t, "lint", func() {
 		listed, truncated, named := 0, 0, 0

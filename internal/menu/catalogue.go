@@ -52,6 +52,7 @@ type Catalogue struct {
 	ingredientStopped flags
 	orderable         flags
 	unsatisfied       map[Index][]Index // by scheme: groups that cannot be satisfied; nil if there are none
+	tooDeep           map[Index]bool    // by scheme: a dish with it needs too many levels; nil if there are none
 	counts            Counts
 }
 
@@ -73,6 +74,7 @@ const (
 	ReasonGroupUnsatisfiable ReasonCode = "group_unsatisfiable"
 	ReasonNoExternalID       ReasonCode = "no_external_id"
 	ReasonPriceInvalid       ReasonCode = "price_invalid"
+	ReasonTooDeep            ReasonCode = "too_deep"
 )
 
 // Reason is one reason. Group is the id of the group for group_unsatisfiable, otherwise empty.
@@ -159,7 +161,7 @@ func (c *Catalogue) IngredientOrderable(i Index) bool {
 }
 
 // Orderable reports whether dish p can be ordered: it is available and has a valid price, and every
-// group of its scheme can be satisfied (policy M9).
+// group of its scheme can be satisfied (policy M9) within the levels that an order may have (policy M12).
 func (c *Catalogue) Orderable(p Index) bool { return c.orderable.has(p) }
 
 // Reasons returns why dish p is not orderable; it is empty for an orderable dish.
@@ -167,7 +169,11 @@ func (c *Catalogue) Reasons(p Index) []Reason {
 	if c.orderable.has(p) {
 		return nil
 	}
-	return c.reasonsOf(c.stopped.has(p), c.products.At(p), c.products.unknownToPOS(p, c.settings), c.productScheme[p])
+	all := c.reasonsOf(c.stopped.has(p), c.products.At(p), c.products.unknownToPOS(p, c.settings), c.productScheme[p])
+	if c.tooDeep[c.productScheme[p]] {
+		all = append(all, Reason{Code: ReasonTooDeep})
+	}
+	return all
 }
 
 // IngredientReasons returns why ingredient i is not orderable; empty if it is orderable.

@@ -36,13 +36,27 @@ var lintCodes = []lintCode{
 	{menu.IssueNutritionInvalid, menu.SeverityWarning, "A nutritional value (calories, proteins, …) is invalid; it is ignored."},
 	{menu.IssuePriceMissing, menu.SeverityError, "A dish has no price, or the price of a dish or ingredient is null or empty; it is listed without a price and " +
 		"cannot be ordered."},
-	{menu.IssuePriceNegative, menu.SeverityError, "A price is negative; the dish or ingredient cannot be ordered."},
+	{menu.IssuePriceNegative, menu.SeverityError, "The price of a dish is negative; the dish cannot be ordered. The price of an ingredient may be negative."},
 	{menu.IssueCountNegative, menu.SeverityWarning, "A minimum or maximum is negative; it is read as no limit."},
+	{menu.IssueCountFraction, menu.SeverityWarning, "A maximum has a fraction; it is rounded down, but not below 1."},
+	{menu.IssueMaximumInvalid, menu.SeverityError, "The maximum of a group cannot be read: this group has no maximum now, so guests can choose too many options."},
+	{menu.IssueNameEmpty, menu.SeverityWarning, "The name of a category, dish, group or ingredient is missing, null or empty, or has only invisible characters."},
+	{menu.IssueReplacement, menu.SeverityWarning, "A text contains U+FFFD, the sign for characters that were lost when an encoding was converted. Bytes that are not " +
+		"UTF-8 are read as this sign."},
+	{menu.IssueControlCharacter, menu.SeverityWarning, "A text contains a control character (NUL, tab, line break, …), or a character that changes the direction " +
+		"of the text. Tabs and line breaks of a description are not reported."},
+	{menu.IssueImageAddress, menu.SeverityWarning, "An image address is relative, is not an http(s) address, or has a backslash or a user name."},
+	{menu.IssueControlRaw, menu.SeverityWarning, "A text has a control character without an escape, such as a tab or a line break; it is read."},
+	{menu.IssueNestedTooDeep, menu.SeverityWarning, "A field is nested deeper than 500 levels. What is deeper is stored and returned as null."},
 	{menu.IssueNull, menu.SeverityWarning, "A list is null; it is read as empty."},
 	{menu.IssueMeasureEmpty, menu.SeverityWarning, "A serving has no value; it is treated as missing."},
 	{menu.IssueStopListForm, menu.SeverityWarning, "A stop list is not a list of restaurant ids; `true` stops the dish in all restaurants."},
 	{menu.LintIDMissing, menu.SeverityError, "An element has no id; it is ignored."},
-	{menu.LintDuplicateID, menu.SeverityWarning, "An id is defined more than once; the first definition is used, with the memberships of all."},
+	{menu.LintDuplicateID, menu.SeverityWarning, "An id is defined more than once; the first definition is used, with the memberships of all. The message has the " +
+		"number of definitions and says whether they differ."},
+	{menu.LintDuplicateIDDiffers, menu.SeverityError, "An id has several dishes or ingredients, which differ in name, price, scheme or externalId; only the first is in " +
+		"the menu. The message has their number and names."},
+	{menu.LintIDSimilar, menu.SeverityWarning, "Two ids of the same kind differ only by case or spaces; larder keeps them apart."},
 	{menu.LintDuplicateLimit, menu.SeverityWarning, "A scheme lists a group more than once; the first limits are used."},
 	{menu.LintCategoryUnknown, menu.SeverityWarning, "A dish is in a category that does not exist; it is listed in its other categories, or outside all of them."},
 	{menu.LintCategoryParentUnknown, menu.SeverityWarning, "A category's parent does not exist; the category is at the root. In a repeated definition of " +
@@ -66,6 +80,8 @@ var lintCodes = []lintCode{
 	{menu.LintCategoryEmpty, menu.SeverityWarning, "A category and its subcategories have no dishes."},
 	{menu.LintUnitMissing, menu.SeverityWarning, "The serving of a dish or ingredient has a value but no unit."},
 	{menu.LintGroupUnavailable, menu.SeverityWarning, "Every ingredient of a group is stopped or cannot be ordered for another reason."},
+	{menu.LintOptionByWeight, menu.SeverityWarning, "A dish whose unit is `kg` or `liter` has an option that costs something. Its price is " +
+		"multiplied by the quantity, and the ordering service gets the option once ([why](decisions/0074-options-of-dishes-sold-by-weight.md))."},
 	{menu.LintFindingsOmitted, menu.SeverityWarning, "There are more findings than listed: at most 100,000, and at most 200,000 about values " +
 		"that were read differently. A finding with too many dishes to list has `truncated`."},
 }

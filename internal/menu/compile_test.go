@@ -163,8 +163,8 @@ func TestOrderableReasons(t *testing.T) {
 	}
 }
 
-// An invalid price is null in all output, with the reason (policy W9a); options have
-// reasons as dishes do.
+// An invalid price is null in all output, with the reason (policy W9a); options have reasons as dishes do. The price of an
+// option may be negative (policy W9b).
 func TestAnInvalidPriceIsNull(t *testing.T) {
 	t.Parallel()
 	const invalid = `"orderable":false,"reasons":[{"code":"price_invalid"}]`
@@ -173,7 +173,7 @@ func TestAnInvalidPriceIsNull(t *testing.T) {
 		`,"price":0`:      {`"price":0`, `"price":0`},
 		`,"price":null`:   {`"price":null`, `"price":null`},
 		`,"price":""`:     {`"price":null`, `"price":null`},
-		`,"price":-0.01`:  {`"price":null`, `"price":null`},
+		`,"price":-0.01`:  {`"price":null`, `"price":-0.01`},
 		`,"price":"1,50"`: {`"price":null`, `"price":null`},
 		`,"price":"much"`: {`"price":null`, `"price":null`},
 		`,"price":[1]`:    {`"price":null`, `"price":null`},

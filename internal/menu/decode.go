@@ -8,8 +8,15 @@ import (
 	"larder/internal/jsontext"
 )
 
-// maxViewDepth is the maximum nesting depth of a menu view's JSON.
-const maxViewDepth = 64
+// maxViewDepth is the maximum nesting depth of what is stored of a menu view. What is deeper is null (policy W17).
+const maxViewDepth = 500
+
+// newReader returns a Reader of a menu view or of a value in it, whose levels are below the levels above.
+func newReader(text string, above int) jsontext.Reader {
+	r := jsontext.NewReader(text, maxViewDepth-above)
+	r.AnyDepth = true
+	return r
+}
 
 // ShapeError reports that well-formed JSON is not a menu view. got describes the JSON.
 type ShapeError struct{ got string }
@@ -33,7 +40,7 @@ func Decode(raw []byte) (*View, error) {
 func decodeAnswer(raw []byte) (*View, []viewMember, error) {
 	answer := jsontext.String(raw)
 	if text, marked := onlyResult(answer); text != "" {
-		if view, members, err := decodeView(text, marked, maxViewDepth-1); err == nil {
+		if view, members, err := decodeView(text, marked); err == nil {
 			return view, members, nil
 		}
 	}
@@ -41,13 +48,13 @@ func decodeAnswer(raw []byte) (*View, []viewMember, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return decodeView(text, marked, maxViewDepth)
+	return decodeView(text, marked)
 }
 
 // onlyResult returns what is inside of {"result": … }, the usual answer, without reading it twice. If that is
 // not one well-formed value, the answer has other members or is invalid, and findView decides.
 func onlyResult(answer string) (text string, marked bool) {
-	r := jsontext.NewReader(answer, maxViewDepth)
+	r := newReader(answer, 0)
 	for name := range r.Members() {
 		rest := strings.TrimRight(r.Source()[r.Offset():], " \t\r\n")
 		if inner, ok := strings.CutSuffix(rest, "}"); ok && name == "result" && r.Kind() == jsontext.KindObject {
@@ -61,13 +68,15 @@ func onlyResult(answer string) (text string, marked bool) {
 // findView validates an answer and returns the text of the view: the value of "result", unless the
 // object itself is a view. marked reports whether the answer started with a byte order mark.
 func findView(answer string) (view string, marked bool, err error) {
-	r := jsontext.NewReader(answer, maxViewDepth)
+	r := newReader(answer, 0)
 	view = r.Source()
 	kind, result, bare := r.Kind(), "", false
 	for name := range r.Members() {
 		switch jsontext.FoldName(name) {
 		case "result":
-			result = r.Raw()
+			start := r.Offset()
+			r.Skip()
+			result = r.Source()[start:r.Offset()] // not Raw, which would hide what decodeView reports
 		case "products", "categories":
 			bare = true
 		}
@@ -81,7 +90,7 @@ func findView(answer string) (view string, marked bool, err error) {
 	if result == "" || bare {
 		return view, r.BOM(), nil
 	}
-	inner := jsontext.NewReader(result, maxViewDepth)
+	inner := newReader(result, 0)
 	if kind := inner.Kind(); kind != jsontext.KindObject {
 		return "", false, &ShapeError{got: "a result that is JSON " + kind.String()}
 	}
@@ -92,10 +101,10 @@ func findView(answer string) (view string, marked bool, err error) {
 type viewMember struct{ name, value string }
 
 // decodeView decodes a bare view. It returns the errors of Decode.
-func decodeView(text string, marked bool, depth int) (*View, []viewMember, error) {
+func decodeView(text string, marked bool) (*View, []viewMember, error) {
 	expected := len(text) / 1_000 // an element often has 1 KB; without this, the lists are copied while they grow
 	d := &decoder{
-		Reader:   jsontext.NewReader(text, depth),
+		Reader:   newReader(text, 0),
 		view:     &View{Products: make([]Product, 0, expected), Ingredients: make([]Ingredient, 0, expected)},
 		names:    make(map[string]fieldName),
 		decimals: make(map[jsontext.Number]decimal.Decimal),
@@ -212,11 +221,20 @@ func (d *decoder) readView() (known bool) {
 func (d *decoder) fields(where string, read func(folded string) bool) {
 	for name := range d.Members() {
 		field, raw, start := d.fieldName(name), d.RawName(), d.Offset()
+		path := where + field.canonical
 		if !read(field.folded) {
-			d.report(IssueUnknownField, where+name, "")
+			path = where + name
+			d.report(IssueUnknownField, path, "")
 			d.Skip()
 		} else if field.canonical != name {
-			d.report(IssueNameSpelling, where+field.canonical, name)
+			d.report(IssueNameSpelling, path, name)
+		}
+		control, tooDeep := d.Oddities()
+		if control {
+			d.report(IssueControlRaw, path, "")
+		}
+		if tooDeep {
+			d.report(IssueNestedTooDeep, path, "")
 		}
 		if where == "" {
 			d.members = append(d.members, viewMember{name: raw, value: d.Source()[start:d.Offset()]})

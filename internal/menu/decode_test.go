@@ -175,7 +175,7 @@ func TestDishesWithIssuesAreListedOrReported(t *testing.T) {
 	}
 	for _, code := range []string{
 		menu.LintIDMissing, menu.LintLimitsInverted, menu.LintGroupUnknown, menu.LintIngredientUnknown,
-		menu.LintDuplicateID,
+		menu.LintDuplicateIDDiffers,
 	} {
 		if !slices.Contains(codes, code) {
 			t.Errorf("no finding %s in %v", code, codes)
@@ -194,7 +194,8 @@ func TestSyntaxErrorsHaveAPosition(t *testing.T) {
 		"a stray character":       {"{\n  \"a\": 1,\n  x\n}", 3, 3},
 		"after wide characters":   {"{\"суп\": }", 1, 9},
 		"two values":              {"{} {}", 1, 4},
-		"nested too deep":         {strings.Repeat("[", 80) + strings.Repeat("]", 80), 1, 65},
+		"in a deep value":         {`{"x":` + strings.Repeat("[", 20_000) + "}", 1, 20_006},
+		"after a control":         {"{\"x\":\"\t\",}", 1, 10},
 		"after a byte order mark": {"\ufeff{]", 1, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,7 +210,7 @@ func TestSyntaxErrorsHaveAPosition(t *testing.T) {
 			}
 		})
 	}
-	for _, body := range []string{`[]`, `"menu"`, `{}`, `{"result":[]}`, `{"error":"x"}`, `{"result":null}`} {
+	for _, body := range []string{strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000), `[]`, `"menu"`, `{}`, `{"result":[]}`, `{"error":"x"}`, `{"result":null}`} {
 		_, err := menu.Decode([]byte(body))
 		if _, ok := errors.AsType[*menu.ShapeError](err); !ok {
 			t.Errorf("Decode(%s) = %v, want a ShapeError", body, err)

@@ -1,6 +1,13 @@
 package menu
 
-import "larder/internal/jsontext"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shopspring/decimal"
+
+	"larder/internal/jsontext"
+)
 
 func (d *decoder) category() (c Category) {
 	d.fields("categories[].", func(folded string) bool {
@@ -16,6 +23,7 @@ func (d *decoder) category() (c Category) {
 		}
 		return true
 	})
+	d.name("categories[].name", c.Name)
 	d.setOwner(c.ID)
 	return c
 }
@@ -35,13 +43,16 @@ func (d *decoder) product() (p Product) {
 			p.Name = d.readText("products[].name")
 		case "price":
 			p.Price, p.PriceInvalid = d.price("products[].price")
-			priced = true
+			if priced = true; p.Price.IsNegative() {
+				d.report(IssuePriceNegative, "products[].price", p.Price.String())
+				p.Price, p.PriceInvalid = decimal.Decimal{}, true
+			}
 		case "schemeid":
 			p.SchemeID = d.identifier("products[].schemeId")
 		case "description":
 			p.Description = d.readText("products[].description")
 		case "imageurls":
-			p.ImageURLs = d.readTexts("products[].imageUrls")
+			p.ImageURLs = d.readImages("products[].imageUrls")
 		case "measure":
 			p.Measure = d.measure("products[].measure")
 		default:
@@ -56,6 +67,7 @@ func (d *decoder) product() (p Product) {
 	if nutrition != (Nutrition{}) { // nil if all values are null
 		p.Nutrition = new(nutrition)
 	}
+	d.name("products[].name", p.Name)
 	d.setOwner(p.ID)
 	return p
 }
@@ -70,13 +82,13 @@ func (d *decoder) ingredient() (in Ingredient) {
 		case "name":
 			in.Name = d.readText("ingredients[].name")
 		case "price":
-			in.Price, in.PriceInvalid = d.price("ingredients[].price") // a missing price means free (policy W9a)
+			in.Price, in.PriceInvalid = d.price("ingredients[].price") // may be missing or negative (policies W9a, W9b)
 		case "schemeid":
 			in.SchemeID = d.identifier("ingredients[].schemeId")
 		case "description":
 			in.Description = d.readText("ingredients[].description")
 		case "imageurls":
-			in.ImageURLs = d.readTexts("ingredients[].imageUrls")
+			in.ImageURLs = d.readImages("ingredients[].imageUrls")
 		case "measure":
 			in.Measure = d.measure("ingredients[].measure")
 		default:
@@ -84,6 +96,7 @@ func (d *decoder) ingredient() (in Ingredient) {
 		}
 		return true
 	})
+	d.name("ingredients[].name", in.Name)
 	d.setOwner(in.ID)
 	return in
 }
@@ -111,20 +124,23 @@ func (d *decoder) limits(s *Scheme) {
 			d.report(IssueTypeMismatch, list+"[]", d.Raw())
 			return
 		}
-		limit := GroupLimit{Max: Unlimited}
+		limit, readable := GroupLimit{Max: Unlimited}, true
 		d.fields(where, func(folded string) bool {
 			switch folded {
 			case "id":
 				limit.GroupID = d.identifier(where + "id")
 			case "mincount":
-				limit.Min, _ = d.count(where + "minCount")
+				limit.Min, _ = d.count(where+"minCount", 0)
 			case "maxcount":
-				limit.Max = d.maximum(where + "maxCount")
+				limit.Max, readable = d.count(where+"maxCount", Unlimited)
 			default:
 				return false
 			}
 			return true
 		})
+		if !readable && !slices.ContainsFunc(s.Groups, func(first GroupLimit) bool { return first.GroupID == limit.GroupID }) {
+			d.report(IssueMaximumInvalid, fmt.Sprintf("%s[%q].maxCount", list, limit.GroupID), "")
+		}
 		s.Groups = append(s.Groups, limit)
 	})
 }
@@ -143,6 +159,7 @@ func (d *decoder) group() (g Group) {
 		}
 		return true
 	})
+	d.name("ingredientsGroups[].name", g.Name)
 	d.setOwner(g.ID)
 	return g
 }

@@ -23,6 +23,9 @@ const (
 const (
 	LintIDMissing             = "id_missing"
 	LintDuplicateID           = "duplicate_id"
+	LintDuplicateIDDiffers    = "duplicate_id_differs"
+	LintIDSimilar             = "id_similar"
+	LintOptionByWeight        = "option_by_weight"
 	LintDuplicateLimit        = "duplicate_limit"
 	LintCategoryUnknown       = "category_unknown"
 	LintCategoryParentUnknown = "category_parent_unknown"
@@ -105,6 +108,7 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 	l.categoriesWithoutDishes()
 	l.servingsWithoutUnit()
 	l.groupsWithoutChoice()
+	l.optionsByWeight()
 	l.omitted += v.IssuesOmitted
 	if l.omitted > 0 {
 		l.findings = append(l.findings, Finding{

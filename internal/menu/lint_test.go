@@ -28,8 +28,9 @@ func TestLintReportsEveryFindingAtOnce(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s %s [%s]", f.Severity, f.Code, strings.Join(ids, " "), strings.Join(f.Products, " ")))
 	}
 	want := []string{
+		"warning name_empty field=ingredientsGroups[].name group=g-sauce [combo soup blocked]",
 		"warning duplicate_id category=root [combo]",
-		"warning duplicate_id product=plain [plain]",
+		"error duplicate_id_differs product=plain [plain]",
 		"warning duplicate_id scheme=s-soup [soup]",
 		"warning duplicate_id group=g-sauce [combo soup blocked]",
 		"warning duplicate_limit scheme=s-soup group=g-sauce [soup]",
@@ -81,7 +82,7 @@ func TestLintChecksEveryDefinition(t *testing.T) {
 		}
 	}
 	want := []string{
-		"duplicate_id map[product:soup] [soup]\n",
+		"duplicate_id_differs map[product:soup] [soup]\n",
 		"category_unknown map[category:gone product:soup] [soup]\n",
 		"scheme_unknown map[product:soup scheme:nowhere] [soup]\n",
 		"category_missing map[product:loose] [loose]\n",
@@ -93,14 +94,14 @@ func TestLintChecksEveryDefinition(t *testing.T) {
 
 func TestLintReportsEmptyElements(t *testing.T) {
 	t.Parallel()
-	v := decode(t, `{"categories":[{"id":"all"},{"id":"in","parentId":"all"},{"id":"none","name":"None"},{"id":"below","parentId":"none"}],
+	v := decode(t, `{"categories":[{"id":"all","name":"A"},{"id":"in","name":"I","parentId":"all"},{"id":"none","name":"None"},{"id":"below","name":"B","parentId":"none"}],
 		"products":[{"id":"d","externalId":"1","name":"Dish","price":1,"categoryId":"in","schemeId":"s","measure":{"value":1,"unit":" "}},
 			{"id":"loose","externalId":"2","name":"Loose","price":1,"measure":{"value":1,"unit":"kg"}},
 			{"id":"lost","externalId":"3","name":"Lost","price":1,"categoryId":"gone","calories":"1,5","fats":"much","proteins":"1.5"}],
 		"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"off"},{"id":"on"},{"id":"no one"}]}],
-		"ingredientsGroups":[{"id":"off","name":"Off","ingredients":["stopped","null"]},{"id":"on","ingredients":["stopped","fine"]},{"id":"no one"}],
-		"ingredients":[{"id":"stopped","externalId":"4","disabled":true},{"id":"null","externalId":"5","price":null},
-			{"id":"fine","externalId":"6","measure":{"value":2}}]}`)
+		"ingredientsGroups":[{"id":"off","name":"Off","ingredients":["stopped","null"]},{"id":"on","name":"On","ingredients":["stopped","fine"]},{"id":"no one","name":"N"}],
+		"ingredients":[{"id":"stopped","name":"S","externalId":"4","disabled":true},{"id":"null","name":"N","externalId":"5","price":null},
+			{"id":"fine","name":"F","externalId":"6","measure":{"value":2}}]}`)
 	var got []string
 	for _, f := range menu.Lint(v, "r1", menu.DefaultSettings()) {
 		got = append(got, fmt.Sprintln(f.Severity, f.Code, f.IDs, f.Products))
@@ -263,8 +264,8 @@ func drawMenu(t *rapid.T, label string) *menu.View {
 
 func TestFindingMessagesNameTheDish(t *testing.T) {
 	t.Parallel()
-	v := decode(t, `{"products":[{"id":"p1","name":"Soup","price":"1,5"},{"id":2,"name":"Tea","price":1},{"id":3,"name":"Pie","price":1}],
-		"ingredients":[{"id":"i1","name":"Dill","price":-1}]}`)
+	v := decode(t, `{"products":[{"id":"p1","name":"Soup","price":"1,5"},{"id":2,"name":"Tea","price":1},{"id":3,"name":"Pie","price":-1}],
+		"ingredients":[{"id":"i1","name":"Dill","price":null}]}`)
 	got := map[string]string{}
 	for _, f := range menu.Lint(v, "r", menu.DefaultSettings()) {
 		got[f.Code] = f.Msg
@@ -272,7 +273,8 @@ func TestFindingMessagesNameTheDish(t *testing.T) {
 	for code, start := range map[string]string{
 		menu.IssueDecimalComma:  `dish "p1" (Soup): products[].price has a decimal comma: "1,5"`,
 		menu.IssueIDNotText:     `dish "2" and 1 more: products[].id is a number`,
-		menu.IssuePriceNegative: `ingredient "i1" (Dill): ingredients[].price is negative`,
+		menu.IssuePriceNegative: `dish "3" (Pie): products[].price is negative`,
+		menu.IssuePriceMissing:  `ingredient "i1" (Dill): ingredients[].price is missing`,
 	} {
 		if !strings.HasPrefix(got[code], start) {
 			t.Errorf("the message of %s is %q, want it to start with %q", code, got[code], start)

@@ -1,17 +1,28 @@
 package menu
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 )
 
 // duplicates reports missing and duplicate ids, and (scheme, group) pairs with several limits (policy W9).
 func (l *linter) duplicates() {
 	v := l.view
-	repeats(l, "category", v.Categories, func(c *Category) (string, string) { return c.ID, c.Name })
-	repeats(l, "product", v.Products, func(p *Product) (string, string) { return p.ID, p.Name })
-	repeats(l, "scheme", v.Schemes, func(s *Scheme) (string, string) { return s.ID, "" })
-	repeats(l, "group", v.Groups, func(g *Group) (string, string) { return g.ID, g.Name })
-	repeats(l, "ingredient", v.Ingredients, func(i *Ingredient) (string, string) { return i.ID, i.Name })
+	repeats(l, "category", v.Categories, func(c *Category) (string, string) { return c.ID, c.Name },
+		func(c *Category) any { return *c })
+	repeats(l, "product", v.Products, func(p *Product) (string, string) { return p.ID, p.Name },
+		func(p *Product) any {
+			return [...]any{p.Name, p.Price.String(), p.PriceInvalid, p.SchemeID, p.ExternalID}
+		})
+	repeats(l, "scheme", v.Schemes, func(s *Scheme) (string, string) { return s.ID, s.ID },
+		func(s *Scheme) any { return fmt.Sprint(s.Groups) })
+	repeats(l, "group", v.Groups, func(g *Group) (string, string) { return g.ID, g.Name },
+		func(g *Group) any { return fmt.Sprintf("%q%q", g.Name, g.Ingredients) })
+	repeats(l, "ingredient", v.Ingredients, func(i *Ingredient) (string, string) { return i.ID, i.Name },
+		func(i *Ingredient) any {
+			return [...]any{i.Name, i.Price.String(), i.PriceInvalid, i.SchemeID, i.ExternalID}
+		})
 	type pair struct{ scheme, group string }
 	limits := map[pair]int{}
 	for i := range v.Schemes {
@@ -26,19 +37,51 @@ func (l *linter) duplicates() {
 	}
 }
 
-// repeats reports elements with a missing id or the id of an earlier element.
-func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name string)) {
-	seen := make(map[string]int, len(all))
+// repeats reports elements with a missing id, ids that differ only by case or spaces, and ids with several definitions, of
+// which the first is used. If what makes a dish or an ingredient differs, all but the first are lost.
+func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name string), made func(*T) any) {
+	places := make(map[string][]int, len(all))
+	similar := make(map[string]string, len(all))
+	var repeated []string
 	for i := range all {
 		id, name := read(&all[i])
 		if id == "" {
 			l.add(LintIDMissing, nil, map[string]string{}, "%s %d (%q) has no id; it is ignored", kind, i+1, name)
 			continue
 		}
-		if seen[id]++; seen[id] == 2 {
-			l.add(LintDuplicateID, l.dishesOf(kind, id), map[string]string{kind: id},
-				"%s %q is defined more than once; the first definition is used", kind, id)
+		if places[id] = append(places[id], i); len(places[id]) == 2 {
+			repeated = append(repeated, id)
 		}
+		folded := strings.ToLower(strings.Join(strings.Fields(id), ""))
+		if other, known := similar[folded]; !known {
+			similar[folded] = id
+		} else if other != id && len(places[id]) == 1 {
+			l.add(LintIDSimilar, l.dishesOf(kind, id), map[string]string{kind: id, "other": other},
+				"the id of %s %q differs only by case or spaces from %q", kind, id, other)
+		}
+	}
+	for _, id := range repeated {
+		first := &all[places[id][0]]
+		var names []string // of the definitions that differ from the first
+		for _, i := range places[id] {
+			if made(&all[i]) != made(first) {
+				_, name := read(&all[i])
+				names = append(names, strconv.Quote(name))
+			}
+		}
+		code, how := LintDuplicateID, "which are equal"
+		if differ := len(names); differ > 0 {
+			if kind == "product" || kind == "ingredient" {
+				code = LintDuplicateIDDiffers
+			}
+			if differ > 3 {
+				names = append(names[:3], fmt.Sprintf("%d more", differ-3))
+			}
+			_, name := read(first)
+			how = fmt.Sprintf("of which %d differ from the first (%q): %s", differ, name, strings.Join(names, ", "))
+		}
+		l.add(code, l.dishesOf(kind, id), map[string]string{kind: id},
+			"%s %q has %d definitions, %s; the first is used", kind, id, len(places[id]), how)
 	}
 }
 

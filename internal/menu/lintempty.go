@@ -72,3 +72,37 @@ func (l *linter) groupsWithoutChoice() {
 		}
 	}
 }
+
+// optionsByWeight reports dishes sold by weight or volume with options that cost something: their price is multiplied by
+// the weight, and the ordering service gets the option once (policy P1).
+func (l *linter) optionsByWeight() {
+	c := l.cat
+	costing := make(map[Index]Entry) // by scheme: an option that costs something, also a nested one
+	var queue []Index
+	for s := range c.schemes {
+		for _, limit := range c.Limits(Index(s)) {
+			for _, member := range c.Members(limit.Group) {
+				if _, known := costing[Index(s)]; !known && c.ingredients.At(member).priceNumber().Sign() != 0 {
+					costing[Index(s)] = c.ingredients.At(member)
+					queue = append(queue, Index(s))
+				}
+			}
+		}
+	}
+	for head := 0; head < len(queue); head++ {
+		for _, above := range l.above[queue[head]] {
+			if _, known := costing[above]; !known {
+				costing[above] = costing[queue[head]]
+				queue = append(queue, above)
+			}
+		}
+	}
+	for i, p := range c.products.All() {
+		m := p.Measure()
+		if option, ok := costing[c.productScheme[i]]; ok && m != nil && (strings.EqualFold(m.Unit, "kg") || strings.EqualFold(m.Unit, "liter")) {
+			l.add(LintOptionByWeight, l.listed([]Index{i}), map[string]string{"product": p.ID(), "ingredient": option.ID()},
+				"dish %q (%s) is sold by the %s: the price of option %q (%s) is multiplied by the quantity, but the service gets the option once",
+				p.ID(), p.Name(), m.Unit, option.ID(), option.Name())
+		}
+	}
+}

@@ -55,7 +55,7 @@ func publish(members []viewMember, size int) Published {
 	content := append(make([]byte, 0, size), '{')
 	for n, i := range order {
 		content = append(append(jsontext.AppendComma(content, n), names[i].Literal...), ':')
-		canonical.Reader = jsontext.NewReader(members[i].value, maxViewDepth)
+		canonical.Reader = newReader(members[i].value, 1)
 		if stoppable(names[i].Folded) && canonical.Kind() == jsontext.KindArray {
 			content = appendList(content, &canonical, &stops)
 		} else {
@@ -87,7 +87,7 @@ const maxPublished = 96 << 20
 // DecodeContent decodes the Content of a Published, without looking for an envelope. The compiled
 // result equals that of the published view. It returns the errors of Decode.
 func DecodeContent(content []byte) (*View, error) {
-	view, _, err := decodeView(jsontext.String(content), false, maxViewDepth)
+	view, _, err := decodeView(jsontext.String(content), false)
 	return view, err
 }
 
@@ -102,7 +102,7 @@ func (p Published) elements(visit func(list, object, value string, end int)) err
 		return err
 	}
 	seen := 0
-	r := jsontext.NewReader(jsontext.String(p.Content), maxViewDepth)
+	r := newReader(jsontext.String(p.Content), 0)
 	for name := range r.Members() {
 		list := jsontext.FoldName(name)
 		if !stoppable(list) {
@@ -180,7 +180,7 @@ func (p Published) MergeStopLists(now Published) (Published, error) {
 }
 
 func idOf(object string) (id string) {
-	r := jsontext.NewReader(object, maxViewDepth)
+	r := newReader(object, 0)
 	for name := range r.Members() {
 		if jsontext.FoldName(name) == "id" {
 			id, _ = r.ID()
@@ -191,7 +191,7 @@ func idOf(object string) (id string) {
 
 // formatNumber must change if the format of Content or the result of compiling it changes, so that
 // no instance misinterprets a content (policy S3).
-const formatNumber = 4
+const formatNumber = 5
 
 // ContentHash returns the hash of a content: the hex SHA-256 of the format number, the settings
 // that compile and lint use, and the bytes of Content.
@@ -256,7 +256,7 @@ func readStops(raw []byte) (*stopTable, error) {
 		return nil, errForeignStops
 	}
 	for _, value := range t.Values {
-		r := jsontext.NewReader(value, maxViewDepth)
+		r := newReader(value, 0)
 		if r.Kind() != jsontext.KindObject || r.Raw() != value || r.Err() != nil {
 			return nil, errForeignStops
 		}

@@ -1,7 +1,10 @@
 package menu
 
 import (
+	"fmt"
+	"net/url"
 	"strings"
+	"unicode"
 
 	"github.com/shopspring/decimal"
 
@@ -22,6 +25,14 @@ const (
 	IssuePriceMissing     = "price_missing"
 	IssuePriceNegative    = "price_negative"
 	IssueCountNegative    = "count_negative"
+	IssueCountFraction    = "count_fraction"
+	IssueMaximumInvalid   = "maximum_invalid"
+	IssueNameEmpty        = "name_empty"
+	IssueReplacement      = "replacement_character"
+	IssueControlCharacter = "control_character"
+	IssueControlRaw       = "control_character_raw"
+	IssueImageAddress     = "image_address"
+	IssueNestedTooDeep    = "nested_too_deep"
 	IssueNull             = "null_value"
 	IssueMeasureEmpty     = "measure_empty"
 	IssueStopListForm     = "stop_list_form"
@@ -60,7 +71,7 @@ func (d *decoder) identifier(field string) string {
 	case kind == jsontext.KindNumber:
 		d.report(IssueIDNotText, field, id)
 	}
-	return id
+	return d.checkText(field, id)
 }
 
 func (d *decoder) identifierList(field string) (ids []string) {
@@ -78,7 +89,7 @@ func (d *decoder) readText(field string) string {
 	switch d.Kind() {
 	case jsontext.KindString:
 		s, _ := d.Text()
-		return s
+		return d.checkText(field, s)
 	case jsontext.KindNull:
 		d.Skip()
 		return ""
@@ -90,6 +101,41 @@ func (d *decoder) readText(field string) string {
 		d.report(IssueTypeMismatch, field, d.Raw())
 		return ""
 	}
+}
+
+// checkText reports characters that are lost or invisible, or that change the direction of what follows. It returns text.
+func (d *decoder) checkText(field, text string) string {
+	if strings.ContainsRune(text, unicode.ReplacementChar) {
+		d.report(IssueReplacement, field, text)
+	}
+	for _, r := range text {
+		if r >= ' ' && r < 0x7f || !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r) ||
+			strings.ContainsRune("\t\r\n", r) && strings.HasSuffix(field, ".description") {
+			continue
+		}
+		d.report(IssueControlCharacter, field, fmt.Sprintf("%U in %q", r, text[:min(len(text), maxIssueValue)]))
+		break
+	}
+	return text
+}
+
+// name reports a name without a visible character.
+func (d *decoder) name(field, name string) {
+	if !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
+		d.report(IssueNameEmpty, field, "")
+	}
+}
+
+// readImages is readTexts for image addresses.
+func (d *decoder) readImages(field string) []string {
+	images := d.readTexts(field)
+	for _, image := range images {
+		if u, err := url.Parse(image); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+			strings.Contains(image, `\`) {
+			d.report(IssueImageAddress, field+"[]", image)
+		}
+	}
+	return images
 }
 
 func (d *decoder) readTexts(field string) (texts []string) {
@@ -165,8 +211,8 @@ func (d *decoder) numberAs(field, comma, invalid string) (decimal.Decimal, jsont
 	return value, state
 }
 
-// price decodes the price of a dish or ingredient. bad is true if the price is null, empty,
-// negative or not a number, because orders need a valid price (policy W9a).
+// price decodes the price of a dish or ingredient. bad is true if the price is null, empty or not a number, because orders
+// need a valid price (policy W9a).
 func (d *decoder) price(field string) (price decimal.Decimal, bad bool) {
 	value, state := d.number(field)
 	switch {
@@ -175,45 +221,34 @@ func (d *decoder) price(field string) (price decimal.Decimal, bad bool) {
 		return decimal.Decimal{}, true
 	case state != jsontext.NumberOK:
 		return decimal.Decimal{}, true
-	case value.IsNegative():
-		d.report(IssuePriceNegative, field, value.String())
-		return decimal.Decimal{}, true
 	}
 	return value, false
 }
 
-// count decodes minCount or maxCount; ok is false for null and for invalid or implausible counts.
-func (d *decoder) count(field string) (n int, ok bool) {
-	if d.Kind() == jsontext.KindNull {
-		d.Skip()
-		return 0, false
-	}
+// count decodes minCount or maxCount; none means no limit. A missing or negative one is no limit, whatever a maximum of 0
+// means (policy M2). A maximum with a fraction is rounded down, but not below 1 (policy W17). ok is false if the value
+// is invalid or implausible.
+func (d *decoder) count(field string, none int) (n int, ok bool) {
 	value, state := d.number(field)
-	if state != jsontext.NumberOK {
-		return 0, false
-	}
-	if !value.IsInteger() || value.Abs().GreaterThan(decimal.NewFromInt(maxCount)) {
-		d.report(IssueNumberInvalid, field, value.String())
-		return 0, false
-	}
-	n = int(value.IntPart())
-	if n < 0 {
+	whole := value.IsInteger()
+	switch {
+	case state != jsontext.NumberOK:
+		return none, state == jsontext.NumberNull
+	case value.IsNegative():
 		d.report(IssueCountNegative, field, value.String())
+		return none, true
+	case value.GreaterThan(maxCount), !whole && none != Unlimited:
+		d.report(IssueNumberInvalid, field, value.String())
+		return none, false
+	case !whole:
+		d.report(IssueCountFraction, field, value.String())
+		return max(int(value.IntPart()), 1), true
 	}
-	return n, true
-}
-
-// maximum decodes maxCount. If it is null, negative or invalid, there is no maximum, whatever 0 means (policy M2).
-func (d *decoder) maximum(field string) int {
-	n, ok := d.count(field)
-	if !ok || n < 0 {
-		return Unlimited
-	}
-	return n
+	return int(value.IntPart()), true
 }
 
 // maxCount is the largest plausible limit.
-const maxCount = 1_000_000
+var maxCount = decimal.NewFromInt(1_000_000) //nolint:gochecknoglobals // constant
 
 // measure decodes a serving; null and a serving without a value are nil (policy W6).
 func (d *decoder) measure(field string) *Measure {

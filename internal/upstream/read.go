@@ -25,6 +25,9 @@ type Menu struct {
 	NotModified bool
 }
 
+// errPartial means that a response has only a part of what was asked for.
+var errPartial = errors.New("206 Partial Content: the response is incomplete")
+
 // roomKey is the key of a context's value of WithRoom.
 type roomKey struct{}
 
@@ -73,7 +76,7 @@ func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator
 }
 
 // RejectionReasons returns the reasons for rejecting an order (docs/ordering-service.md, section
-// 4.4). There are none if the service has reasons turned off. It retries as MenuView does.
+// 4.4). There are none if the service has reasons turned off, also with 204 (policy W17). It retries as MenuView does.
 func (c *Client) RejectionReasons(ctx context.Context) ([]Reason, error) {
 	got, err := c.read(ctx, &request{
 		op:     OpReasons,
@@ -84,6 +87,9 @@ func (c *Client) RejectionReasons(ctx context.Context) ([]Reason, error) {
 	}, false)
 	if err != nil {
 		return nil, err
+	}
+	if got.status == http.StatusNoContent {
+		return []Reason{}, nil
 	}
 	reasons, err := readReasons(got.body)
 	if err != nil {
@@ -123,6 +129,8 @@ func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*h
 		case got.status == http.StatusUnauthorized && !renewed:
 			c.dropToken(used)
 			continue
+		case got.status == http.StatusPartialContent: // a part is no menu (policy W17)
+			return nil, c.failure(r.op, got, errPartial, used)
 		case got.bodyErr != nil:
 			return nil, c.failure(r.op, got, got.bodyErr, used)
 		case got.status >= 200 && got.status <= 299,

@@ -129,6 +129,10 @@ func TestReadFailures(t *testing.T) {
 			w.Header().Set("Content-Encoding", "br")
 			_, _ = io.WriteString(w, "x")
 		}, 200, "", 1, upstream.ErrResponse},
+		"a part of a menu": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = io.WriteString(w, `{"result":{"products":[]}}`)
+		}, 206, "", 4, nil},
 		"more than 64 MiB announced": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "67108865")
 			_, _ = io.WriteString(w, "{")
@@ -357,5 +361,14 @@ func TestMenuViewAsksForMoreRoom(t *testing.T) {
 				t.Errorf("room for %d bytes was asked for, with %d requests; want %d and 1", asked, s.calls.Load(), tc.asked)
 			}
 		})
+	}
+}
+
+// A service that has rejection reasons turned off may answer with 204 (policy W17).
+func TestNoContentMeansNoReasons(t *testing.T) {
+	t.Parallel()
+	client := start(t, &service{handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }})
+	if got, err := client.RejectionReasons(t.Context()); err != nil || got == nil || len(got) > 0 {
+		t.Errorf("RejectionReasons() = %v, %v; want an empty list", got, err)
 	}
 }

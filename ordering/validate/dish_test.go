@@ -1,9 +1,11 @@
 package validate_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"larder/internal/menu"
 	"larder/internal/testkit/menutest"
@@ -144,7 +146,7 @@ func TestInvalidPriceIsNotOrdered(t *testing.T) {
 	t.Parallel()
 	for price, charged := range map[string]bool{
 		`"price":2,`: true, `"price":"2.00",`: true, ``: true,
-		`"price":null,`: false, `"price":"",`: false, `"price":-1,`: false, `"price":"1,50",`: false, `"price":"free",`: false, `"price":{},`: false,
+		`"price":null,`: false, `"price":"",`: false, `"price":"1,50",`: false, `"price":"free",`: false, `"price":{},`: false,
 	} {
 		req := v1(t, menutest.Order(`[{"ID":"d","quantity":1,"ingredients":[{"ID":"i"}]},{"ID":"e","quantity":1}]`))
 		req.Catalogue = menutest.Compile(t, `{"products":[{"id":"d","externalId":"1","name":"Dish","price":5,"schemeId":"s"},{"id":"e","externalId":"2","name":"Other",`+
@@ -182,5 +184,49 @@ func TestMissingExternalIDRefused(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, brokenOf(t, check(t, validate.DefaultConfig(), req))); diff != "" {
 		t.Errorf("policy O2 refuse (-want +got):\n%s", diff)
+	}
+}
+
+// The price of an ingredient may be negative. A line whose unit price is below 0 is rejected; 0 is allowed. A dish with a
+// negative price cannot be ordered (policy W9b).
+func TestNegativePriceOfAnIngredient(t *testing.T) {
+	t.Parallel()
+	const view = `{"products":[{"id":"d","externalId":"1","name":"Dish","price":5,"schemeId":"s"},{"id":"bad","externalId":"2","name":"Bad","price":-1},
+			{"id":"kg","externalId":"7","name":"By weight","price":0.5,"schemeId":"s","measure":{"value":1,"unit":"kg"}}],
+		"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":0}]},{"id":"t","ingredientsGroups":[{"id":"h","minCount":0}]}],
+		"ingredientsGroups":[{"id":"g","name":"G","ingredients":["small","none","box"]},{"id":"h","name":"H","ingredients":["none"]}],
+		"ingredients":[{"id":"small","externalId":"3","name":"Small","price":-1.50},{"id":"none","externalId":"4","name":"No cheese","price":"-2.5"},
+			{"id":"box","externalId":"5","name":"Box","price":1,"schemeId":"t"}]}`
+	negative := func(path string) []menutest.Broken { return []menutest.Broken{{path, violation.TotalNegative, `{}`}} }
+	for lines, want := range map[string]struct {
+		total  string
+		broken []menutest.Broken
+	}{
+		`{"ID":"d","quantity":2,"ingredients":[{"ID":"small"}]}`:                                                       {"7", nil},
+		`{"ID":"d","quantity":1,"ingredients":[{"ID":"small","price":-1.5}]}`:                                          {"3.5", nil},
+		`{"ID":"d","quantity":3,"ingredients":[{"ID":"none","quantity":2}]}`:                                           {"0", nil},
+		`{"ID":"d","quantity":1,"ingredients":[{"ID":"none","quantity":2},{"ID":"small"}]}`:                            {"", negative("/dishList/0")},
+		`{"ID":"d","quantity":1},{"ID":"d","quantity":1,"ingredients":[{"ID":"none","quantity":3}]}`:                   {"", negative("/dishList/1")},
+		`{"ID":"d","quantity":1,"ingredients":[{"ID":"box","quantity":3,"ingredients":[{"ID":"none"}]}]}`:              {"0.5", nil},
+		`{"ID":"d","quantity":1,"ingredients":[{"ID":"box","quantity":4,"ingredients":[{"ID":"none"}]}]}`:              {"", negative("/dishList/0")},
+		`{"ID":"d","quantity":1,"ingredients":[{"ID":"box","quantity":4,"ingredients":[{"ID":"none","quantity":1}]}]}`: {"", negative("/dishList/0")},
+		`{"ID":"kg","quantity":0.001,"ingredients":[{"ID":"small"}]}`:                                                  {"", negative("/dishList/0")},
+		`{"ID":"bad","quantity":1}`: {"", []menutest.Broken{{"/dishList/0", violation.DishNotOrderable, `{"id":"bad","reasons":[{"code":"price_invalid"}]}`}}},
+	} {
+		t.Run(lines, func(t *testing.T) {
+			t.Parallel()
+			req := v1(t, menutest.Order(`[`+lines+`]`))
+			req.Catalogue = menutest.Compile(t, view, menu.DefaultSettings())
+			got := check(t, validate.DefaultConfig(), req)
+			if diff := cmp.Diff(want.broken, brokenOf(t, got), cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("violations (-want +got):\n%s", diff)
+			}
+			if want.total != "" && got.Total.Decimal.String() != want.total {
+				t.Errorf("total %s, want %s", got.Total.Decimal, want.total)
+			}
+			if got.Valid && strings.Contains(lines, "small") && !strings.Contains(string(got.Order), `"name":"Small","price":-1.5`) {
+				t.Errorf("sent %s", got.Order)
+			}
+		})
 	}
 }

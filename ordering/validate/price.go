@@ -69,6 +69,9 @@ func (c *validation) priceLine(n int32, out *priced) {
 	known := c.Catalogue.Products().Item(it.index)
 	out.price = amount{known.Price, true}
 	unit, ok := c.addIngredients(known.Price, n)
+	if ok && unit.Sign() < 0 { // policy W9b
+		c.refuseLine(n, violation.TotalNegative, nil, out.name)
+	}
 	if !ok || !it.clear {
 		return
 	}

@@ -60,13 +60,9 @@ func parseTime(text string) (at time.Time, sent string, hasZone bool) {
 	if second == "" {
 		second = "00"
 	}
-	// ISO 8601 also has the end of a day, 24:00, and the leap second.
-	endOfDay, leap := hour == "24" && minute+second+strings.Trim(fraction, "0") == "0000", second == "60"
+	endOfDay := hour == "24" && minute+second+strings.Trim(fraction, "0") == "0000"
 	if endOfDay {
 		hour = "00"
-	}
-	if leap {
-		second = "59"
 	}
 	if fraction != "" {
 		fraction = "." + fraction
@@ -85,16 +81,11 @@ func parseTime(text string) (at time.Time, sent string, hasZone bool) {
 	}
 	sent += offset
 	at, err := time.Parse(time.RFC3339, sent)
-	switch {
-	case endOfDay:
+	if endOfDay {
 		at = at.AddDate(0, 0, 1)
-	case leap:
-		at = at.Add(time.Second)
+		sent = at.Format(time.RFC3339)
 	}
-	if endOfDay || leap {
-		sent = at.Format(time.RFC3339Nano)
-	}
-	if err != nil || leap && at.Unix()%(24*60*60) != 0 || at.Year() > 9999 {
+	if err != nil || at.Year() > 9999 {
 		return time.Time{}, "", true
 	}
 	return at, sent, true

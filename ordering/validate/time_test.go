@@ -107,16 +107,12 @@ func TestTimesOfISO8601(t *testing.T) {
 		"2026-05-01T12:30:00,1234567890123456Z": "2026-05-01T12:30:00.1234567890123456Z", // every digit
 		"2026-05-01T24:00+03":                   "2026-05-02T00:00:00+03:00",
 		"20260501T240000Z":                      "2026-05-02T00:00:00Z",
-		"2026-05-31T24:00:00,000-0330":          "",                     // too far
-		"2026-05-01T23:59:60Z":                  "2026-05-02T00:00:00Z", // a leap second
-		"2026-05-02T02:59:60,5+03":              "2026-05-02T00:00:00.5Z",
+		"2026-05-31T24:00:00,000-0330":          "", // too far
+		"2026-05-01T23:59:60Z":                  "", // Go and most services know no leap seconds
 		"2026-05-01t15:30z":                     "2026-05-01T15:30:00Z",
 		"2026-05-01T15:30\u221203:00":           "2026-05-01T15:30:00-03:00", // the minus sign of ISO 8601
 	} {
 		expectedAt, paidAt, _ := sentTimes(t, text, true)
-		if text == "2026-05-02T02:59:60,5+03" {
-			want = "2026-05-02T03:00:00.5+03:00"
-		}
 		if expectedAt != want || want != "" && paidAt != want {
 			t.Errorf("%s is sent as expectedAt %q and paidAt %q, want %q", text, expectedAt, paidAt, want)
 		}

@@ -19,6 +19,7 @@ const (
 	QuantityNotWhole       Code = "quantity_not_whole"
 	QuantityTooSmall       Code = "quantity_too_small"
 	PriceChanged           Code = "price_changed"
+	TotalNegative          Code = "total_negative"
 	DishTakesNoIngredients Code = "dish_takes_no_ingredients"
 	IngredientNotInMenu    Code = "ingredient_not_in_menu"
 	IngredientNotAllowed   Code = "ingredient_not_allowed"

@@ -93,6 +93,10 @@ var documented = []description{
 		params:  []param{{"sent", "the price as sent", json.Number("199")}, {"current", "the menu's price", json.Number("219.9")}},
 	},
 	{
+		code: violation.TotalNegative, path: "/dishList/0",
+		meaning: "One unit of the dish with its ingredients costs less than 0, because an ingredient has a negative price.",
+	},
+	{
 		code: violation.DishTakesNoIngredients, path: "/dishList/0/ingredients",
 		meaning: "The dish or ingredient at the path has no modifiers.",
 	},

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: e9ce4775c0e95ef09418210abe664fe93a73ffef9563cfe25181653698b7328e
-// what follows: eba80263a89818c6aabecab9aac288eeb2cc48de42a5aed7f323f58d4145f2d2
+// openapi.yaml: 473ac9a36c283d54afb6a79a28a62d8c4c469e81c412c18cf6331c25341f2fd3
+// what follows: 80e84f597bd0fab0dddd281cb867351f83b2f8963df95094846c8b6b26547dce
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1416,7 +1416,7 @@ export interface components {
             code: string;
             /**
              * Format: date-time
-             * @description The value of the request.
+             * @description The value of the request, as it was sent to the ordering service.
              */
             paidAt: string;
         };
@@ -1669,7 +1669,7 @@ export interface components {
             dishList: components["schemas"]["Dish"][];
             /**
              * Format: date-time
-             * @description With a UTC offset; not in the past, and at most 30 days ahead (`ordering.max_lead`).
+             * @description ISO 8601 with a UTC offset (`Z`, `±hh`, `±hhmm` or `±hh:mm`), with or without seconds. The ordering service gets it with seconds, as `Z` or `±hh:mm`. Not in the past, and at most 30 days ahead (`ordering.max_lead`).
              */
             expectedAt?: string | null;
             /** @enum {string} */
@@ -1742,7 +1742,7 @@ export interface components {
             name?: string | null;
             /**
              * Format: date-time
-             * @description With a UTC offset.
+             * @description ISO 8601 with a UTC offset (`Z`, `±hh`, `±hhmm` or `±hh:mm`), with or without seconds. The ordering service gets it with seconds, as `Z` or `±hh:mm`.
              */
             paidAt: string;
         } & {
@@ -1882,9 +1882,10 @@ export interface components {
         Reason: {
             /**
              * @description `stopped`: on the stop list. `group_unsatisfiable`: too few options of `group` are available. `no_external_id`: the menu has no externalId for the order. `price_invalid`: the price is missing or invalid.
+             *         `too_deep` (of a product): its required groups need more levels than an order may have (`ordering.max_depth`).
              * @enum {string}
              */
-            code: "stopped" | "group_unsatisfiable" | "no_external_id" | "price_invalid";
+            code: "stopped" | "group_unsatisfiable" | "no_external_id" | "price_invalid" | "too_deep";
             /** @description The group, for `group_unsatisfiable`. */
             group?: string;
         };
@@ -2239,7 +2240,7 @@ export interface components {
          * @description A violation of an order, a payment or a rejection. docs/violations.md lists the params of each code.
          * @enum {string}
          */
-        ViolationCode: "dish_not_in_menu" | "dish_unavailable" | "dish_not_orderable" | "external_id_ambiguous" | "id_conflict" | "quantity_not_positive" | "quantity_not_whole" | "quantity_too_small" | "price_changed" | "dish_takes_no_ingredients" | "ingredient_not_in_menu" | "ingredient_not_allowed" | "ingredient_unavailable" | "group_min" | "group_max" | "group_pin_invalid" | "too_deep" | "field_required" | "value_not_allowed" | "type_mismatch" | "decimal_comma" | "phone_invalid" | "text_invalid" | "time_zone_missing" | "time_in_past" | "time_too_far" | "change_not_cash" | "change_too_small" | "amount_insufficient" | "limit_exceeded";
+        ViolationCode: "dish_not_in_menu" | "dish_unavailable" | "dish_not_orderable" | "external_id_ambiguous" | "id_conflict" | "quantity_not_positive" | "quantity_not_whole" | "quantity_too_small" | "price_changed" | "total_negative" | "dish_takes_no_ingredients" | "ingredient_not_in_menu" | "ingredient_not_allowed" | "ingredient_unavailable" | "group_min" | "group_max" | "group_pin_invalid" | "too_deep" | "field_required" | "value_not_allowed" | "type_mismatch" | "decimal_comma" | "phone_invalid" | "text_invalid" | "time_zone_missing" | "time_in_past" | "time_too_far" | "change_not_cash" | "change_too_small" | "amount_insufficient" | "limit_exceeded";
     };
     responses: {
         /** @description Several products have this externalId; `errors[0].params` lists their ids. */

@@ -96,7 +96,7 @@ class OptionView {
     this.stepper = h("span", { class: "row stepper", hidden: true }, step(-1, "fewer", "−"), this.count, this.more);
     this.element = h("li", { part: "option" }, h("div", { class: "row" },
       h("label", { class: "row grow" }, this.input, h("span", { class: "grow" }, h("bdi", { dir: "auto" }, label), " ", this.note),
-        h("span", { part: "option-price" }, option?.price === null || price.digits === 0n ? "" : "+" + formatter.money(price))), this.stepper));
+        h("span", { part: "option-price" }, option?.price === null || price.digits === 0n ? "" : (price.digits > 0n ? "+" : "") + formatter.money(price))), this.stepper));
   }
 
   private get pick(): Pick | undefined { return picksOf(this.get(), this.group.id).find((p) => p.id === this.id); }
