@@ -45,7 +45,7 @@ var lintCodes = []lintCode{
 		"UTF-8 are read as this sign."},
 	{menu.IssueControlCharacter, menu.SeverityWarning, "A text contains a control character (NUL, tab, line break, …), or a character that changes the direction " +
 		"of the text. Tabs and line breaks of a description are not reported."},
-	{menu.IssueImageAddress, menu.SeverityWarning, "An image address is relative, is not an http(s) address, or has a backslash or a user name."},
+	{menu.IssueImageAddress, menu.SeverityWarning, "An image address is relative, is not an http(s) address, or has a backslash or a user name. One finding is about all of them."},
 	{menu.IssueControlRaw, menu.SeverityWarning, "A text has a control character without an escape, such as a tab or a line break; it is read."},
 	{menu.IssueNestedTooDeep, menu.SeverityWarning, "A field is nested deeper than 500 levels. What is deeper is stored and returned as null."},
 	{menu.IssueNull, menu.SeverityWarning, "A list is null; it is read as empty."},
@@ -80,7 +80,7 @@ var lintCodes = []lintCode{
 	{menu.LintCategoryEmpty, menu.SeverityWarning, "A category and its subcategories have no dishes."},
 	{menu.LintUnitMissing, menu.SeverityWarning, "The serving of a dish or ingredient has a value but no unit."},
 	{menu.LintGroupUnavailable, menu.SeverityWarning, "Every ingredient of a group is stopped or cannot be ordered for another reason."},
-	{menu.LintOptionByWeight, menu.SeverityWarning, "A dish whose unit is `kg` or `liter` has an option that costs something. Its price is " +
+	{menu.LintOptionByWeight, menu.SeverityWarning, "A dish whose measure is 1 `kg` or 1 `liter` has an option that costs something. Its price is " +
 		"multiplied by the quantity, and the ordering service gets the option once ([why](decisions/0074-options-of-dishes-sold-by-weight.md))."},
 	{menu.LintFindingsOmitted, menu.SeverityWarning, "There are more findings than listed: at most 100,000, and at most 200,000 about values " +
 		"that were read differently. A finding with too many dishes to list has `truncated`."},

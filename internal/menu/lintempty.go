@@ -3,6 +3,8 @@ package menu
 import (
 	"slices"
 	"strings"
+
+	"github.com/shopspring/decimal"
 )
 
 // dishesWithoutCategory reports dishes whose definitions contain no category. An unknown category
@@ -98,8 +100,9 @@ func (l *linter) optionsByWeight() {
 		}
 	}
 	for i, p := range c.products.All() {
-		m := p.Measure()
-		if option, ok := costing[c.productScheme[i]]; ok && m != nil && (strings.EqualFold(m.Unit, "kg") || strings.EqualFold(m.Unit, "liter")) {
+		m := p.Measure() // of a portion, if it is not 1
+		option, ok := costing[c.productScheme[i]]
+		if ok && m != nil && m.Value.Equal(decimal.NewFromInt(1)) && (strings.EqualFold(m.Unit, "kg") || strings.EqualFold(m.Unit, "liter")) {
 			l.add(LintOptionByWeight, l.listed([]Index{i}), map[string]string{"product": p.ID(), "ingredient": option.ID()},
 				"dish %q (%s) is sold by the %s: the price of option %q (%s) is multiplied by the quantity, but the service gets the option once",
 				p.ID(), p.Name(), m.Unit, option.ID(), option.Name())

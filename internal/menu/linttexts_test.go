@@ -62,7 +62,7 @@ func TestLintReportsTexts(t *testing.T) {
 			var got []string
 			for _, f := range findingsOf(t, c.body, menu.IssueNameEmpty, menu.IssueReplacement, menu.IssueControlCharacter, menu.IssueImageAddress) {
 				got = append(got, f.Code+" "+f.IDs["field"])
-				if f.Severity != menu.SeverityWarning || strings.Join(f.Products, " ") != "p" {
+				if f.Severity != menu.SeverityWarning || (strings.Join(f.Products, " ") != "p") != (f.IDs["field"] == "ingredients[].imageUrls[]") {
 					t.Errorf("finding %+v, want a warning of p", f)
 				}
 			}
@@ -73,7 +73,7 @@ func TestLintReportsTexts(t *testing.T) {
 	}
 }
 
-// Lint says how many definitions an id has and whether they differ. If dishes or ingredients are lost, it is an error.
+// Lint reports how many definitions an id has and whether they differ. If dishes or ingredients are lost, it is an error.
 func TestLintCountsDefinitions(t *testing.T) {
 	t.Parallel()
 	tea := func(i int) string { return fmt.Sprintf(`{"id":"-10000","name":"Tea %d","price":%[1]d}`, i) }
@@ -148,6 +148,7 @@ func TestLintReportsOptionsByWeight(t *testing.T) {
 		"free":                        {"kg", "0", "s", false},
 		"no valid price":              {"kg", "null", "s", false},
 		"by the piece":                {"pcs", "1", "s", false},
+		"a portion":                   {"kg", "1", "s", false},
 		"without options":             {"kg", "1", "none", false},
 		"an option of an option":      {"kg", "1", "outer", true},
 		"a free option of an option":  {"kg", "0", "outer", false},
@@ -155,7 +156,11 @@ func TestLintReportsOptionsByWeight(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			found := findingsOf(t, `{"products":[{"id":"p","externalId":"1","name":"P","price":7,"measure":{"value":1,"unit":"`+c.unit+`"},"schemeId":"`+c.scheme+`"}],
+			value := "1.0"
+			if name == "a portion" {
+				value = "0.3"
+			}
+			found := findingsOf(t, `{"products":[{"id":"p","externalId":"1","name":"P","price":7,"measure":{"value":`+value+`,"unit":"`+c.unit+`"},"schemeId":"`+c.scheme+`"}],
 				"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g"}]},{"id":"outer","ingredientsGroups":[{"id":"h"}]},{"id":"other"}],
 				"ingredientsGroups":[{"id":"g","name":"G","ingredients":["i"]},{"id":"h","name":"H","ingredients":["j"]}],
 				"ingredients":[{"id":"i","name":"Sauce","price":`+c.price+`},{"id":"j","name":"J","price":0,"schemeId":"s"}]}`, menu.LintOptionByWeight)

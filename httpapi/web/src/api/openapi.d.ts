@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 473ac9a36c283d54afb6a79a28a62d8c4c469e81c412c18cf6331c25341f2fd3
+// openapi.yaml: 1a2048cbf73feffe47e5480c659bb5748fce7377574b6b6753e390c913984f83
 // what follows: 80e84f597bd0fab0dddd281cb867351f83b2f8963df95094846c8b6b26547dce
 export interface paths {
     "/connect/token": {
