@@ -142,6 +142,10 @@ func (k Keys) Contents() string { return k.name(catalogueForm, "contents") }
 // Swept exists for about a day after a sweep of unused contents, so that no second one starts.
 func (k Keys) Swept() string { return k.name(catalogueForm, "swept") }
 
+// Quarantined returns a key of the quarantined menus of all restaurants (policy S4a); see quarantine.lua for the parts. They
+// share the hash tag {q}, because one script limits their size.
+func (k Keys) Quarantined(part string) string { return k.name("{q}", format, "quarantined", part) }
+
 // Notices is the channel of the messages "version restaurant" about new versions.
 func (k Keys) Notices() string { return k.name(format, "notices") }
 

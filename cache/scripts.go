@@ -18,6 +18,7 @@ var (
 	releaseScript     = redisdb.Script(luaFiles, "release.lua", redisdb.Lua(luaFiles, "mirror.lua"))
 	confirmScript     = redisdb.Script(luaFiles, "confirm.lua")
 	sweepScript       = redisdb.Script(luaFiles, "sweep.lua")
+	quarantineScript  = redisdb.Script(luaFiles, "quarantine.lua")
 )
 
 // CheckedLua returns the source of the Lua functions checked(current, at, ahead, outcome) and mirror(current, published), for

@@ -118,6 +118,11 @@ func (c *Config) checkRestaurants(l *loader) {
 		if r.Ordering != nil {
 			l.sectionErrors(key+".ordering", overrideErrors(c.OrderingOf(r).Validate(), c.Ordering.Validate()))
 		}
+		if r.ShrinkLimit != nil {
+			if err := menusync.CheckShrinkLimit(*r.ShrinkLimit); err != nil {
+				l.problem(key+".shrink_limit", "%v", err)
+			}
+		}
 		if _, err := menusync.TimeZone(r.TimeZone); err != nil {
 			l.problem(key+".time_zone", "%v: use an IANA name such as Europe/Lisbon", err)
 		}

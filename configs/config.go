@@ -53,6 +53,9 @@ type Restaurant struct {
 	Schedule   string             `yaml:"schedule"`    // when the menu is synced; default: sync.schedule
 	TimeZone   string             `yaml:"time_zone"`   // IANA name for cron fields and `soonest` orders (default: UTC), and for guests
 	Ordering   *validate.Override `yaml:"ordering"`    // overrides keys of the section ordering
+	// ShrinkLimit and Guard override those of the section sync.
+	ShrinkLimit *float64       `yaml:"shrink_limit"`
+	Guard       menusync.Guard `yaml:"guard"`
 }
 
 // OrderingOf returns the section ordering with the overrides of one restaurant.

@@ -3,25 +3,25 @@
 -- KEYS[1] lease   hash {run, force, alone}; expires if its holder disappears
 -- KEYS[2] fence   hash {fence, slot, run}: the last fencing number, the last tick of
 --                 the schedule that an instance took, the unfinished run
--- KEYS[3] queue   hash {run, force} of the queued manual run; expires
+-- KEYS[3] queue   hash {run, force} of the queued manual run, see start.lua; expires
 -- KEYS[4] records hash run id -> record
 -- ARGV[1] run id
 -- ARGV[2] its record
--- ARGV[3] 1 = force
--- ARGV[4] expiry of the lease in milliseconds
--- ARGV[5] tick of the schedule in milliseconds since the epoch, 0 = none
--- ARGV[6] channel for a notice of the run; "" = none
--- ARGV[7] 1 = the run does not contact the ordering service, so no request joins it
+-- ARGV[3] expiry of the lease in milliseconds
+-- ARGV[4] tick of the schedule in milliseconds since the epoch, 0 = none
+-- ARGV[5] channel for a notice of the run; "" = none
+-- ARGV[6] 1 = the run does not contact the ordering service, so no request joins it
+-- ARGV[7] force of its own request; see start.lua
 -- ARGV[8] how far ahead of Redis's clock a tick may be, in milliseconds
 --
 -- result {"busy", holder's run id}
 --        {"done"}                     another instance took the tick
---        {"ok", fence, forced 0|1, id of an unfinished run or "", now in milliseconds}
+--        {"ok", fence, force, id of an unfinished run or "", now in milliseconds}
 local holder = redis.call("HGET", KEYS[1], "run")
 if holder then
   return {"busy", holder}
 end
-local slot = tonumber(ARGV[5])
+local slot = tonumber(ARGV[4])
 if slot > 0 then
   local taken = tonumber(redis.call("HGET", KEYS[2], "slot") or "0")
   -- Ticks in the future by Redis's clock come from an instance with a wrong clock.
@@ -31,24 +31,22 @@ if slot > 0 then
     return {"done"}
   end
   if slot <= due then
-    redis.call("HSET", KEYS[2], "slot", ARGV[5])
+    redis.call("HSET", KEYS[2], "slot", ARGV[4])
   end
 end
-local force = ARGV[3]
+local force = tonumber(ARGV[7])
 if redis.call("HGET", KEYS[3], "run") == ARGV[1] then
-  if redis.call("HGET", KEYS[3], "force") == "1" then
-    force = "1"
-  end
+  force = math.max(force, tonumber(redis.call("HGET", KEYS[3], "force") or "0"))
   redis.call("DEL", KEYS[3])
 end
 local left = redis.call("HGET", KEYS[2], "run") or ""
 local fence = redis.call("HINCRBY", KEYS[2], "fence", 1)
 redis.call("HSET", KEYS[2], "run", ARGV[1])
-redis.call("HSET", KEYS[1], "run", ARGV[1], "force", force, "alone", ARGV[7])
-redis.call("PEXPIRE", KEYS[1], ARGV[4])
+redis.call("HSET", KEYS[1], "run", ARGV[1], "force", force, "alone", ARGV[6])
+redis.call("PEXPIRE", KEYS[1], ARGV[3])
 redis.call("HSET", KEYS[4], ARGV[1], ARGV[2])
-if ARGV[6] ~= "" then
-  redis.call("PUBLISH", ARGV[6], "run.started " .. ARGV[2])
+if ARGV[5] ~= "" then
+  redis.call("PUBLISH", ARGV[5], "run.started " .. ARGV[2])
 end
 local now = redis.call("TIME")
-return {"ok", fence, tonumber(force), left, tonumber(now[1]) * 1000 + math.floor(tonumber(now[2]) / 1000)}
+return {"ok", fence, force, left, tonumber(now[1]) * 1000 + math.floor(tonumber(now[2]) / 1000)}

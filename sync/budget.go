@@ -1,10 +1,12 @@
 package sync
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -17,10 +19,16 @@ import (
 const (
 	// bytesPerBodyByte is a run's peak memory for each byte of a menu view. Measured: 5 to 8.
 	bytesPerBodyByte = 8
+	// bytesPerObject and bytesPerComma are the same for each object and each comma of a view whose elements are short. A
+	// comma ends an element of a list, or a field.
+	bytesPerObject = 320
+	bytesPerComma  = 64
 	// firstBody is the assumed size of a menu view before the first fetch.
 	// spareBody is the assumed growth since the last one.
 	firstBody = 1 << 20
 	spareBody = 64 << 10
+	// largeRun is the memory of a run from which its garbage is collected at its end.
+	largeRun = 64 << 20
 	// growFactor enlarges a reservation that was too small for the view.
 	growFactor = 4
 )
@@ -38,19 +46,27 @@ func (b *budget) largest() int64 { return min(b.size/bytesPerBodyByte, upstream.
 // reservation is the part of the budget that one run holds.
 type reservation struct {
 	budget *budget
-	body   int64 // size of the menu view that it is for
+	memory int64
 }
 
-// reserve waits for the memory that a menu view of body bytes needs. It limits body
-// to the largest view. The error is ctx's cause.
-func (b *budget) reserve(ctx context.Context, body int64) (*reservation, error) {
-	body = min(body, b.largest())
-	if !b.places.TryAcquire(body * bytesPerBodyByte) {
-		if err := b.places.Acquire(ctx, body*bytesPerBodyByte); err != nil {
+// bodyMemory returns the memory that a run needs for a menu view of unknown content.
+func bodyMemory(size int64) int64 { return size * bytesPerBodyByte }
+
+// viewMemory returns the memory that a run needs for a menu view (policy W15a).
+func viewMemory(body []byte) int64 {
+	objects, commas := bytes.Count(body, []byte("{")), bytes.Count(body, []byte(","))
+	return max(bodyMemory(int64(len(body))), int64(objects)*bytesPerObject+int64(commas)*bytesPerComma)
+}
+
+// reserve waits for memory. The error is ctx's cause.
+func (b *budget) reserve(ctx context.Context, memory int64) (*reservation, error) {
+	memory = min(memory, b.size)
+	if !b.places.TryAcquire(memory) {
+		if err := b.places.Acquire(ctx, memory); err != nil {
 			return nil, &stepError{doing: "wait for memory", err: memoryLimitError{size: b.size, cause: context.Cause(ctx)}}
 		}
 	}
-	return &reservation{budget: b, body: body}, nil
+	return &reservation{budget: b, memory: memory}, nil
 }
 
 // memoryLimitError ends a run that got no memory before its context ended.
@@ -64,26 +80,25 @@ func (e memoryLimitError) Error() string {
 }
 func (e memoryLimitError) Unwrap() error { return e.cause }
 
-// shrink releases the memory that a menu view of body bytes does not need.
-func (s *reservation) shrink(body int64) {
-	if spare := s.body - body; spare > 0 {
-		s.budget.places.Release(spare * bytesPerBodyByte)
-		s.body = body
-	}
-}
-
-// grow enlarges the reservation for a menu view of body bytes, if other runs leave the memory. It does not wait, because
-// runs that wait must hold none.
-func (s *reservation) grow(body int64) bool {
-	if body > s.budget.largest() || !s.budget.places.TryAcquire(max(0, body-s.body)*bytesPerBodyByte) {
+// resize changes the reservation without waiting. It reports false, and changes nothing, if the memory is not free.
+func (s *reservation) resize(memory int64) bool {
+	if more := memory - s.memory; more > 0 && !s.budget.places.TryAcquire(more) {
 		return false
+	} else if more < 0 {
+		s.budget.places.Release(-more)
 	}
-	s.body = max(s.body, body)
+	s.memory = memory
 	return true
 }
 
-// release releases all of it. It may be called again.
-func (s *reservation) release() { s.shrink(0) }
+// release releases all of it. It may be called again. After a large run, it first collects the garbage, because that would use
+// the memory of the next run.
+func (s *reservation) release() {
+	if s.memory >= largeRun {
+		runtime.GC()
+	}
+	s.resize(0)
+}
 
 // expectedSize estimates the size of the menu view from the last one. Under a hold it adds the view that is served.
 func (p *pipelineRun) expectedSize() int64 {
@@ -109,37 +124,44 @@ func (f lastFetch) size() int64 {
 	return size
 }
 
-// fetchWithin fetches the menu view within a reservation, which grows to the announced size. A view that is larger is
-// dropped and fetched again with a larger reservation. It releases the old one first, so that waiting runs hold no memory
-// and cannot block each other. The caller releases the reservation.
+// fetchWithin fetches the menu view within a reservation, which grows to the announced size. A view that needs more memory
+// than there is for it is dropped and fetched again with a larger reservation. It releases the old one first, so that waiting
+// runs hold no memory and cannot block each other. The caller releases the reservation.
 func (p *pipelineRun) fetchWithin(ctx context.Context, seen upstream.Validator) (upstream.Menu, *reservation, error) {
-	for size := p.expectedSize(); ; {
-		held, err := p.runner.budget.reserve(ctx, size)
+	b, size, need := p.runner.budget, p.expectedSize(), int64(0)
+	for {
+		held, err := b.reserve(ctx, max(bodyMemory(min(size, b.largest())), need))
 		if err != nil {
 			return upstream.Menu{}, nil, err
 		}
 		announced := int64(0)
-		room := upstream.WithRoom(ctx, func(bytes int64) bool {
-			announced = bytes + p.heldSize()
-			return held.grow(announced)
+		room := upstream.WithRoom(ctx, func(length int64) bool {
+			announced = length + p.heldSize()
+			return announced <= b.largest() && held.resize(max(held.memory, bodyMemory(announced)))
 		})
-		answer, err := p.readMenu(room, seen, held.body)
-		if err == nil {
-			if answer.NotModified {
-				held.release()
-			} else {
-				held.shrink(int64(len(answer.Body)) + p.heldSize())
-			}
+		answer, err := p.readMenu(room, seen, min(held.memory/bytesPerBodyByte, b.largest()))
+		if err == nil && answer.NotModified {
+			held.resize(0)
 			return answer, held, nil
 		}
+		if err == nil {
+			own := viewMemory(answer.Body)
+			need = min(max(need, own+bodyMemory(p.heldSize())), b.size)
+			if own > b.size {
+				err = fmt.Errorf("%w: it has too many elements for sync.memory; raise sync.memory", upstream.ErrTooLarge)
+			} else if held.resize(need) {
+				return answer, held, nil
+			}
+		}
 		held.release()
-		tooLarge := errors.Is(err, upstream.ErrTooLarge)
-		if largest := p.runner.budget.largest(); tooLarge && size < largest && announced <= largest {
+		switch tooLarge := errors.Is(err, upstream.ErrTooLarge) && len(answer.Body) == 0; {
+		case err == nil: // the memory was not free
+			continue
+		case tooLarge && size < b.largest() && announced <= b.largest():
 			size = cmp.Or(announced, size*growFactor)
 			continue
-		}
-		if tooLarge && held.budget.largest() < upstream.MaxMenuBytes {
-			largest := cache.ByteSize(held.budget.largest())
+		case tooLarge && b.largest() < upstream.MaxMenuBytes:
+			largest := cache.ByteSize(b.largest())
 			err = fmt.Errorf("%w: the view is larger than %s, an eighth of sync.memory; raise sync.memory", upstream.ErrTooLarge, largest)
 		}
 		return upstream.Menu{}, nil, fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.subject(), err: err})

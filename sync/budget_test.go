@@ -4,16 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
-	"strconv"
 	"strings"
 	stdsync "sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -173,119 +170,54 @@ func TestAViewAboveItsShareIsFetchedAgain(t *testing.T) {
 	g.want(g.once(), runlog.OutcomeUnchanged, 1) // other white space; and the memory is free again
 }
 
-// announcing is an ordering service over HTTP that announces the lengths of its menu views.
-type announcing struct {
-	mu     stdsync.Mutex
-	bodies map[string][]byte
-	asked  map[string]int
-	hook   func(restaurant string)
-}
-
-func (a *announcing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/connect/token" {
-		_, _ = io.WriteString(w, `{"access_token":"t","expires_in":3600}`)
-		return
-	}
-	id := r.URL.Query().Get("restaurantId")
-	a.mu.Lock()
-	a.asked[id]++
-	body, hook := a.bodies[id], a.hook
-	a.mu.Unlock()
-	if hook != nil {
-		hook(id)
-	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body)
-}
-
-// set replaces a menu view and returns how often it was requested before.
-func (a *announcing) set(id string, body []byte) int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.bodies[id] = body
-	return a.asked[id]
-}
-
-func announcingFixture(t *testing.T, memory cache.ByteSize, ids ...string) (*fixture, *announcing) {
-	t.Helper()
-	service := &announcing{bodies: map[string][]byte{}, asked: map[string]int{}}
-	server := httptest.NewServer(service)
-	t.Cleanup(server.Close)
-	cfg := upstream.Config{Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "c", ClientSecret: "secret"}
-	cfg.SetDefaults()
-	client, err := upstream.New(cfg, upstream.Deps{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return newFixture(t, redisdb.Embedded, func(d *menusync.Deps) {
-		d.Config.Memory, d.Connections[0].Source = memory, client
-		for _, id := range ids {
-			d.Restaurants = append(d.Restaurants, menusync.Restaurant{Restaurant: directory.Restaurant{ID: menu.RestaurantID(id), Connection: "main"}, Settings: menu.DefaultSettings()})
-		}
-	}), service
-}
-
-// A menu that grew is fetched with its announced length at the first attempt.
-func TestAMenuThatGrewIsFetchedWithOneRequest(t *testing.T) {
+// Policy W15a: many short elements need more memory than their bytes; ordinary menus do not.
+func TestMemoryIsReservedByElements(t *testing.T) {
 	t.Parallel()
-	g, service := announcingFixture(t, 512*mib)
-	service.set(string(bistro), ofSize(20_000))
-	g.want(g.once(), runlog.OutcomeUpdated, 1)
-	for i, size := range []int{1_100_000, 31 * mib, 40_000, 64 * mib} {
-		before := service.set(string(bistro), bytes.Replace(ofSize(size), []byte(`"price":100`), fmt.Appendf(nil, `"price":%d`, 101+i), 1))
-		g.want(g.once(), runlog.OutcomeUpdated, int64(i+2))
-		if asked := service.set(string(bistro), nil) - before; asked != 1 {
-			t.Errorf("%d bytes: %d requests, want one", size, asked)
+	for _, body := range [][]byte{ofSize(mib), view(1000), sandbox.Bistro("r", ""), sandbox.Generate{Products: 400, Seed: 1}.Menu(0)} {
+		if got, want := menusync.ViewMemory(body), int64(8*len(body)); got != want {
+			t.Errorf("%.60s… has %d bytes and needs %d, want %d", body, len(body), got, want)
 		}
 	}
-	before := service.set(string(bistro), ofSize(64*mib+1))
-	if run := g.once(); run.Outcome != runlog.OutcomeFailed || !strings.Contains(run.Error, "too large") {
-		t.Errorf("a view above the limit: %+v", run)
+	short := func(n int) []byte {
+		return []byte(`{"result":{"products":[{"id":"a","price":1}` + strings.Repeat(`,{}`, n-1) + `]}}`)
 	}
-	if asked := service.set(string(bistro), nil) - before; asked != 1 {
-		t.Errorf("a view above the limit: %d requests, want one", asked)
+	g, source := sized(t, redisdb.Embedded, 16*mib, map[string][]byte{string(bistro): short(50_000)})
+	run := g.once()
+	g.want(run, runlog.OutcomeFailed, 0)
+	if !strings.Contains(run.Error, "it has too many elements for sync.memory; raise sync.memory") {
+		t.Errorf("error %q", run.Error)
 	}
+	source.bodies[string(bistro)] = short(40_000)
+	g.want(g.once(), runlog.OutcomeUpdated, 1) // and the memory is free again
 }
 
-// While other runs have the memory, a run that needs more gives its own back. It waits for what was announced.
-func TestAMenuThatGrewWaitsForTheAnnouncedMemory(t *testing.T) {
+// together lets the first calls return only when all of them have arrived.
+type together struct {
+	*sizes
+	calls atomic.Int32
+	all   stdsync.WaitGroup
+}
+
+func (s *together) MenuView(ctx context.Context, restaurant string, seen upstream.Validator, most int64) (upstream.Menu, error) {
+	if s.calls.Add(1) <= 3 {
+		s.all.Done()
+		s.all.Wait()
+	}
+	return s.sizes.MenuView(ctx, restaurant, seen, most)
+}
+
+// Policy W15a: a menu that finds too little free memory gives its part back, waits and is fetched again.
+func TestAMenuOfManyElementsWaits(t *testing.T) {
 	t.Parallel()
-	g, service := announcingFixture(t, 16*mib, "second")
-	service.set(string(bistro), ofSize(3*mib/2))
-	service.set("second", ofSize(20_000))
-	entered, leave := make(chan struct{}), make(chan struct{})
-	service.hook = func(id string) {
-		if id == "second" { // holds half of the memory
-			close(entered)
-			<-leave
-		}
-	}
-	var group errgroup.Group
-	group.Go(func() error {
-		_, err := g.OnceOf(t.Context(), "second", runlog.TriggerCron)
-		return err
-	})
-	<-entered
-	first := make(chan struct{})
-	service.mu.Lock()
-	service.hook = func(id string) {
-		if id == string(bistro) && service.set(id, ofSize(3*mib/2)) == 1 {
-			close(first)
-		}
-	}
-	service.mu.Unlock()
-	group.Go(func() error {
-		<-first
-		close(leave)
-		return nil
-	})
-	g.want(g.once(), runlog.OutcomeUpdated, 1)
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	if asked := service.set(string(bistro), nil); asked > 2 {
-		t.Errorf("%d requests, want at most two", asked)
+	dense := []byte(`{"result":{"products":[{"id":"a","price":1}` + strings.Repeat(`,{}`, 40_000) + `]}}`)
+	bodies := map[string][]byte{"a": dense, "b": dense, "c": dense}
+	g, source := sized(t, redisdb.Embedded, 24*mib, bodies)
+	waiting := &together{sizes: source}
+	waiting.all.Add(3)
+	g.Runner = g.another(func(d *menusync.Deps) { d.Connections[0].Source = waiting })
+	g.allAtOnce(bodies)
+	if len(source.most) < 4 {
+		t.Errorf("%d fetches of three menus that do not fit together, want one to be repeated", len(source.most))
 	}
 }
 

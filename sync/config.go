@@ -3,6 +3,7 @@ package sync
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"time"
 
 	"larder/cache"
@@ -29,9 +30,10 @@ type Config struct {
 	// Schedule is the default schedule of restaurants, and the schedule of default menus and rejection
 	// reasons: `@every 2m`, five cron fields, or a descriptor such as `@hourly` (policy S1).
 	Schedule string `yaml:"schedule"`
-	// ShrinkLimit is the share of its products that a menu may lose in one sync, above 0 and at most 1.
-	// The guard quarantines a menu that lost more (policy S4).
+	// ShrinkLimit is the share of the served dishes, or of their prices, that the guard lets a menu lose in one sync
+	// (policy S4). It is above 0 and at most 1.
 	ShrinkLimit float64 `yaml:"shrink_limit"`
+	Guard       Guard   `yaml:"guard"`
 	// History is the number of contents kept for each restaurant (policy S7).
 	History int `yaml:"history"`
 	// StaleAfter is the number of missed schedules after which a menu is stale (policy S5).
@@ -56,6 +58,7 @@ type Config struct {
 func (c *Config) SetDefaults() {
 	c.Schedule = cmp.Or(c.Schedule, defaultSchedule)
 	c.ShrinkLimit = cmp.Or(c.ShrinkLimit, 0.5)
+	c.Guard.IDs, c.Guard.Prices, c.Guard.Growth = cmp.Or(c.Guard.IDs, new(true)), cmp.Or(c.Guard.Prices, new(true)), cmp.Or(c.Guard.Growth, new(true))
 	c.History = cmp.Or(c.History, DefaultHistory)
 	c.StaleAfter = cmp.Or(c.StaleAfter, 3)
 	c.Runs = cmp.Or(c.Runs, 1000)
@@ -72,11 +75,8 @@ func (c *Config) Validate() error {
 	if _, err := ParseSchedule(c.Schedule, "", ""); err != nil {
 		faults = append(faults, setting.Errorf("sync.schedule", "%v", err))
 	}
-	if limit := c.ShrinkLimit; limit > 1 && limit <= 100 {
-		faults = append(faults, setting.Errorf("sync.shrink_limit",
-			"must be above 0 and at most 1: write %g for %g %%", limit/100, limit))
-	} else {
-		faults.If(!(limit > 0 && limit <= 1), "sync.shrink_limit", "must be above 0 and at most 1")
+	if err := CheckShrinkLimit(c.ShrinkLimit); err != nil {
+		faults = append(faults, setting.Errorf("sync.shrink_limit", "%v", err))
 	}
 	const positive = "must be at least 1"
 	faults.If(c.History < 1, "sync.history", positive)
@@ -90,12 +90,25 @@ func (c *Config) Validate() error {
 	return errors.Join(faults...)
 }
 
+// CheckShrinkLimit returns the error of a shrink_limit.
+func CheckShrinkLimit(limit float64) error {
+	switch {
+	case limit > 1 && limit <= 100:
+		return fmt.Errorf("must be above 0 and at most 1: write %g for %g %%", limit/100, limit)
+	case !(limit > 0 && limit <= 1):
+		return errors.New("must be above 0 and at most 1")
+	default:
+		return nil
+	}
+}
+
 // Restaurant is one restaurant whose menu is synced.
 type Restaurant struct {
 	directory.Restaurant
 	Schedule string // empty: Config.Schedule
 	TimeZone string // IANA name for five-field schedules; empty: UTC
 	Settings menu.Settings
+	Guard    GuardLimits
 }
 
 // Connection is what syncs need of a connection to an ordering service.
@@ -108,4 +121,5 @@ type Connection struct {
 	// service returns without restaurantId, as cache.DefaultMenu(Name).
 	DefaultMenu bool
 	Settings    menu.Settings // of the default menu
+	Guard       GuardLimits   // of the same
 }

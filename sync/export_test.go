@@ -85,3 +85,11 @@ func (s *Schedule) Last(t time.Time) time.Time { return s.last(t) }
 
 // Missed calls missed.
 func (s *Schedule) Missed(n int, since, now time.Time) bool { return s.missed(n, since, now) }
+
+// StartForBatch starts or joins a run as a forced batch does.
+func (r *Runner) StartForBatch(ctx context.Context, id menu.RestaurantID) (runlog.Run, error) {
+	return r.Start(ctx, id, Request{Force: true, batch: true})
+}
+
+// ViewMemory calls viewMemory.
+func ViewMemory(body []byte) int64 { return viewMemory(body) }

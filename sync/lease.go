@@ -17,19 +17,39 @@ var errLeaseLost = errors.New("the lease was lost: Redis was down too long, or t
 // errTaken means that another instance executed this tick.
 var errTaken = errors.New("sync: another instance took this slot")
 
+// force is what a run skips. A higher value includes the lower ones.
+type force int64
+
+const (
+	forceNone  force = iota
+	forceFetch       // the comparison with the last fetch
+	forceGuard       // the guard too; a batch never does (policy S4)
+)
+
+func forceOf(forced, batch bool) force {
+	switch {
+	case !forced:
+		return forceNone
+	case batch:
+		return forceFetch
+	default:
+		return forceGuard
+	}
+}
+
 // lease is the right to publish for one restaurant until it is released or not
 // renewed in time. fence grows with every lease (policy S2).
 type lease struct {
 	fence int64
 	until time.Time // monotonic; until then the run may work without a renewal
-	force bool      // the run is forced, by its own request or by one that joined
+	force force     // of its own request, or of one that joined
 	left  string    // the id of a run that its holder did not finish
 	now   time.Time // by Redis's clock, when the lease was taken
 }
 
 // acquire takes the restaurant's lease for run and writes its record as running. slot is the tick of
-// the schedule; zero without one. Errors: ErrBusy, errTaken, redisdb.ErrUnavailable.
-func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot time.Time) (lease, error) {
+// the schedule; zero without one. own is what its own request skips. Errors: ErrBusy, errTaken, redisdb.ErrUnavailable.
+func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot time.Time, own force) (lease, error) {
 	asked := time.Now()
 	record, err := run.MarshalJSON()
 	if err != nil {
@@ -45,7 +65,7 @@ func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot t
 	}
 	answer, err := acquireScript.Run(ctx, r.redis,
 		[]string{t.keys.Lease(t.ID), t.keys.Fence(t.ID), t.keys.Queue(t.ID), t.keys.Runs(t.ID)},
-		run.ID, record, run.Force, r.cfg.Lease.Milliseconds(), slotMS, r.runs.NoticeChannel(t.ID), run.Rollback != nil, ahead.Milliseconds()).Slice()
+		run.ID, record, r.cfg.Lease.Milliseconds(), slotMS, r.runs.NoticeChannel(t.ID), run.Rollback != nil, int64(own), ahead.Milliseconds()).Slice()
 	if err != nil {
 		return lease{}, redisdb.CallError(ctx, "sync: acquire the lease of "+string(t.ID), err)
 	}
@@ -56,10 +76,10 @@ func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot t
 		return lease{}, errTaken
 	case state == "ok" && len(answer) == 5:
 		fence, _ := answer[1].(int64)
-		force, _ := answer[2].(int64)
+		forced, _ := answer[2].(int64)
 		left, _ := answer[3].(string)
 		now, _ := answer[4].(int64)
-		return lease{fence: fence, until: asked.Add(r.cfg.Lease), force: force == 1, left: left, now: time.UnixMilli(now)}, nil
+		return lease{fence: fence, until: asked.Add(r.cfg.Lease), force: force(forced), left: left, now: time.UnixMilli(now)}, nil
 	default:
 		return lease{}, fmt.Errorf("sync: acquire the lease of %s: unexpected result %v", t.ID, answer)
 	}

@@ -29,7 +29,7 @@ const (
 type Request struct {
 	Trigger runlog.Trigger // empty: runlog.TriggerManual
 	By      string         // the client's id; may be empty
-	Force   bool           // skip the unchanged check and the guard
+	Force   bool           // skip the comparison with the last fetch and, outside batches, the guard (policy S4)
 	fresh   bool           // do not join a run that has already started
 
 	batch bool // part of a batch
@@ -37,7 +37,7 @@ type Request struct {
 
 // Start joins a run or queues a new one for this process's Scheduler, and returns immediately (policy S8).
 // Every request joins a queued run, which becomes forced if the request is. A plain request also joins
-// a running run, and a forced one a forced running run. A fresh request does not join it, and no request
+// a running run, and a forced one a running run that skips as much. A fresh request does not join it, and no request
 // joins a rollback. Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
 func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Request) (runlog.Run, error) {
 	t, err := r.Target(restaurant)
@@ -57,7 +57,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	}
 	answer, err := startScript.Run(ctx, r.redis,
 		[]string{t.keys.Lease(t.ID), t.keys.Queue(t.ID), t.keys.Runs(t.ID)},
-		run.ID, record, req.Force, by, queuedLife.Milliseconds(), req.fresh).Slice()
+		run.ID, record, int64(forceOf(req.Force, req.batch)), by, queuedLife.Milliseconds(), req.fresh).Slice()
 	if err != nil {
 		r.flights.unanswered(t.ID, run.ID)
 		return runlog.Run{}, redisdb.CallError(ctx, "sync: start a sync of "+string(t.ID), err)

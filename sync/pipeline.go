@@ -49,7 +49,7 @@ func (r *Runner) Once(ctx context.Context, w Work) (runlog.Run, error) {
 	}
 	run, queued := *w.run, *w.run
 	run.State, run.StartedAt = runlog.StateRunning, r.clock().UTC()
-	held, err := r.acquire(ctx, t, &run, w.tick)
+	held, err := r.acquire(ctx, t, &run, w.tick, forceOf(run.Force, w.batch))
 	switch {
 	case errors.Is(err, ErrBusy):
 		if w.Trigger != runlog.TriggerManual { // a manual run is tried again
@@ -64,7 +64,7 @@ func (r *Runner) Once(ctx context.Context, w Work) (runlog.Run, error) {
 		return runlog.Run{}, err
 	}
 	defer r.flights.begin(run.ID)()
-	run.Force = held.force
+	run.Force = held.force > forceNone
 	if held.left != "" && held.left != run.ID {
 		_, _ = r.runs.With(t.keys).Get(ctx, t.ID, held.left) // finishes the record of a holder that vanished
 	}
@@ -89,7 +89,7 @@ func (r *Runner) onceWhenFree(ctx, waiting context.Context, w Work) (runlog.Run,
 // withLease executes a run that has the lease, and finishes it. The error is why
 // the run failed, or why its record could not be written.
 func (r *Runner) withLease(ctx context.Context, w Work, run *runlog.Run, held lease) error {
-	p := &pipelineRun{runner: r, target: w.Target, run: run, fence: held.fence, leasedAt: held.now, batch: w.batch, began: time.Now()}
+	p := &pipelineRun{runner: r, target: w.Target, run: run, fence: held.fence, leasedAt: held.now, force: held.force, batch: w.batch, began: time.Now()}
 	ctx, p.span = r.tracing.Root(ctx, "sync.run")
 	within, cancel := context.WithTimeoutCause(ctx, r.cfg.Deadline, deadlineError{after: r.cfg.Deadline})
 	within, lose := context.WithCancelCause(within)
@@ -111,6 +111,7 @@ type pipelineRun struct {
 	fence  int64
 	// leasedAt is when the lease was taken, by Redis's clock.
 	leasedAt time.Time
+	force    force
 	batch    bool // part of a batch
 	reads    int  // of the menu view
 	began    time.Time
@@ -235,10 +236,10 @@ func (p *pipelineRun) decode(body []byte) (*menu.View, menu.Published, error) {
 // evaluate guards, compiles, lints and publishes the fetched menu. Under a hold it
 // publishes the held menu with the fetched stop lists.
 func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published menu.Published, f fetched) error {
-	var reason string
-	if f.now.HoldEffect, reason = p.guard(view, f.now.Content); reason != "" {
-		p.run.Outcome, p.run.Error, p.run.Version = runlog.OutcomeQuarantined, reason, p.current.Version
-		return p.saveRefused(ctx, f.now.Content)
+	f.now.HoldEffect = p.holdEffect(f.now.Content)
+	guarded := f.now.HoldEffect == "" && p.force < forceGuard
+	if why := checkEmpty(view); guarded && why.what != "" {
+		return p.quarantine(ctx, why, published, f)
 	}
 	if f.now.HoldEffect != "" {
 		var err error
@@ -248,6 +249,15 @@ func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published m
 		}
 	}
 	m := p.build(view, published)
+	if guarded {
+		why, err := p.guard(ctx, &m)
+		if err != nil {
+			return redisdb.CallError(ctx, "sync: read the served menu", err)
+		}
+		if why.what != "" {
+			return p.quarantine(ctx, why, published, f)
+		}
+	}
 	f.now.Findings = len(m.findings)
 	if same := p.unchanged(f, &m); same != "" {
 		return p.keep(ctx, m, f.now, same)

@@ -204,7 +204,7 @@ func TestGuardQuarantines(t *testing.T) {
 		g.service.set(func(s *service) { s.body = view(4) })
 		run := g.once()
 		g.want(run, runlog.OutcomeQuarantined, 1)
-		if !strings.Contains(run.Error, "lost 6 of 10 dishes") {
+		if !strings.Contains(run.Error, "6 of 10 dishes are gone") {
 			t.Errorf("error %q does not describe the loss", run.Error)
 		}
 		if version := g.current(); version.Counts.Products != 10 || version.LastOutcome != "quarantined" {
@@ -227,7 +227,7 @@ func TestGuardComparesWithTheMenuInMemory(t *testing.T) {
 	g.service.set(func(s *service) { s.body = view(4) })
 	run := g.once()
 	g.want(run, runlog.OutcomeQuarantined, 0)
-	if !strings.Contains(run.Error, "lost 6 of 10 dishes") {
+	if !strings.Contains(run.Error, "6 of 10 dishes are gone") {
 		t.Errorf("error %q does not describe the loss", run.Error)
 	}
 	g.service.set(func(s *service) { s.body = view(9) })

@@ -69,7 +69,7 @@ func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 		return &stepError{doing: versionText(to.Version), err: err}
 	}
 	// The old view and the last fetched one are both read.
-	held, err := p.runner.budget.reserve(ctx, int64(version.Bytes)+p.lastFetch.size())
+	held, err := p.runner.budget.reserve(ctx, bodyMemory(int64(version.Bytes)+p.lastFetch.size()))
 	if err != nil {
 		return err
 	}

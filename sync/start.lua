@@ -5,7 +5,7 @@
 -- KEYS[3] records hash run id -> record; run id .. ":by" -> joiners
 -- ARGV[1] id of the new run, if one is needed
 -- ARGV[2] its record
--- ARGV[3] 1 = force
+-- ARGV[3] force: 0 = nothing, 1 = skip the comparison with the last fetch, 2 = the guard too
 -- ARGV[4] name of the client; may be empty
 -- ARGV[5] expiry of a queued run without its instance, in milliseconds
 -- ARGV[6] 1 = join only a run that has not started
@@ -24,14 +24,15 @@ local function join(id)
 end
 
 local running = redis.call("HGET", KEYS[1], "run")
+local force = tonumber(ARGV[3])
 local open = ARGV[6] == "0" and redis.call("HGET", KEYS[1], "alone") ~= "1"
-if running and open and (ARGV[3] == "0" or redis.call("HGET", KEYS[1], "force") == "1") then
+if running and open and force <= tonumber(redis.call("HGET", KEYS[1], "force") or "0") then
   return join(running)
 end
 local queued = redis.call("HGET", KEYS[2], "run")
 if queued then
-  if ARGV[3] == "1" then
-    redis.call("HSET", KEYS[2], "force", "1")
+  if force > tonumber(redis.call("HGET", KEYS[2], "force") or "0") then
+    redis.call("HSET", KEYS[2], "force", ARGV[3])
   end
   return join(queued)
 end

@@ -13,6 +13,7 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/sync/runlog"
 )
 
 const (
@@ -103,7 +104,8 @@ func (p *pipelineRun) subject() string {
 	return fmt.Sprintf("the menu view of restaurant %s over connection %s", p.target.ID, p.target.Connection)
 }
 
-// saveLastFetch saves the last good fetch. If findings is nil, the stored ones stay.
+// saveLastFetch saves the last good fetch, and removes the quarantined menu before it. If findings is nil, the stored ones
+// stay.
 func (p *pipelineRun) saveLastFetch(ctx context.Context, f lastFetch, findings []menu.Finding) error {
 	id, keys := p.target.ID, p.target.keys
 	pipe := p.runner.redis.TxPipeline()
@@ -115,8 +117,10 @@ func (p *pipelineRun) saveLastFetch(ctx context.Context, f lastFetch, findings [
 		}
 		pipe.Set(ctx, keys.Findings(id), list, 0)
 	}
-	_, err := pipe.Exec(ctx)
-	return redisdb.CallError(ctx, "sync: save the last fetch of "+string(id), err)
+	if _, err := pipe.Exec(ctx); err != nil || p.lastFetch.Refused == "" {
+		return redisdb.CallError(ctx, "sync: save the last fetch of "+string(id), err)
+	}
+	return redisdb.CallError(ctx, "sync: remove the quarantined menu of "+string(id), cache.DropQuarantined(ctx, p.target.store, id))
 }
 
 // saveRefused saves the content that the guard quarantined, with the last good fetch.
@@ -154,4 +158,14 @@ func bounded(findings []menu.Finding) []menu.Finding {
 		kept[i].Products = products[:min(len(products), maxFindingProducts)]
 	}
 	return kept
+}
+
+// quarantine ends the run with the reason of the guard. It keeps the menu for operators (policy S4a).
+func (p *pipelineRun) quarantine(ctx context.Context, why refusal, published menu.Published, f fetched) error {
+	kept, err := cache.KeepQuarantined(ctx, p.target.store, p.target.ID, published)
+	if err != nil {
+		return redisdb.CallError(ctx, "sync: keep the quarantined menu of "+string(p.target.ID), err)
+	}
+	p.run.Outcome, p.run.Error, p.run.Version = runlog.OutcomeQuarantined, why.reason(p.target.ID, kept), p.current.Version
+	return p.saveRefused(ctx, f.now.Content)
 }

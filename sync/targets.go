@@ -138,6 +138,7 @@ func (s *targetSet) addConnections(before *targetSet) error {
 			Restaurant: directory.Restaurant{ID: cache.DefaultMenu(c.Name), Connection: c.Name},
 			Schedule:   s.schedule,
 			Settings:   c.Settings,
+			Guard:      c.Guard,
 		}
 		if c.DefaultMenu {
 			t, err := s.connectionTarget(own, c, before.byID[own.ID])

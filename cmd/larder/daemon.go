@@ -301,6 +301,7 @@ func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {
 			Schedule: r.Schedule,
 			TimeZone: r.TimeZone,
 			Settings: settingsOf(cfg, cfg.OrderingOf(r), r.Connection),
+			Guard:    cfg.Sync.GuardOf(r.Guard, r.ShrinkLimit),
 		}
 	})
 }
@@ -333,6 +334,7 @@ func (d *daemon) syncedConnections() []menusync.Connection {
 			SourceName:  d.sources.Current(client.Name()),
 			DefaultMenu: client.Config().KeepsDefaultMenu(),
 			Settings:    settingsOf(d.cfg, d.cfg.Ordering, client.Name()),
+			Guard:       d.cfg.Sync.GuardOf(menusync.Guard{}, nil),
 		}
 	})
 }

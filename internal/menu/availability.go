@@ -49,7 +49,7 @@ func (v *View) Stops(restaurant RestaurantID, s Settings) Stops {
 
 // stopped returns the sorted ids whose first definition is stopped.
 func stopped[T any](all []T, read func(*T) (id string, stopped bool)) (ids []string) {
-	seen := make(map[string]bool, len(all))
+	seen := make(map[string]bool, min(len(all), longList))
 	for i := range all {
 		id, stopped := read(&all[i])
 		if stopped && id != "" && !seen[id] {

@@ -29,8 +29,8 @@ func CompileContent(v *View, s Settings) *Content {
 
 // unique returns the elements with an id, without later duplicates, and the index of each id.
 func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
-	kept := make([]T, 0, len(all))
-	ids := make(map[string]Index, len(all))
+	kept := make([]T, 0, min(len(all), longList))
+	ids := make(map[string]Index, min(len(all), longList))
 	for i := range all {
 		key := id(&all[i])
 		if key == "" {

@@ -1,6 +1,7 @@
 package menu
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -199,15 +200,15 @@ func (d *decoder) readView() (known bool) {
 			v.HaveChanges = d.flag("haveChanges")
 			return true
 		case "categories":
-			d.elements("categories", "category", func() { v.Categories = append(v.Categories, d.category()) })
+			v.Categories = elements(d, v.Categories, "categories", "category", d.category)
 		case "products":
-			d.elements("products", "product", func() { v.Products = append(v.Products, d.product()) })
+			v.Products = elements(d, v.Products, "products", "product", d.product)
 		case "ingredientsschemes":
-			d.elements("ingredientsSchemes", "scheme", func() { v.Schemes = append(v.Schemes, d.scheme()) })
+			v.Schemes = elements(d, v.Schemes, "ingredientsSchemes", "scheme", d.scheme)
 		case "ingredientsgroups":
-			d.elements("ingredientsGroups", "group", func() { v.Groups = append(v.Groups, d.group()) })
+			v.Groups = elements(d, v.Groups, "ingredientsGroups", "group", d.group)
 		case "ingredients":
-			d.elements("ingredients", "ingredient", func() { v.Ingredients = append(v.Ingredients, d.ingredient()) })
+			v.Ingredients = elements(d, v.Ingredients, "ingredients", "ingredient", d.ingredient)
 		default:
 			return false
 		}
@@ -242,17 +243,27 @@ func (d *decoder) fields(where string, read func(folded string) bool) {
 	}
 }
 
-// elements decodes an array of objects, or null for none (policy W6).
-func (d *decoder) elements(field, kind string, read func()) {
+// longList is the length from which a list gets the space for all objects of the rest of the text at once. Otherwise a list
+// of many small objects would be copied several times, each time with both copies in memory (policy W15a). Tables of
+// distinct elements start with at most this size.
+const longList = 20_000
+
+// elements decodes an array of objects, or null for none (policy W6), and appends them to all.
+func elements[T any](d *decoder, all []T, field, kind string, read func() T) []T {
 	d.list(field, func() {
 		d.kind, d.id, d.pend = kind, "", len(d.view.Issues)
 		if d.Kind() == jsontext.KindObject {
-			read()
+			if len(all) == cap(all) && len(all) >= longList {
+				rest := strings.Count(d.Source()[d.Offset():], "{")
+				all = slices.Grow(all, min(rest, maxElements-d.elementCount)+1)
+			}
+			all = append(all, read())
 			return
 		}
 		d.report(IssueTypeMismatch, field+"[]", d.Raw())
 		d.setOwner("")
 	})
+	return all
 }
 
 // list decodes an array, or null for none (policy W6), until the view has too many elements.

@@ -26,7 +26,7 @@ func (t *ItemTable) fill(count int, source func(i Index) entrySource) (kept []In
 	t.ids, t.externalIDs = newIndex(count), newIndex(count)
 	t.owners = make([]Index, 0, count)
 	kept = make([]Index, 0, count)
-	packed := make([]byte, 0, packedAbout*count)
+	packed := make([]byte, 0, min(packedAbout*count, maxPackedAbout))
 	for i := range Index(count) {
 		one := source(i)
 		if one.id == "" {
@@ -49,8 +49,12 @@ func (t *ItemTable) fill(count int, source func(i Index) entrySource) (kept []In
 	return kept
 }
 
-// packedAbout is the approximate size of a packed entry.
-const packedAbout = 192
+const (
+	// packedAbout is the approximate size of a packed entry.
+	packedAbout = 192
+	// maxPackedAbout limits the space for entries that may be much smaller.
+	maxPackedAbout = 4 << 20
+)
 
 // addOwner adds the item at to the owners of its externalId, before the item is added.
 func (t *ItemTable) addOwner(external string, at Index, has func(Index) bool) {

@@ -40,8 +40,8 @@ func (l *linter) duplicates() {
 // repeats reports elements with a missing id, ids that differ only by case or spaces, and ids with several definitions, of
 // which the first is used. If what makes a dish or an ingredient differs, all but the first are lost.
 func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name string), made func(*T) any) {
-	places := make(map[string][]int, len(all))
-	similar := make(map[string]string, len(all))
+	places := make(map[string][]int, min(len(all), longList))
+	similar := make(map[string]string, min(len(all), longList))
 	var repeated []string
 	for i := range all {
 		id, name := read(&all[i])
