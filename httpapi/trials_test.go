@@ -347,6 +347,7 @@ func (b *exampleFixture) tryVersions() {
 		status:    http.StatusOK,
 		as:        ops,
 	})
+	b.tryQuarantined()
 	b.try(trial{
 		operation: "syncRestaurant",
 		example:   "queued",
@@ -375,6 +376,19 @@ func (b *exampleFixture) tryVersions() {
 		status:    http.StatusOK,
 		as:        ops,
 	})
+}
+
+func (b *exampleFixture) tryQuarantined() {
+	const ops = "ops"
+	const other = `{"result":{"name":"Other","categories":[],"products":[{"id":"dish-1","name":"Soup","price":5,"isContainInStopList":[]}],` +
+		`"ingredientsSchemes":[],"ingredientsGroups":[],"ingredients":[]}}`
+	do(b.t, http.MethodPut, b.behind.base+"/sandbox/menus/"+demoRestaurant, other).is(b.t, http.StatusOK)
+	b.post("/v1/ops/restaurants/"+demoRestaurant+"/sync?wait=30s", "", b.tokens[ops]...).is(b.t, http.StatusOK)
+	b.try(trial{operation: "getQuarantinedView", status: http.StatusOK, as: ops})
+	b.try(trial{operation: "compareQuarantined", status: http.StatusOK, as: ops})
+	b.try(trial{operation: "lintQuarantined", status: http.StatusOK, as: ops})
+	b.publish(`"price": 269`, `"price": "249"`)
+	b.post("/v1/ops/restaurants/"+demoRestaurant+"/sync?wait=30s", "", b.tokens[ops]...).is(b.t, http.StatusOK)
 }
 
 func (b *exampleFixture) tryConsole() {

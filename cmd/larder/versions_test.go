@@ -86,21 +86,55 @@ func serveMenu(t *testing.T, kitchen, id string, raw []byte) {
 	}
 }
 
+// Policy S4a: an operator looks at the quarantined menu before forcing it.
+func TestTheQuarantinedMenuOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	base, kitchen, _ := runningDemo(t)
+	ops := func(args ...string) string { return must(t, clitest.AsOps(base, args...)...) }
+	const id = sandbox.BistroID
+	ops("sync", id)
+	serveMenu(t, kitchen, id, []byte(`{"result":{"categories":[],"products":[{"id":"new","externalId":"n","name":"New dish","price":5}],`+
+		`"ingredientsSchemes":[],"ingredientsGroups":[],"ingredients":[]}}`))
+	if got := larder(t, clitest.AsOps(base, "sync", id)...); !strings.Contains(got.Out, "dishes are gone (sync.guard.ids)") {
+		t.Fatalf("sync prints %+v, want quarantined", got)
+	}
+	if diff := ops("menu", "diff", id, "--quarantined"); !strings.HasPrefix(diff, "+ new  New dish\n− ") {
+		t.Errorf("menu diff prints %q", diff)
+	}
+	if changes := clitest.FromJSON[menu.Changes](t, ops("menu", "diff", id, "--quarantined", "--json")); len(changes.Added) != 1 || len(changes.Removed) == 0 {
+		t.Errorf("menu diff --json: %+v", changes)
+	}
+	if show := ops("menu", "show", id, "--quarantined"); !strings.Contains(show, "New dish") || !strings.Contains(show, "1 dish") {
+		t.Errorf("menu show prints %q", show)
+	}
+	if lint := ops("menu", "lint", id, "--quarantined"); !strings.Contains(lint, "category_missing") {
+		t.Errorf("menu lint prints %q", lint)
+	}
+	ops("sync", "--force", id)
+	for _, args := range [][]string{{"menu", "diff", id}, {"menu", "show", id}, {"menu", "lint", id}} {
+		if got := larder(t, clitest.AsOps(base, append(args, "--quarantined")...)...); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "no quarantined menu") {
+			t.Errorf("%v after a good run: %+v", args, got)
+		}
+	}
+}
+
 func TestWrongUsageOfVersions(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
-		"no version":             {"menu", "rollback", "one"},
-		"a word":                 {"menu", "rollback", "one", "first"},
-		"version 0":              {"menu", "rollback", "one", "0"},
-		"another hold":           {"menu", "rollback", "one", "1", "--hold", "never"},
-		"one menu":               {"menu", "diff", "one"},
-		"two menus and --from":   {"menu", "diff", "one", "two", "--from", "1"},
-		"--to alone":             {"menu", "diff", "one", "--to", "1"},
-		"a version before all":   {"menu", "diff", "one", "--from", "-1"},
-		"versions of nothing":    {"menu", "versions"},
-		"release of nothing":     {"menu", "release"},
-		"no number after --to":   {"menu", "diff", "one", "--from", "1", "--to", "x"},
-		"no number after --from": {"menu", "diff", "one", "--from", "x"},
+		"no version":               {"menu", "rollback", "one"},
+		"a word":                   {"menu", "rollback", "one", "first"},
+		"version 0":                {"menu", "rollback", "one", "0"},
+		"another hold":             {"menu", "rollback", "one", "1", "--hold", "never"},
+		"one menu":                 {"menu", "diff", "one"},
+		"two menus and --from":     {"menu", "diff", "one", "two", "--from", "1"},
+		"--to alone":               {"menu", "diff", "one", "--to", "1"},
+		"a version before all":     {"menu", "diff", "one", "--from", "-1"},
+		"versions of nothing":      {"menu", "versions"},
+		"release of nothing":       {"menu", "release"},
+		"--quarantined and --from": {"menu", "diff", "one", "--from", "1", "--quarantined"},
+		"--quarantined of two":     {"menu", "diff", "one", "two", "--quarantined"},
+		"no number after --to":     {"menu", "diff", "one", "--from", "1", "--to", "x"},
+		"no number after --from":   {"menu", "diff", "one", "--from", "x"},
 	} {
 		if got := larder(t, args...); got.Status != cli.StatusUsage || got.Err == "" {
 			t.Errorf("%s: %+v, want 2", name, got)

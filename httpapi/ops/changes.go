@@ -19,10 +19,11 @@ const maxShown = 500
 // maxDiffs limits the comparisons at the same time, because each of them loads two menus.
 const maxDiffs = 2
 
-// changesView is the difference between two versions, for people.
+// changesView is the difference between two versions, for people. From is null if no menu is served. To is null for the
+// quarantined menu.
 type changesView struct {
-	From int64 `json:"from"`
-	To   int64 `json:"to"`
+	From *int64 `json:"from"`
+	To   *int64 `json:"to"`
 	// Counts include everything; the lists have the first 500 each.
 	Counts       changeCounts    `json:"counts"`
 	Added        []dishView      `json:"added"`
@@ -81,12 +82,10 @@ func (h *Handlers) VersionChanges(c *gin.Context, restaurant menu.RestaurantID) 
 			return err
 		}
 	}
-	select {
-	case h.diffSlots <- struct{}{}:
-		defer func() { <-h.diffSlots }()
-	case <-c.Request.Context().Done():
-		return c.Request.Context().Err()
+	if err := h.takeSlot(c.Request.Context()); err != nil {
+		return err
 	}
+	defer func() { <-h.diffSlots }()
 	older, err := h.catalogueOf(c.Request.Context(), restaurant, from)
 	if err != nil {
 		return err
@@ -96,8 +95,17 @@ func (h *Handlers) VersionChanges(c *gin.Context, restaurant menu.RestaurantID) 
 		return err
 	}
 	view := compare(older, newer)
-	view.From, view.To = from, to
+	view.From, view.To = &from, &to
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
+}
+
+func (h *Handlers) takeSlot(ctx context.Context) error {
+	select {
+	case h.diffSlots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // catalogueOf returns the catalogue of a version in the history.
@@ -160,7 +168,7 @@ func nameIn(in *menu.Catalogue, id string) string {
 
 func first[T any](all []T) []T { return all[:min(len(all), maxShown)] }
 
-// findingView is a finding with its dishes, if they are in the served menu.
+// findingView is a finding with its dishes, if they are in the menu.
 type findingView struct {
 	menu.Finding
 	Dishes []touchedDish `json:"dishes"`
@@ -172,20 +180,17 @@ type touchedDish struct {
 	Orderable bool   `json:"orderable"`
 }
 
-// describeFindings adds the dishes to the findings, from memory.
-func (h *Handlers) describeFindings(restaurant menu.RestaurantID, findings []menu.Finding) []findingView {
-	snapshot, served := h.deps.Replica.Cached(restaurant)
+// describeFindings adds the dishes of a menu to the findings; none if in is nil.
+func describeFindings(in *menu.Catalogue, findings []menu.Finding) []findingView {
 	views := make([]findingView, len(findings))
 	for i, finding := range findings {
 		views[i] = findingView{Finding: finding, Dishes: []touchedDish{}}
-		if !served {
+		if in == nil {
 			continue
 		}
 		for _, id := range finding.Products {
-			if at, ok := snapshot.Catalogue.Products().ByID(id); ok {
-				views[i].Dishes = append(views[i].Dishes, touchedDish{
-					ID: id, Name: snapshot.Catalogue.Products().At(at).Name(), Orderable: snapshot.Catalogue.Orderable(at),
-				})
+			if at, ok := in.Products().ByID(id); ok {
+				views[i].Dishes = append(views[i].Dishes, touchedDish{ID: id, Name: in.Products().At(at).Name(), Orderable: in.Orderable(at)})
 			}
 		}
 	}

@@ -149,7 +149,11 @@ func (h *Handlers) Lint(c *gin.Context, restaurant menu.RestaurantID) error {
 	if err != nil {
 		return err
 	}
-	return respond.JSON(c, http.StatusOK, respond.Result{Result: h.describeFindings(restaurant, findings)})
+	var served *menu.Catalogue
+	if snapshot, ok := h.deps.Replica.Cached(restaurant); ok {
+		served = snapshot.Catalogue
+	}
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: describeFindings(served, findings)})
 }
 
 // Run answers GET /v1/ops/runs/{run}.

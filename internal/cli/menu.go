@@ -27,10 +27,15 @@ func menuCommand(env *Environment) *cobra.Command {
 	show := NewCommand("larder menu", "show FILE|RESTAURANT", func(cmd *cobra.Command, args []string) error {
 		return showMenu(cmd, env, args[0])
 	})
-	diff := NewCommand("larder menu", "diff OLD NEW | diff RESTAURANT --from VERSION", func(cmd *cobra.Command, args []string) error {
+	diff := NewCommand("larder menu", "diff OLD NEW | diff RESTAURANT --from VERSION | diff RESTAURANT --quarantined", func(cmd *cobra.Command, args []string) error {
 		from, _ := cmd.Flags().GetInt64("from")
 		to, _ := cmd.Flags().GetInt64("to")
+		quarantined := BoolFlag(cmd, "quarantined")
 		switch {
+		case quarantined && len(args) == 1 && from == 0 && to == 0:
+			return diffQuarantined(cmd, env, args[0])
+		case quarantined:
+			return &usageError{"--quarantined compares the served menu of one restaurant with its quarantined one: specify only that restaurant"}
 		case from < 0 || to < 0:
 			return &usageError{"--from and --to must be version numbers, from 1"}
 		case from > 0 && len(args) == 1:
@@ -38,7 +43,7 @@ func menuCommand(env *Environment) *cobra.Command {
 		case from > 0 || to > 0:
 			return &usageError{"--from VERSION [--to VERSION] compares versions of one restaurant: specify only that restaurant"}
 		case len(args) != 2:
-			return &usageError{"specify two menus, or a restaurant and --from VERSION"}
+			return &usageError{"specify two menus, or a restaurant and --from VERSION or --quarantined"}
 		default:
 			return diffMenus(cmd, env, args[0], args[1])
 		}
@@ -47,6 +52,7 @@ func menuCommand(env *Environment) *cobra.Command {
 	diff.Flags().Int64("from", 0, "older version of a restaurant")
 	diff.Flags().Int64("to", 0, "newer version; default: the current one")
 	for _, c := range []*cobra.Command{lint, show, diff} {
+		c.Flags().Bool("quarantined", false, "the menu of the RESTAURANT that the guard did not publish")
 		c.Flags().String("restaurant", "", "restaurant whose stop lists apply to a FILE; default: none")
 		addTarget(c)
 		cmd.AddCommand(c)
@@ -99,7 +105,8 @@ func viewOf(env *Environment, file string) (*menu.View, error) {
 }
 
 func findingsOf(cmd *cobra.Command, env *Environment, arg string) ([]menu.Finding, error) {
-	if isFile(arg) {
+	quarantined := BoolFlag(cmd, "quarantined")
+	if isFile(arg) && !quarantined {
 		view, err := viewOf(env, arg)
 		if err != nil {
 			return nil, err
@@ -110,7 +117,11 @@ func findingsOf(cmd *cobra.Command, env *Environment, arg string) ([]menu.Findin
 	if err != nil {
 		return nil, err
 	}
-	findings, err := client.Get[[]menu.Finding](cmd.Context(), daemon, client.OpsRestaurantPath(arg)+"/lint")
+	path := client.OpsRestaurantPath(arg)
+	if quarantined {
+		path += "/quarantined"
+	}
+	findings, err := client.Get[[]menu.Finding](cmd.Context(), daemon, path+"/lint")
 	if err != nil {
 		err = neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)
 	}

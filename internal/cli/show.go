@@ -69,15 +69,31 @@ func showMenu(cmd *cobra.Command, env *Environment, arg string) error {
 // text of the menu, because quotes are escaped there.
 const neverSynced = `,"syncedAt":"0001-01-01T00:00:00.000Z"`
 
+// unsyncedMenu returns the storefront's menu of a catalogue that was never published.
+func unsyncedMenu(c *menu.Catalogue, id menu.RestaurantID, name string) []byte {
+	body := c.AppendMenu(nil, menu.Head{Restaurant: id, RestaurantName: name})
+	return bytes.Replace(body, []byte(neverSynced), []byte(`,"syncedAt":null`), 1)
+}
+
 func storefrontOf(cmd *cobra.Command, env *Environment, arg string) ([]byte, error) {
+	if BoolFlag(cmd, "quarantined") {
+		daemon, err := target(cmd, env, auth.ScopeOps)
+		if err != nil {
+			return nil, err
+		}
+		quarantined, err := storedCatalogue(cmd, daemon, arg, quarantinedView)
+		if err != nil {
+			return nil, err
+		}
+		return unsyncedMenu(quarantined, menu.RestaurantID(arg), arg), nil
+	}
 	if isFile(arg) {
 		view, err := viewOf(env, arg)
 		if err != nil {
 			return nil, err
 		}
 		id := menu.RestaurantID(StringFlag(cmd, "restaurant"))
-		body := menu.Compile(view, id, menu.DefaultSettings()).AppendMenu(nil, menu.Head{Restaurant: id, RestaurantName: arg})
-		return bytes.Replace(body, []byte(neverSynced), []byte(`,"syncedAt":null`), 1), nil
+		return unsyncedMenu(menu.Compile(view, id, menu.DefaultSettings()), id, arg), nil
 	}
 	daemon, err := target(cmd, env, auth.ScopeMenu)
 	if err != nil {

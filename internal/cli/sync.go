@@ -49,7 +49,7 @@ func syncCommand(env *Environment) *cobra.Command {
 		return syncNamed(cmd, env, daemon, ids, body)
 	})
 	cmd.Flags().Bool("all", false, "all restaurants of the daemon")
-	cmd.Flags().Bool("force", false, "skip the comparison with the last fetch, and the guard against menus that are empty or lost many dishes")
+	cmd.Flags().Bool("force", false, "skip the comparison with the last fetch and, without --all, the guard that quarantines menus")
 	addTarget(cmd)
 	return cmd
 }

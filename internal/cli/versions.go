@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"larder/cache"
 	"larder/httpapi/auth"
+	"larder/httpapi/respond"
 	"larder/internal/client"
 	"larder/internal/menu"
 )
@@ -110,31 +112,68 @@ func printRun(cmd *cobra.Command, env *Environment, method, path string, body []
 // diffVersions compares two stored versions; version 0 is the current one.
 func diffVersions(cmd *cobra.Command, env *Environment, id string, from, to int64) error {
 	daemon, err := target(cmd, env, auth.ScopeOps)
+	if err == nil && to == 0 {
+		to, err = currentVersion(cmd, daemon, id)
+	}
 	if err != nil {
 		return err
 	}
-	if to == 0 {
-		kept, err := client.EveryPage[keptVersion](cmd.Context(), daemon, client.OpsRestaurantPath(id)+"/versions?limit=500")
-		if err != nil {
-			return err
-		}
-		for _, v := range kept {
-			if v.Current {
-				to = v.Version
-			}
+	older, err := storedCatalogue(cmd, daemon, id, versionView(from))
+	if err != nil {
+		return err
+	}
+	newer, err := storedCatalogue(cmd, daemon, id, versionView(to))
+	if err != nil {
+		return err
+	}
+	return printDiff(cmd, env, older, newer)
+}
+
+// diffQuarantined compares the served menu with the quarantined one.
+func diffQuarantined(cmd *cobra.Command, env *Environment, id string) error {
+	daemon, err := target(cmd, env, auth.ScopeOps)
+	if err != nil {
+		return err
+	}
+	newer, err := storedCatalogue(cmd, daemon, id, quarantinedView)
+	if err != nil {
+		return err
+	}
+	older := menu.Compile(&menu.View{}, menu.RestaurantID(id), menu.DefaultSettings())
+	version, err := currentVersion(cmd, daemon, id)
+	if err == nil {
+		older, err = storedCatalogue(cmd, daemon, id, versionView(version))
+	}
+	if refused, ok := errors.AsType[*client.Error](err); err != nil && (!ok || refused.Code != string(respond.CodeNoCatalogue)) {
+		return err
+	}
+	return printDiff(cmd, env, older, newer)
+}
+
+func currentVersion(cmd *cobra.Command, daemon *client.Client, id string) (int64, error) {
+	kept, err := client.EveryPage[keptVersion](cmd.Context(), daemon, client.OpsRestaurantPath(id)+"/versions?limit=500")
+	for _, v := range kept {
+		if v.Current {
+			return v.Version, nil
 		}
 	}
-	var compared [2]*menu.Catalogue
-	for i, version := range []int64{from, to} {
-		answer, err := daemon.Get(cmd.Context(), fmt.Sprintf("%s/versions/%d/view", client.OpsRestaurantPath(id), version))
-		if err != nil {
-			return err
-		}
-		view, err := menu.Decode(answer.Body)
-		if err != nil {
-			return fmt.Errorf("version %d of %s: %w", version, id, err)
-		}
-		compared[i] = menu.Compile(view, menu.RestaurantID(id), menu.DefaultSettings())
+	return 0, err
+}
+
+// The paths of menu views below that of a restaurant.
+const quarantinedView = "/quarantined"
+
+func versionView(version int64) string { return fmt.Sprintf("/versions/%d/view", version) }
+
+// storedCatalogue compiles the menu view at a path below that of a restaurant.
+func storedCatalogue(cmd *cobra.Command, daemon *client.Client, id, path string) (*menu.Catalogue, error) {
+	answer, err := daemon.Get(cmd.Context(), client.OpsRestaurantPath(id)+path)
+	if err != nil {
+		return nil, err
 	}
-	return printDiff(cmd, env, compared[0], compared[1])
+	view, err := menu.Decode(answer.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%s of %s: %w", path, id, err)
+	}
+	return menu.Compile(view, menu.RestaurantID(id), menu.DefaultSettings()), nil
 }

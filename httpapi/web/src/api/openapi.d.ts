@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 1a2048cbf73feffe47e5480c659bb5748fce7377574b6b6753e390c913984f83
-// what follows: 80e84f597bd0fab0dddd281cb867351f83b2f8963df95094846c8b6b26547dce
+// openapi.yaml: e70324e0dc1d380fbf2c02f03063e4b26cde3de89680743de44aff89136d9f3d
+// what follows: a648d6d77bcc184cd7d4cd112838501f00b4db802ddaafd6597adabf5512d949
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -542,6 +542,66 @@ export interface paths {
          * @description The problems of the last fetched menu, each with the products concerned.
          */
         get: operations["lintMenu"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ops/restaurants/{restaurant}/quarantined": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the quarantined menu
+         * @description The menu view that the guard did not publish, as the ordering service published it.
+         */
+        get: operations["getQuarantinedView"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ops/restaurants/{restaurant}/quarantined/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare the served menu with the quarantined one
+         * @description The changes that guests would see if the quarantined menu were published.
+         */
+        get: operations["compareQuarantined"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ops/restaurants/{restaurant}/quarantined/lint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the lint findings of the quarantined menu
+         * @description The problems of the quarantined menu, each with the products concerned.
+         */
+        get: operations["lintQuarantined"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1257,9 +1317,11 @@ export interface components {
                     changed: number;
                     removed: number;
                 };
-                from: number;
+                /** @description Null if no menu is served. */
+                from: number | null;
                 removed: components["schemas"]["ComparedDish"][];
-                to: number;
+                /** @description Null for the quarantined menu. */
+                to: number | null;
             };
         };
         /** @description An error in the ordering service's format. larder's own codes are those of `Problem`. */
@@ -2568,7 +2630,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The restaurant does not exist, or the version is not in the history. */
+        /** @description The restaurant does not exist, or the version is not in the history, or no quarantined menu is kept. */
         NoVersion: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -3972,6 +4034,108 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoRestaurant"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["NoMenu"];
+        };
+    };
+    getQuarantinedView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
+                 * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
+                 */
+                restaurant: components["parameters"]["Synced"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The menu view. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuView"];
+                };
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoVersion"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["NoMenu"];
+        };
+    };
+    compareQuarantined: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
+                 * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
+                 */
+                restaurant: components["parameters"]["Synced"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The differences. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComparisonAnswer"];
+                };
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoVersion"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["NoMenu"];
+        };
+    };
+    lintQuarantined: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
+                 * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
+                 */
+                restaurant: components["parameters"]["Synced"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The findings. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindingList"];
+                };
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoVersion"];
             500: components["responses"]["Internal"];
             503: components["responses"]["NoMenu"];
         };

@@ -1,8 +1,9 @@
 // One restaurant: its state, runs, menu checks, versions and audit log.
 
 import { ask, isGone, pathOf, query, result, errorText } from './api';
-import { during, showError } from './ask';
+import { during, question, showError } from './ask';
 import { auditTable } from './audit';
+import { quarantinedChanges } from './changes';
 import { cell, h, pause, put, rowHead, table } from './dom';
 import { badge, count, milliseconds, moment, number, outcome, runSentence, telephone } from './format';
 import * as live from './live';
@@ -38,6 +39,10 @@ export const restaurant: View = async (root, place) => {
       await load();
       head.querySelector<HTMLElement>('button')?.focus();
     });
+    const compare = (event: Event) => during(event.currentTarget as HTMLButtonElement, async () => {
+      const body = [await quarantinedChanges(one.id, signal)];
+      await question({ title: `Quarantined menu of ${one.name || one.id}`, body, yes: 'OK' });
+    });
     const last = one.lastRun;
     put(head,
       h('p', { class: 'facts' }, states(one), ' ', h('span', {}, one.id), h('span', {}, `connection ${one.connection}`)),
@@ -54,6 +59,7 @@ export const restaurant: View = async (root, place) => {
       h('p', { class: 'buttons' },
         h('button', { type: 'button', class: 'main', disabled: running !== undefined, onclick: act(false) }, 'Sync now'),
         h('button', { type: 'button', class: 'danger', disabled: running !== undefined, onclick: act(true) }, 'Force…'),
+        one.states.includes('quarantined') && h('button', { type: 'button', onclick: compare }, 'Compare…'),
         one.hold && h('button', { type: 'button', onclick: (event: Event) => during(event.currentTarget as HTMLButtonElement, async () => { if (await release(one, signal)) await load(); }) }, 'Release…'),
         running && [badge(running.state), h('progress', { 'aria-label': 'Run in progress' })]));
   };

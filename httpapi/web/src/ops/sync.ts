@@ -2,8 +2,9 @@
 
 import { ask, pathOf, result } from './api';
 import { question, showMessage } from './ask';
+import { quarantinedChanges } from './changes';
 import { h, pause } from './dom';
-import { count, number, runSentence } from './format';
+import { count, runSentence } from './format';
 import * as live from './live';
 import type { Restaurant, Run } from './model';
 
@@ -52,13 +53,11 @@ export async function forceQuestion(id: string, signal: AbortSignal): Promise<bo
   const now = await result<Restaurant>(pathOf(id), { signal });
   const last = now.lastRun;
   const served = now.counts?.products ?? 0;
-  const lines = [h('p', {}, 'A forced run publishes the current menu of the ordering service, even if it is unchanged, empty or much smaller. It skips the guard that quarantines such menus.')];
+  const lines = [h('p', {}, 'A forced run publishes the current menu of the ordering service, even if it is unchanged or the guard quarantined it. The ordering service may have published another menu since.')];
   if (last?.outcome === 'quarantined') {
     lines.push(h('p', {}, h('strong', {}, 'Why the last menu was quarantined: '), last.error ?? 'the guard rejected it', '.'));
-    const lost = served - last.products;
-    lines.push(h('p', {}, lost > 0
-      ? `Guests see ${count(served, 'dish', 'dishes')} now. With the quarantined menu, they would see ${count(last.products, 'dish', 'dishes')}: ${number(lost)} fewer.`
-      : `Guests see ${count(served, 'dish', 'dishes')} now.`));
+    lines.push(h('p', {}, `Guests see ${count(served, 'dish', 'dishes')} now; the quarantined menu has ${count(last.products, 'dish', 'dishes')}.`));
+    lines.push(await quarantinedChanges(id, signal));
   } else {
     lines.push(h('p', {}, now.version === null
       ? 'There is no menu yet, so nothing can be lost.'

@@ -18,7 +18,7 @@ export const syncAll: View = async (root, { id, signal, go }) => {
     const yes = await question({
       title: force ? 'Force all menus?' : 'Sync all menus?', yes: force ? 'Force all' : 'Sync all', danger: force,
       body: [h('p', {}, `This fetches the menus of ${count(restaurants, 'restaurant')}, within the limits of their connections.`),
-        force && h('p', {}, 'Every menu is published, even an empty or much smaller one. You can force a single restaurant on its own page.')],
+        force && h('p', {}, 'Every menu is published again, even an unchanged one. Quarantined menus stay quarantined: look at each and force it on its own page.')],
     });
     if (!yes) return;
     const begun = await result<{ batch: string }>('/v1/ops/sync', { method: 'POST', body: force ? { force: true } : undefined, signal });

@@ -2,8 +2,9 @@
 
 import { ask, pathOf, query, result } from './api';
 import { during, question, showMessage } from './ask';
+import { describe } from './changes';
 import { cell, h, put, rowHead, table } from './dom';
-import { badge, count, moment, number, price } from './format';
+import { badge, moment, number } from './format';
 import type { Changes, Page, Restaurant, Run, Version } from './model';
 import { showRun } from './sync';
 
@@ -54,32 +55,4 @@ async function rollback(one: Restaurant, version: Version, signal: AbortSignal):
   showMessage(`Rolling back to version ${version.version}…`);
   const hold = fields.querySelector<HTMLInputElement>('input:checked')?.value ?? 'next_change';
   return result<Run>(pathOf(one.id) + '/rollback?wait=30s', { method: 'POST', body: { version: version.version, hold }, signal });
-}
-
-const fieldNames: Record<string, string> = {
-  externalId: 'external id', categoryId: 'category', categoryIds: 'categories', imageUrls: 'photos', schemeId: 'options', groups: 'options', measure: 'size',
-};
-
-/** Describes differences in words. */
-export function describe(changes: Changes): HTMLElement {
-  const { added, removed, changed, availability } = changes.counts;
-  if (added + removed + changed + availability === 0) return h('p', {}, 'No differences.');
-  const list = (title: string, all: number, items: HTMLLIElement[]) => all > 0 && h('section', {},
-    h('h3', {}, `${title} (${number(all)})`), h('ul', {}, items), items.length < all && h('p', {}, `and ${number(all - items.length)} more`));
-  return h('div', { class: 'diff' },
-    h('p', {}, `${count(added, 'dish', 'dishes')} added, ${number(removed)} removed, ${number(changed)} changed; ${number(availability)} now out of stock or back in stock.`),
-    list('Added', added, changes.added.map((dish) => h('li', {}, h('ins', { dir: 'auto' }, dish.name || dish.id), ' ', price(dish.price)))),
-    list('Removed', removed, changes.removed.map((dish) => h('li', {}, h('del', { dir: 'auto' }, dish.name || dish.id), ' ', price(dish.price)))),
-    list('Changed', changed, changes.changed.map((dish) => h('li', {}, h('b', { dir: 'auto' }, dish.name || dish.id), h('ul', {}, dish.fields.map((one) => h('li', {},
-      `${fieldNames[one.field] ?? one.field}: `, one.before === null && one.after === null ? 'changed' : [h('del', {}, plain(one.field, one.before)), ' → ', h('ins', {}, plain(one.field, one.after))])))))),
-    list('Out of stock or back in stock', availability, changes.availability.map((dish) => h('li', {}, h('bdi', {}, dish.name || dish.id), dish.available ? ' is back in stock' : ' is out of stock'))));
-}
-
-function plain(field: string, value: unknown): string {
-  if (field === 'categoryIds' && Array.isArray(value)) return value.join(', ') || 'nothing';
-  if (value === null || value === undefined || value === '') return 'nothing';
-  if (typeof value === 'number') return price(value);
-  if (Array.isArray(value)) return count(value.length, 'photo');
-  if (typeof value === 'object' && 'unit' in value && 'value' in value) return `${value.value} ${value.unit}`;
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
