@@ -157,7 +157,7 @@ func (r *Runner) BreakerState(connection string) string {
 }
 
 // readMenu fetches the menu view unless a circuit breaker prevents it.
-func (p *pipelineRun) readMenu(ctx context.Context, seen upstream.Validator, most int64) (upstream.Menu, error) {
+func readMenu(ctx context.Context, p *pipelineRun, seen upstream.Validator, most int64) (upstream.Menu, error) {
 	r, t := p.runner, p.target
 	b := r.breakers[t.Connection]
 	if p.reads++; p.reads == 1 { // not for the same menu with more memory

@@ -139,7 +139,7 @@ func (p *pipelineRun) fetchWithin(ctx context.Context, seen upstream.Validator) 
 			announced = length + p.heldSize()
 			return announced <= b.largest() && held.resize(max(held.memory, bodyMemory(announced)))
 		})
-		answer, err := p.readMenu(room, seen, min(held.memory/bytesPerBodyByte, b.largest()))
+		answer, err := readMenu(room, p, seen, min(held.memory/bytesPerBodyByte, b.largest()))
 		if err == nil && answer.NotModified {
 			held.resize(0)
 			return answer, held, nil
