@@ -88,44 +88,69 @@ func (g GuardLimits) checkFirst(fetched *menu.Catalogue) refusal {
 	return refusal{"No dish is both priced and orderable", "sync.guard.prices", namesOf(now, []menu.Index{0, 1, 2})}
 }
 
-// checkDishes compares the dishes of two menus with the same settings. Stop lists do not count.
-func (g GuardLimits) checkDishes(served, fetched *menu.Catalogue) refusal {
-	before, now := unstopped(served), unstopped(fetched)
-	var gone, lost, jumped []menu.Index
-	priced, selling := 0, 0
+// comparison has the dishes of the served menu that a fetched one lacks or changes.
+type comparison struct {
+	gone   []menu.Index // neither their id nor their externalId is left
+	lost   []menu.Index // could be ordered at a price above 0, and cannot any more
+	jumped []menu.Index // their price above 0 changed tenfold
+
+	selling, priced int // how many could be ordered at a price above 0; how many had such a price
+}
+
+// compareDishes compares the dishes of two menus. If ids may change, new dishes that can be ordered at a price above 0 take
+// the place of those that are gone.
+func compareDishes(before, now *menu.Catalogue, idsMayChange bool) (c comparison) {
+	var replaced []menu.Index
+	kept := 0
 	for i, was := range before.Products().All() {
 		left := sameDishes(now, was)
 		if len(left) == 0 {
-			gone = append(gone, i)
+			c.gone = append(c.gone, i)
 		}
-		if g.SkipPrices || was.PriceInvalid() || !was.Price().IsPositive() {
+		if was.PriceInvalid() || !was.Price().IsPositive() {
 			continue
 		}
-		priced++
+		c.priced++
 		if len(left) > 0 && !slices.ContainsFunc(left, func(k menu.Index) bool { return isSimilar(was.Price(), now.Products().At(k)) }) {
-			jumped = append(jumped, i)
+			c.jumped = append(c.jumped, i)
 		}
-		if before.Orderable(i) {
-			selling++
-			if !slices.ContainsFunc(left, func(k menu.Index) bool { return sells(now, k) }) {
-				lost = append(lost, i)
-			}
+		if !before.Orderable(i) {
+			continue
+		}
+		c.selling++
+		switch {
+		case slices.ContainsFunc(left, func(k menu.Index) bool { return sells(now, k) }):
+			kept++
+		case len(left) == 0 && idsMayChange:
+			replaced = append(replaced, i)
+		default:
+			c.lost = append(c.lost, i)
 		}
 	}
+	if len(replaced) > 0 {
+		c.lost = append(c.lost, replaced[min(len(replaced), max(0, sellingDishes(now)-kept)):]...)
+	}
+	return c
+}
+
+// checkDishes compares two menus with the same settings. Stop lists do not count.
+func (g GuardLimits) checkDishes(served, fetched *menu.Catalogue) refusal {
+	before, now := unstopped(served), unstopped(fetched)
+	c := compareDishes(before, now, g.SkipIDs)
 	tooMany := func(some []menu.Index, of int) bool { return float64(len(some)) > g.ShrinkLimit*float64(of) }
 	dishes, count := before.Products().Len(), now.Products().Len()
 	switch {
 	case !g.SkipGrowth && count > growthFloor && count > growthFactor*dishes:
 		what := fmt.Sprintf("Menu grew from %d to %d dishes", dishes, count)
 		return refusal{what, growthRule, namesOf(now, []menu.Index{0, 1, 2})}
-	case !g.SkipIDs && tooMany(gone, dishes):
-		return refusal{fmt.Sprintf("%d of %d dishes are gone", len(gone), dishes), "sync.guard.ids", namesOf(before, gone)}
-	case tooMany(lost, selling):
-		what := fmt.Sprintf("%d of %d dishes became free or unorderable", len(lost), selling)
-		return refusal{what, "sync.guard.prices", namesOf(before, lost)}
-	case tooMany(jumped, priced):
-		what := fmt.Sprintf("%d of %d prices changed tenfold", len(jumped), priced)
-		return refusal{what, "sync.guard.prices", namesOf(before, jumped)}
+	case !g.SkipIDs && tooMany(c.gone, dishes):
+		return refusal{fmt.Sprintf("%d of %d dishes are gone", len(c.gone), dishes), "sync.guard.ids", namesOf(before, c.gone)}
+	case !g.SkipPrices && tooMany(c.lost, c.selling):
+		what := fmt.Sprintf("%d of %d dishes became free or unorderable", len(c.lost), c.selling)
+		return refusal{what, "sync.guard.prices", namesOf(before, c.lost)}
+	case !g.SkipPrices && tooMany(c.jumped, c.priced):
+		what := fmt.Sprintf("%d of %d prices changed tenfold", len(c.jumped), c.priced)
+		return refusal{what, "sync.guard.prices", namesOf(before, c.jumped)}
 	default:
 		return refusal{}
 	}
@@ -147,6 +172,15 @@ func sameDishes(in *menu.Catalogue, was menu.Entry) []menu.Index {
 // sells reports whether a dish can be ordered at a price above 0.
 func sells(c *menu.Catalogue, i menu.Index) bool {
 	return c.Orderable(i) && c.Products().At(i).Price().IsPositive()
+}
+
+func sellingDishes(c *menu.Catalogue) (n int) {
+	for i := range c.Products().All() {
+		if sells(c, i) {
+			n++
+		}
+	}
+	return n
 }
 
 // isSimilar reports whether a price is less than ten times as high or as low as before. A missing price counts as similar:

@@ -211,8 +211,10 @@ func TestEachCheckOfTheGuardCanBeTurnedOff(t *testing.T) {
 		fetched []dish
 		want    runlog.Outcome
 	}{
-		"ids":                           {menusync.GuardLimits{SkipIDs: true, SkipPrices: true}, dishes("z", 20), runlog.OutcomeUpdated},
-		"ids, but prices are checked":   {menusync.GuardLimits{SkipIDs: true}, dishes("z", 20), runlog.OutcomeQuarantined},
+		"ids":                           {menusync.GuardLimits{SkipIDs: true}, dishes("z", 20), runlog.OutcomeUpdated},
+		"ids, fewer new dishes":         {menusync.GuardLimits{SkipIDs: true}, append(dishes("z", 6), served[:3]...), runlog.OutcomeQuarantined},
+		"ids, some new dishes":          {menusync.GuardLimits{SkipIDs: true}, append(dishes("z", 7), served[:3]...), runlog.OutcomeUpdated},
+		"ids, but prices are checked":   {menusync.GuardLimits{SkipIDs: true}, each(dishes("z", 20), 20, priced("0")), runlog.OutcomeQuarantined},
 		"prices, all 0":                 {menusync.GuardLimits{SkipPrices: true}, each(served, 20, priced("0")), runlog.OutcomeUpdated},
 		"prices, × 100":                 {menusync.GuardLimits{SkipPrices: true}, each(served, 20, times(100)), runlog.OutcomeUpdated},
 		"prices, but ids are checked":   {menusync.GuardLimits{SkipPrices: true}, dishes("z", 20), runlog.OutcomeQuarantined},
