@@ -26,7 +26,7 @@ func largeMenu() string {
 // A response of the fast path needs no heap allocation on a real connection: reading the request,
 // finding, writing and counting the response.
 func TestFastPathDoesNotAllocate(t *testing.T) { //nolint:paralleltest // counts what the process allocates
-	w := newFixture(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogErrors }) // a log line needs many allocations
+	w := newFixture(t, anyMenu, func(p *plan) { p.cfg.AccessLog = httpapi.LogErrors }) // a log line needs many allocations
 	w.service.setMenu(north, largeMenu())
 	w.syncOnce(north)
 	w.syncOnce("@main")

@@ -240,7 +240,7 @@ func TestEventsOnSeveralReplicas(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()
 	onRedis := func(p *plan) { p.redis.URL = url }
-	publisher := newFixture(t, onRedis)
+	publisher := newFixture(t, anyMenu, onRedis)
 	reader := newFixture(t, onRedis, func(p *plan) { p.unsynced = true })
 	ctx, cancel := context.WithCancel(t.Context())
 	var running errgroup.Group
@@ -304,7 +304,7 @@ func TestStreamsEndFirstAtAStop(t *testing.T) {
 // request.
 func TestAStreamOutlivesTheReadTimeout(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, onPort0)
+	w := newFixture(t, anyMenu, onPort0)
 	stop := w.running()
 	t.Cleanup(func() {
 		if err := stop(); err != nil {

@@ -83,7 +83,7 @@ func TestProductsByIDs(t *testing.T) {
 // A page with groups has at most 2,000 options and groups, or one product that is cut there.
 func TestProductsExpandedHaveBoundedPages(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
+	w := newFixture(t, anyMenu)
 	var products, schemes, groups, ingredients []string
 	for i, options := range []int{999, 999, 1, 5_000, 0} { // with the group, the first two fill a page
 		var members []string

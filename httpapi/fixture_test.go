@@ -197,6 +197,11 @@ type fixture struct {
 	skew      atomic.Int64 // offset of the clock of package httpapi
 }
 
+// anyMenu lets a menu follow another one with other dishes, which the guard would question.
+func anyMenu(p *plan) {
+	p.runner = func(d *menusync.Deps) { d.Config.ShrinkLimit = 1 }
+}
+
 func newFixture(t *testing.T, changes ...func(*plan)) *fixture {
 	t.Helper()
 	w := newFixtureFor(t, changes...)

@@ -127,6 +127,7 @@ var neverFromEnvironment = []string{
 	"sandbox --restaurants", "sandbox --products", "sandbox --seed", "sandbox --menu",
 	"init --restaurant", "init --offline", "init --overwrite", "init --yes",
 	"menu lint --restaurant", "menu show --restaurant", "menu diff --restaurant", "menu diff --from", "menu diff --to",
+	"menu lint --quarantined", "menu show --quarantined", "menu diff --quarantined",
 	"menu rollback --hold",
 	"order validate --restaurant", "order place --restaurant", "order place --key",
 	"order accept-restore --connection", "order list --connection", "order list --limit", "order list --state", "order show --connection",

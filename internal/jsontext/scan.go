@@ -72,6 +72,9 @@ func escapeControls(text string) string {
 			from = i + 1
 		}
 	}
+	if from == 0 { // none
+		return text
+	}
 	return string(append(b, text[from:]...))
 }
 

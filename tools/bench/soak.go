@@ -71,7 +71,8 @@ func soak(cmd *cobra.Command, duration time.Duration, generate sandbox.Generate)
 			Dir:      dir,
 			Schedule: "@every 10s",
 			Sandbox:  []string{"--restaurants", strconv.Itoa(generate.Restaurants), "--products", strconv.Itoa(generate.Products), "--seed", strconv.FormatInt(generate.Seed, 10)},
-			Env:      []string{"LARDER_HTTP_RATE_VALIDATE=10000/s", "LARDER_HTTP_RATE_PLACE=10000/s"},
+			// The menus that follow each other have no dish in common.
+			Env: []string{"LARDER_HTTP_RATE_VALIDATE=10000/s", "LARDER_HTTP_RATE_PLACE=10000/s", "LARDER_SYNC_SHRINK_LIMIT=1"},
 		},
 		For:   duration,
 		Order: order,
