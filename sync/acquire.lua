@@ -13,6 +13,7 @@
 -- ARGV[6] 1 = the run does not contact the ordering service, so no request joins it
 -- ARGV[7] force of its own request; see start.lua
 -- ARGV[8] how far ahead of Redis's clock a tick may be, in milliseconds
+-- ARGV[9] the interval of the schedule in milliseconds
 --
 -- result {"busy", holder's run id}
 --        {"done"}                     another instance took the tick
@@ -27,7 +28,9 @@ if slot > 0 then
   -- Ticks in the future by Redis's clock come from an instance with a wrong clock.
   -- They do not count as taken, and cannot be taken.
   local due = tonumber(redis.call("TIME")[1]) * 1000 + tonumber(ARGV[8])
-  if taken >= slot and taken <= due then
+  -- A tick that is more than one interval older than the last one taken comes from
+  -- an instance whose clock was set back. It counts, or that instance would not sync.
+  if taken >= slot and taken - slot <= tonumber(ARGV[9]) and taken <= due then
     return {"done"}
   end
   if slot <= due then

@@ -80,9 +80,8 @@ func (b *breaker) admit(t *Target, scheduled bool, now time.Time) error {
 	return nil
 }
 
-// record records the result of a read of a menu. succeeded reports whether the menu's last run had succeeded, menus how
-// many menus the connection has.
-func (b *breaker) record(t *Target, err error, succeeded bool, menus int, now time.Time) {
+// record records the result of a read of a menu of the set. succeeded reports whether the menu's last run had succeeded.
+func (b *breaker) record(t *Target, err error, succeeded bool, set *targetSet, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.trial, t.ID)
@@ -99,6 +98,8 @@ func (b *breaker) record(t *Target, err error, succeeded bool, menus int, now ti
 	case service == nil || !service.Fault():
 		return // the service was not asked
 	}
+	maps.DeleteFunc(b.failed, func(id menu.RestaurantID, _ bool) bool { return set.byID[id] == nil }) // no longer configured
+	menus := set.counts[t.Connection]
 	b.failed[t.ID] = b.failed[t.ID] || succeeded && t.failures == 0
 	t.failures, t.failedAt = t.failures+1, now
 	pause := breakerPause + rand.N(breakerPause/5) // so that instances do not all ask at the same time
@@ -170,6 +171,6 @@ func readMenu(ctx context.Context, p *pipelineRun, seen upstream.Validator, most
 	}
 	answer, err := t.source.MenuView(ctx, t.upstream, seen, most)
 	had := p.current.Version > 0 && p.current.LastOutcome != string(runlog.OutcomeFailed)
-	b.record(t, err, had, r.set.Load().counts[t.Connection], r.clock())
+	b.record(t, err, had, r.set.Load(), r.clock())
 	return answer, err
 }

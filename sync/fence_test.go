@@ -59,6 +59,28 @@ func TestOnlyOneHolderOfAFencePublishes(t *testing.T) {
 	}
 }
 
+// An instance whose clock is set back by more than an interval syncs, even if Redis' clock stays (policy S11).
+func TestAClockBehindThatOfRedisSyncs_S11(t *testing.T) {
+	t.Parallel()
+	for _, back := range []time.Duration{3 * time.Minute, time.Hour, 24 * time.Hour} {
+		t.Run(back.String(), func(t *testing.T) {
+			t.Parallel()
+			g := newFixture(t, redistest.Start(t).URL(), func(d *menusync.Deps) { d.Config.Schedule = "@every 2m" })
+			g.advance(time.Since(g.clock())) // ticks are compared with the clock of Redis
+			now := g.clock()
+			for _, tick := range []struct {
+				at    time.Time
+				taken bool
+			}{{now, false}, {now.Add(-2 * time.Minute), true}, {now.Add(-back), false}, {now.Add(2*time.Minute - back), false}} {
+				run, err := g.OnceAt(t.Context(), bistro, tick.at)
+				if got := run.Outcome == runlog.OutcomeSkipped; err != nil || got != tick.taken {
+					t.Errorf("the tick %v after the first: %s, %v; want it skipped: %v", tick.at.Sub(now), run.Outcome, err, tick.taken)
+				}
+			}
+		})
+	}
+}
+
 // An instance whose clock was ahead takes no ticks from the others, and its
 // confirmations do not count as fresh.
 func TestAFastClockDoesNotStopOtherInstances(t *testing.T) {
@@ -93,7 +115,7 @@ func TestAFastClockDoesNotStopOtherInstances(t *testing.T) {
 // (policy S11).
 func TestAStepBackDoesNotLeaveTicksTaken(t *testing.T) {
 	t.Parallel()
-	for schedule, taken := range map[string]bool{"@every 10s": false, "@every 2m": true} {
+	for schedule, taken := range map[string]bool{"@every 10s": false, "@every 2m": true} { // 40 s: more than an interval, and less
 		t.Run(schedule, func(t *testing.T) {
 			t.Parallel()
 			g := newFixture(t, redistest.Start(t).URL(), func(d *menusync.Deps) { d.Config.Schedule = schedule })

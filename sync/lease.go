@@ -55,17 +55,17 @@ func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot t
 	if err != nil {
 		return lease{}, err
 	}
-	var slotMS int64
+	var slotMS, every int64
 	ahead := cache.ClockSlack // a tick in Redis that is later comes from a wrong clock
 	if !slot.IsZero() {
 		slotMS = slot.UnixMilli()
-		if every := t.schedule.interval(slot); every > 0 {
-			ahead = min(ahead, every)
+		if interval := t.schedule.interval(slot); interval > 0 {
+			ahead, every = min(ahead, interval), interval.Milliseconds()
 		}
 	}
 	answer, err := acquireScript.Run(ctx, r.redis,
 		[]string{t.keys.Lease(t.ID), t.keys.Fence(t.ID), t.keys.Queue(t.ID), t.keys.Runs(t.ID)},
-		run.ID, record, r.cfg.Lease.Milliseconds(), slotMS, r.runs.NoticeChannel(t.ID), run.Rollback != nil, int64(own), ahead.Milliseconds()).Slice()
+		run.ID, record, r.cfg.Lease.Milliseconds(), slotMS, r.runs.NoticeChannel(t.ID), run.Rollback != nil, int64(own), ahead.Milliseconds(), every).Slice()
 	if err != nil {
 		return lease{}, redisdb.CallError(ctx, "sync: acquire the lease of "+string(t.ID), err)
 	}

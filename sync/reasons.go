@@ -90,10 +90,14 @@ func (p *pipelineRun) syncReasons(ctx context.Context) error {
 		return redisdb.CallError(ctx, "sync: read the rejection reasons", readErr)
 	}
 	failed, _ := errors.AsType[*upstream.Error](err)
-	found := failed == nil || failed.Status != http.StatusNotFound
-	missing, countErr := cache.ReasonsNotFound(ctx, p.target.store, p.target.Connection, found)
-	if countErr != nil {
-		return redisdb.CallError(ctx, "sync: count the responses without rejection reasons", countErr)
+	var missing int64
+	_, waits := errors.AsType[*waitingError](err)
+	if !waits && !errors.Is(err, upstream.ErrBusy) && (failed == nil || failed.Operation != upstream.OpToken) { // it was asked
+		found := failed == nil || failed.Status != http.StatusNotFound
+		var countErr error
+		if missing, countErr = cache.ReasonsNotFound(ctx, p.target.store, p.target.Connection, found); countErr != nil {
+			return redisdb.CallError(ctx, "sync: count the responses without rejection reasons", countErr)
+		}
 	}
 	if err != nil && missing < 2 {
 		return fmt.Errorf("%w: %w", errService,

@@ -389,6 +389,7 @@ func TestReasonsAreTurnedOffBy404Twice(t *testing.T) {
 	g := newFixture(t, redisdb.Embedded)
 	gone := &upstream.Error{Operation: upstream.OpReasons, Status: http.StatusNotFound}
 	broken := &upstream.Error{Operation: upstream.OpReasons, Status: http.StatusInternalServerError}
+	notAsked := &upstream.Error{Operation: upstream.OpReasons, Err: upstream.ErrBusy}
 	const listed, none = `[{"ID":"9","reason":"","type":"","isPossibleDelete":false}]`, `[]`
 	for i, c := range []struct {
 		err     error
@@ -403,6 +404,7 @@ func TestReasonsAreTurnedOffBy404Twice(t *testing.T) {
 		{gone, runlog.OutcomeFailed, listed},
 		{errors.New("down"), runlog.OutcomeFailed, listed},
 		{gone, runlog.OutcomeFailed, listed},
+		{notAsked, runlog.OutcomeFailed, listed},
 		{gone, runlog.OutcomeUpdated, none},
 		{gone, runlog.OutcomeUnchanged, none},
 		{broken, runlog.OutcomeFailed, none},

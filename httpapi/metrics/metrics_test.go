@@ -45,7 +45,7 @@ func values(series *dto.Metric) string {
 
 func startSeries() map[string]map[string]bool {
 	const (
-		outcomes   = "updated unchanged quarantined held failed skipped"
+		outcomes   = "updated unchanged quarantined held failed waiting skipped"
 		operations = "create pay complete reject"
 		calls      = "token menu reasons create pay complete reject"
 		notDone    = "refused not_sent unknown invalid conflict not_found unavailable busy cancelled failed"

@@ -143,9 +143,9 @@ func followRun(ctx context.Context, daemon *client.Client, method, path string, 
 	return run, err
 }
 
-// hasFailed reports whether a run failed or its menu was quarantined.
+// hasFailed reports whether a run failed, did not ask the ordering service, or its menu was quarantined.
 func hasFailed(run runlog.Run) bool {
-	return run.Outcome == runlog.OutcomeFailed || run.Outcome == runlog.OutcomeQuarantined
+	return slices.Contains([]runlog.Outcome{runlog.OutcomeFailed, runlog.OutcomeWaiting, runlog.OutcomeQuarantined}, run.Outcome)
 }
 
 // labelsOf returns the labels of the restaurants by id. If menus are served at another address than

@@ -149,11 +149,17 @@ func (c *Content) schemesTooDeep(excluded flags) map[Index]bool {
 		return nil
 	}
 	deep, fits := map[Index]bool{}, make([]bool, len(c.schemes)) // fits: within the level
-	const maxLevels = 100                                        // limits the work
-	for level, changed := 0, true; changed && level <= maxLevels; level++ {
-		below := slices.Clone(fits)
+	const maxPasses = 100                                        // limits the work
+	for level, changed := 0, true; changed && level <= maxPasses; level++ {
+		below := fits // beyond the depth limit, one pass in each direction may find many levels
+		if level <= c.settings.MaxDepth {
+			below = slices.Clone(fits)
+		}
 		changed = level == 0
 		for s := range fits {
+			if level%2 == 1 {
+				s = len(fits) - 1 - s
+			}
 			if fits[s] || slices.ContainsFunc(c.Limits(Index(s)), func(limit Limit) bool {
 				return limit.Min > 0 && (level == 0 || !c.satisfiable(limit, excluded, below))
 			}) {

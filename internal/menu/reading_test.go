@@ -160,6 +160,7 @@ func TestADishThatNeedsTooManyLevelsIsNotOrderable(t *testing.T) {
 		"seven levels, seven allowed":          {view(7, "null", "", "", ""), 7, nil, false},
 		"two levels, one allowed":              {view(2, "null", "", "", ""), 1, nil, true},
 		"forty levels":                         {view(40, "null", "", "", ""), 6, nil, true},
+		"a thousand levels":                    {view(1000, "null", "", "", ""), 6, nil, true},
 		"the seventh level is optional":        {view(6, `"opt"`, optional, "", ""), 6, nil, false},
 		"a shorter way":                        {view(7, "null", "", `{"id":"g2","name":"G","ingredients":["x"]},`, ""), 6, nil, false},
 		"the shorter way is stopped":           {view(7, "null", "", `{"id":"g2","name":"G","ingredients":["x"]},`, ""), 6, []string{"x"}, true},

@@ -275,19 +275,17 @@ func (c *validation) reportGroups(n int32) {
 }
 
 // linesOf returns the lines of a part whose groups are counted in the list of line n. It returns nil if the order is flat:
-// no part has ingredients, or only empty lists while other lines of the list of n count for a part.
+// no part has ingredients, and a line of the list of n can only count for a part.
 func linesOf(c *validation, n int32, part menu.Index) (lines []int32) {
 	t, all := &c.groups, c.order.lines
-	nested, empty, flat := false, false, false
+	nested := false
 	for i := int(c.order.dishOf(n)) + 1; i < len(all) && all[i].parent != none; i++ {
 		nested = nested || all[i].first != none
-		empty = empty || all[i].list.name != ""
 	}
-	for i := range t.slots {
-		flat = flat || t.schemes[t.groups[i].scheme].owner != menu.None && t.slots[i].count > 0
-	}
+	ofList := func(slot int32) bool { return t.schemes[t.groups[slot].scheme].owner == menu.None }
+	flat := slices.ContainsFunc(t.selections, func(s selection) bool { return !slices.ContainsFunc(s.eligible, ofList) })
 	for i := range t.choices {
-		if ch := &t.choices[i]; ch.index == part && ch.flat && (nested || empty && !flat) {
+		if ch := &t.choices[i]; ch.index == part && ch.flat && (nested || !flat) {
 			lines = append(lines, ch.line)
 		}
 	}

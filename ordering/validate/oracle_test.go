@@ -112,6 +112,8 @@ func (m *oracleMenu) checkGroups(path, scheme string, lines []oracleLine, flat f
 		}
 		selections = append(selections, oracleSelection{l.units, may})
 	}
+	ofList := func(k int) bool { return open[k].of == "" }
+	sentFlat := slices.ContainsFunc(selections, func(s oracleSelection) bool { return !slices.ContainsFunc(s.may, ofList) })
 	for _, g := range bestOf(open, selections) {
 		code := "group_min"
 		switch {
@@ -122,7 +124,7 @@ func (m *oracleMenu) checkGroups(path, scheme string, lines []oracleLine, flat f
 		}
 		var at []string // the parts that have the group (policy M13)
 		for i, l := range lines {
-			if m.nested && l.id == g.of && flat(i) {
+			if (m.nested || !sentFlat) && l.id == g.of && flat(i) {
 				at = append(at, l.path)
 			}
 		}

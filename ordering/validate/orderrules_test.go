@@ -199,7 +199,7 @@ func TestSpellingsWithDifferentValues_O19(t *testing.T) {
 		`"persons":2,"Persons":3`:                                                    twice("/Persons"),
 		`"persons":2,"persons":3`:                                                    twice("/persons"),
 		`"persons":2,"Persons":3,"PERSONS":4`:                                        twice("/Persons"),
-		`"persons":2,"Persons":""`:                                                   nil,
+		`"persons":2,"Persons":""`:                                                   twice("/Persons"),
 		`"changeFrom":500,"change_from":"500.0"`:                                     nil,
 		`"changeFrom":500,"change_from":600`:                                         twice("/change_from"),
 		`"comment":"a","Comment":"\u0061"`:                                           nil,

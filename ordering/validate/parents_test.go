@@ -65,7 +65,10 @@ func TestThePartOfAGroupViolation_M13(t *testing.T) {
 		{"three levels, two equal parents", burger(bun + `,{"ID":"patty","ingredients":[{"ID":"well"}]},{"ID":"patty","ingredients":[]}`), []string{
 			first + "/2/ingredients group_min patty 0 of 1 to 1",
 		}},
-		{"flat", `{"ID":"burger"}`, []string{dish + " group_min burger 0 of 1 to 1"}},
+		{"no list anywhere", `{"ID":"burger"}`, []string{first + " group_min burger 0 of 1 to 1"}},
+		{"no list anywhere, two equal parents", `{"ID":"burger"},{"ID":"burger"}`, []string{
+			first + " group_min burger 0 of 1 to 1", second + " group_min burger 0 of 1 to 1",
+		}},
 		{"flat, two equal parents", `{"ID":"burger"},{"ID":"burger"},` + bun, []string{dish + " group_min burger 1 of 2 to 2"}},
 		{"flat, too many", `{"ID":"burger"},` + bun + "," + bun, []string{dish + " group_max burger 2 of 1 to 1"}},
 		{"flat, three levels", `{"ID":"burger"},` + bun + `,{"ID":"patty"}`, []string{dish + " group_min patty 0 of 1 to 1"}},

@@ -56,8 +56,7 @@ func (d *decoder) checkSpellings(s *spellings, base string) {
 		case wantID:
 			value = strings.Trim(value, `"`) // 7 and "7" are equal (policy W4)
 		case wantNumber, wantWhole: // and so are 2 and "2.0" (policy W12)
-			text := strings.Trim(value, `" `)
-			value, given = string(appendCanonicalNumber(nil, text)), given && text != ""
+			value = string(appendCanonicalNumber(nil, strings.Trim(value, `" `)))
 		}
 		switch before, found := values[field]; {
 		case given && !found:

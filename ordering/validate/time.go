@@ -82,7 +82,8 @@ func parseTime(text string) (at time.Time, sent string, hasZone bool) {
 	sent += offset
 	at, err := time.Parse(time.RFC3339, sent)
 	if endOfDay {
-		at = at.AddDate(0, 0, 1)
+		_, seconds := at.Zone()
+		at = at.In(time.FixedZone("", seconds)).AddDate(0, 0, 1) // Local may have another offset the next day
 		sent = at.Format(time.RFC3339)
 	}
 	if err != nil || at.Year() > 9999 {
