@@ -58,7 +58,9 @@ type Config struct {
 func (c *Config) SetDefaults() {
 	c.Schedule = cmp.Or(c.Schedule, defaultSchedule)
 	c.ShrinkLimit = cmp.Or(c.ShrinkLimit, 0.5)
-	c.Guard.IDs, c.Guard.Prices, c.Guard.Growth = cmp.Or(c.Guard.IDs, new(true)), cmp.Or(c.Guard.Prices, new(true)), cmp.Or(c.Guard.Growth, new(true))
+	for _, check := range []**bool{&c.Guard.IDs, &c.Guard.Prices, &c.Guard.Growth} {
+		*check = cmp.Or(*check, new(true))
+	}
 	c.History = cmp.Or(c.History, DefaultHistory)
 	c.StaleAfter = cmp.Or(c.StaleAfter, 3)
 	c.Runs = cmp.Or(c.Runs, 1000)

@@ -65,7 +65,8 @@ func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot t
 	}
 	answer, err := acquireScript.Run(ctx, r.redis,
 		[]string{t.keys.Lease(t.ID), t.keys.Fence(t.ID), t.keys.Queue(t.ID), t.keys.Runs(t.ID)},
-		run.ID, record, r.cfg.Lease.Milliseconds(), slotMS, r.runs.NoticeChannel(t.ID), run.Rollback != nil, int64(own), ahead.Milliseconds(), every).Slice()
+		run.ID, record, r.cfg.Lease.Milliseconds(), slotMS, r.runs.NoticeChannel(t.ID), run.Rollback != nil, int64(own),
+		ahead.Milliseconds(), every).Slice()
 	if err != nil {
 		return lease{}, redisdb.CallError(ctx, "sync: acquire the lease of "+string(t.ID), err)
 	}

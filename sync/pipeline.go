@@ -89,7 +89,8 @@ func (r *Runner) onceWhenFree(ctx, waiting context.Context, w Work) (runlog.Run,
 // withLease executes a run that has the lease, and finishes it. The error is why
 // the run failed, or why its record could not be written.
 func (r *Runner) withLease(ctx context.Context, w Work, run *runlog.Run, held lease) error {
-	p := &pipelineRun{runner: r, target: w.Target, run: run, fence: held.fence, leasedAt: held.now, force: held.force, batch: w.batch, began: time.Now()}
+	p := &pipelineRun{runner: r, target: w.Target, run: run, batch: w.batch, began: time.Now()}
+	p.fence, p.leasedAt, p.force = held.fence, held.now, held.force
 	ctx, p.span = r.tracing.Root(ctx, "sync.run")
 	within, cancel := context.WithTimeoutCause(ctx, r.cfg.Deadline, deadlineError{after: r.cfg.Deadline})
 	within, lose := context.WithCancelCause(within)

@@ -96,8 +96,9 @@ func (b *Bodies) Build(key Key, version *VersionBodies, render func() (*Represen
 	return r, nil
 }
 
-// VersionBodies tracks the bodies of one version, or of its published view, so that they are removed together. It stores no list of keys: the
-// list would need more memory than the bodies, and cache.memory would not limit it. A nil *VersionBodies keeps nothing.
+// VersionBodies tracks the bodies of one version, or of its published view, so that they are removed together. It stores
+// no list of keys: the list would need more memory than the bodies, and cache.memory would not limit it. A nil
+// *VersionBodies keeps nothing.
 type VersionBodies struct {
 	mu     sync.Mutex
 	closed bool

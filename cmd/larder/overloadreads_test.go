@@ -121,8 +121,8 @@ func TestOverloadReads(t *testing.T) {
 	for pair := range 3 {
 		alone := b.orders(t.Context(), clients, seconds, fmt.Sprintf("alone-%d", pair)) //testwaits:allow the duration of the load
 		fetchAs(t, http.Header{}, http.MethodPost, b.service.URL+"/sandbox/faults", `{"match":{"method":"GET","path":"/orders/api/v1/menu/view"},"do":"latency","delay":"5s"}`)
-		if response, body := fetchAs(t, b.ops, http.MethodPost, b.base+"/v1/ops/sync", `{"force":true}`); response.StatusCode != http.StatusAccepted {
-			t.Fatalf("sync: %d %s", response.StatusCode, body)
+		if status, _, body := fetchAs(t, b.ops, http.MethodPost, b.base+"/v1/ops/sync", `{"force":true}`); status != http.StatusAccepted {
+			t.Fatalf("sync: %d %s", status, body)
 		}
 		clitest.Eventually(t, "menu reads are running", func() bool { return sampleOf(t, b.base).Sum("larder_upstream_calls_in_flight") > 0 })
 		beside := b.orders(t.Context(), clients, seconds, fmt.Sprintf("beside-%d", pair)) //testwaits:allow the duration of the load

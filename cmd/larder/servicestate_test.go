@@ -50,12 +50,11 @@ func (s *troubled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// set changes the service, and returns the number of token requests until now.
-func (s *troubled) set(change func()) (asked int) {
+// set changes the service.
+func (s *troubled) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change()
-	return len(s.asked)
 }
 
 // start starts a real larder with restaurants r1, r2, … of the service. Its secret is in the returned file.
@@ -97,7 +96,7 @@ func sampleOf(t *testing.T, base string) metrics.Sample {
 }
 
 // fetchAs returns the status, the header and the body of a response to a client.
-func fetchAs(t *testing.T, as http.Header, method, url, body string) (*http.Response, string) {
+func fetchAs(t *testing.T, as http.Header, method, url, body string) (status int, header http.Header, text string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -111,11 +110,11 @@ func fetchAs(t *testing.T, as http.Header, method, url, body string) (*http.Resp
 		t.Fatal(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
+	answer, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response, string(text)
+	return response.StatusCode, response.Header, string(answer)
 }
 
 // A refusal of the token endpoint shows in the log, /readyz?verbose, the summary of the console and a metric. Orders get 503
@@ -144,12 +143,12 @@ func TestRefusedCredentials_W2a(t *testing.T) {
 		!strings.Contains(body, `"token":"refused"`) || !strings.Contains(body, msg) {
 		t.Errorf("readiness %s, want the refusal", body)
 	}
-	if _, body := fetchAs(t, ops, http.MethodGet, base+"/v1/ops/summary", ""); !strings.Contains(body, `"tokens":{"main":{"state":"refused","ok":false,"msg":"`+msg) {
+	if _, _, body := fetchAs(t, ops, http.MethodGet, base+"/v1/ops/summary", ""); !strings.Contains(body, `"tokens":{"main":{"state":"refused","ok":false,"msg":"`+msg) {
 		t.Errorf("summary %s, want the refusal", body)
 	}
 	order := `{"expeditionType":"pickup","soonest":true,"paymentTypeID":"card","dishList":[{"ID":"a","quantity":1}]}`
-	if response, body := fetchAs(t, shop, http.MethodPost, base+"/v1/restaurants/r1/orders", order); response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" {
-		t.Errorf("an order: %d %s, Retry-After %q; want 503", response.StatusCode, body, response.Header.Get("Retry-After"))
+	if status, header, body := fetchAs(t, shop, http.MethodPost, base+"/v1/restaurants/r1/orders", order); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
+		t.Errorf("an order: %d %s, Retry-After %q; want 503", status, body, header.Get("Retry-After"))
 	}
 
 	longPause := func(of string) {
@@ -194,10 +193,10 @@ func TestWaitingRuns_S10(t *testing.T) {
 	clitest.Eventually(t, "the breaker is open, and runs wait", func() bool {
 		return sampleOf(t, base).Sum("larder_upstream_breaker", `state="closed"`) == 0 && last("waiting") > 0 && last("failed") > 0
 	})
-	if _, body := fetchAs(t, ops, http.MethodGet, base+"/v1/ops/runs?outcome=waiting", ""); !strings.Contains(body, `"outcome":"waiting"`) || !strings.Contains(body, "circuit breaker open") {
+	if _, _, body := fetchAs(t, ops, http.MethodGet, base+"/v1/ops/runs?outcome=waiting", ""); !strings.Contains(body, `"outcome":"waiting"`) || !strings.Contains(body, "circuit breaker open") {
 		t.Errorf("runs: %s, want waiting ones with the reason", body)
 	}
-	if _, body := fetchAs(t, ops, http.MethodGet, base+"/v1/ops/restaurants?state=waiting", ""); !strings.Contains(body, `"lastOutcome":"waiting","states":["waiting"`) {
+	if _, _, body := fetchAs(t, ops, http.MethodGet, base+"/v1/ops/restaurants?state=waiting", ""); !strings.Contains(body, `"lastOutcome":"waiting","states":["waiting"`) {
 		t.Errorf("restaurants: %s, want waiting ones", body)
 	}
 	if got := larder(t, clitest.AsOps(base, "status")...); !strings.Contains(got.Out, " waiting (") {

@@ -27,7 +27,8 @@ func menuCommand(env *Environment) *cobra.Command {
 	show := NewCommand("larder menu", "show FILE|RESTAURANT", func(cmd *cobra.Command, args []string) error {
 		return showMenu(cmd, env, args[0])
 	})
-	diff := NewCommand("larder menu", "diff OLD NEW | diff RESTAURANT --from VERSION | diff RESTAURANT --quarantined", func(cmd *cobra.Command, args []string) error {
+	const diffUse = "diff OLD NEW | diff RESTAURANT --from VERSION | diff RESTAURANT --quarantined"
+	diff := NewCommand("larder menu", diffUse, func(cmd *cobra.Command, args []string) error {
 		from, _ := cmd.Flags().GetInt64("from")
 		to, _ := cmd.Flags().GetInt64("to")
 		quarantined := BoolFlag(cmd, "quarantined")

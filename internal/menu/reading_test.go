@@ -127,16 +127,17 @@ func TestMaximaThatAreNotWhole(t *testing.T) {
 
 // chain returns the parts of a view with n schemes s1, s2, … Each requires one option, o1, o2, …, which has the next scheme.
 func chain(n int, last string) (schemes, groups, ingredients string) {
+	var s, g, in strings.Builder
 	for i := 1; i <= n; i++ {
 		next := fmt.Sprintf(`"s%d"`, i+1)
 		if i == n {
 			next = last
 		}
-		schemes += fmt.Sprintf(`{"id":"s%d","ingredientsGroups":[{"id":"g%[1]d","minCount":1,"maxCount":1}]},`, i)
-		groups += fmt.Sprintf(`{"id":"g%d","name":"G","ingredients":["o%[1]d"]},`, i)
-		ingredients += fmt.Sprintf(`{"id":"o%d","externalId":"x%[1]d","name":"O","price":0,"schemeId":%s},`, i, next)
+		fmt.Fprintf(&s, `{"id":"s%d","ingredientsGroups":[{"id":"g%[1]d","minCount":1,"maxCount":1}]},`, i)
+		fmt.Fprintf(&g, `{"id":"g%d","name":"G","ingredients":["o%[1]d"]},`, i)
+		fmt.Fprintf(&in, `{"id":"o%d","externalId":"x%[1]d","name":"O","price":0,"schemeId":%s},`, i, next)
 	}
-	return schemes, groups, ingredients
+	return s.String(), g.String(), in.String()
 }
 
 // A dish that needs more levels than max_depth has the reason too_deep (policy M12).

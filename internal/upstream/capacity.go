@@ -46,7 +46,7 @@ func (c *Client) Reserve(ctx context.Context, op Operation, client string, arriv
 
 // awaitToken waits for a token, with several attempts.
 func (c *Client) awaitToken(ctx context.Context, until time.Time) error {
-	if c.validToken() != nil {
+	if c.validToken(ctx) != nil {
 		return ctx.Err()
 	}
 	limited, cancel := context.WithDeadline(ctx, until)

@@ -63,7 +63,7 @@ func (h *heldToken) pause(now time.Time) time.Duration {
 // token endpoint until ctx ends, or returns the endpoint's last error while it must not be asked. Concurrent callers share
 // one request. The error is an *Error.
 func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
-	if token := c.validToken(); token != nil {
+	if token := c.validToken(ctx); token != nil {
 		return token, nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -100,7 +100,7 @@ func (c *Client) startTokenRequest(ctx context.Context) <-chan singleflight.Resu
 }
 
 // validToken returns the token in memory, or nil. It starts a renewal if the token expires soon.
-func (c *Client) validToken() *oauth2.Token {
+func (c *Client) validToken(ctx context.Context) *oauth2.Token {
 	h := &c.held
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -110,7 +110,7 @@ func (c *Client) validToken() *oauth2.Token {
 	}
 	if !now.Before(h.renewAt) && h.pause(now) == 0 {
 		h.renewAt = now.Add(c.cfg.Timeouts.Token) // the request has ended by then
-		c.startTokenRequest(context.Background())
+		c.startTokenRequest(ctx)
 	}
 	return h.current
 }
@@ -149,7 +149,8 @@ func (c *Client) renewToken(ctx context.Context) (*oauth2.Token, error) {
 		h.refusals = 0
 	} else if h.refusals++; h.refusals == 1 {
 		c.log.WithFields(logrus.Fields{"event": "upstream.token_refused", "status": failed.Status, "code": failed.Code}).
-			Warn("the token endpoint refuses larder's request: check connections[].client_id, client_secret and token_request; it is asked again after 1 to 60 s")
+			Warn("the token endpoint refuses larder's request: check connections[].client_id, client_secret and token_request; " +
+				"it is asked again after 1 to 60 s")
 	}
 	if h.refusals > 0 {
 		h.refusedUntil = now.Add(refusalPause(h.refusals))

@@ -157,9 +157,9 @@ func TestARefusedTokenIsAskedForAgainAfterGrowingPauses(t *testing.T) {
 					})
 				}
 				all.Wait()
-				want := []time.Duration{0, 1, 3, 7, 15, 31, 63, 123, 183}
-				for i := range want {
-					want[i] *= time.Second
+				var want []time.Duration
+				for _, seconds := range []int{0, 1, 3, 7, 15, 31, 63, 123, 183} {
+					want = append(want, time.Duration(seconds)*time.Second)
 				}
 				if !slices.Equal(asked, want) {
 					t.Errorf("asked at %v, want %v", asked, want)

@@ -183,7 +183,7 @@ func (w *writeCall) prepare(ctx context.Context) *Error {
 	if w.last != nil {
 		w.by = w.slot.repeatBy
 	}
-	if w.used = w.client.validToken(); w.used == nil {
+	if w.used = w.client.validToken(ctx); w.used == nil {
 		limited, cancel := context.WithDeadline(ctx, w.by)
 		defer cancel()
 		used, err := w.client.Token(limited)

@@ -144,7 +144,8 @@ func (c fieldCheck) checkChangeFrom() {
 		return
 	}
 	highest := c.total.Mul(jsontext.Whole(100)).Add(jsontext.Whole(1_000_000))
-	limit, subject := any(nil), ""
+	var limit any
+	var subject string
 	switch {
 	case c.total.known && change.number.Cmp(c.total.Number) < 0:
 		refuseValue(&c.violations, change, "", violation.ChangeTooSmall, violation.Params{"minimum": number(c.total.Number)})

@@ -57,6 +57,7 @@ func (d *decoder) checkSpellings(s *spellings, base string) {
 			value = strings.Trim(value, `"`) // 7 and "7" are equal (policy W4)
 		case wantNumber, wantWhole: // and so are 2 and "2.0" (policy W12)
 			value = string(appendCanonicalNumber(nil, strings.Trim(value, `" `)))
+		default:
 		}
 		switch before, found := values[field]; {
 		case given && !found:

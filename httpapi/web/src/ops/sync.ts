@@ -53,7 +53,7 @@ export async function forceQuestion(id: string, signal: AbortSignal): Promise<bo
   const now = await result<Restaurant>(pathOf(id), { signal });
   const last = now.lastRun;
   const served = now.counts?.products ?? 0;
-  const lines = [h('p', {}, 'A forced run publishes the current menu of the ordering service, even if it is unchanged or the guard quarantined it. The ordering service may have published another menu since.')];
+  const lines: HTMLElement[] = [h('p', {}, 'A forced run publishes the current menu of the ordering service, even if it is unchanged or the guard quarantined it. The ordering service may have published another menu since.')];
   if (last?.outcome === 'quarantined') {
     lines.push(h('p', {}, h('strong', {}, 'Why the last menu was quarantined: '), last.error ?? 'the guard rejected it', '.'));
     lines.push(h('p', {}, `Guests see ${count(served, 'dish', 'dishes')} now; the quarantined menu has ${count(last.products, 'dish', 'dishes')}.`));
