@@ -21,19 +21,18 @@ type Guard struct {
 	Growth *bool `yaml:"growth"` // the menu has at most ten times as many dishes
 }
 
-// GuardLimits are the checks of one restaurant. The zero value has all checks and the limit of the section sync.
+// GuardLimits are the checks of one restaurant. The zero value means those of the section sync.
 type GuardLimits struct {
-	SkipIDs, SkipPrices, SkipGrowth bool
-	ShrinkLimit                     float64
+	IDs, Prices, Growth bool
+	ShrinkLimit         float64 // above 0
 }
 
 // GuardOf returns the checks of a restaurant with its own values; missing ones are those of the section sync.
 func (c *Config) GuardOf(own Guard, shrinkLimit *float64) GuardLimits {
-	off := func(own, general *bool) bool { return !*cmp.Or(own, general, new(true)) }
 	return GuardLimits{
-		SkipIDs:     off(own.IDs, c.Guard.IDs),
-		SkipPrices:  off(own.Prices, c.Guard.Prices),
-		SkipGrowth:  off(own.Growth, c.Guard.Growth),
+		IDs:         *cmp.Or(own.IDs, c.Guard.IDs, new(true)),
+		Prices:      *cmp.Or(own.Prices, c.Guard.Prices, new(true)),
+		Growth:      *cmp.Or(own.Growth, c.Guard.Growth, new(true)),
 		ShrinkLimit: *cmp.Or(shrinkLimit, &c.ShrinkLimit),
 	}
 }
@@ -77,17 +76,6 @@ func checkEmpty(fetched *menu.View) refusal {
 	return refusal{what: "Menu is empty, so it was not published"}
 }
 
-// checkFirst checks a first menu. Stop lists do not count.
-func (g GuardLimits) checkFirst(fetched *menu.Catalogue) refusal {
-	now := unstopped(fetched)
-	for i := range now.Products().All() {
-		if g.SkipPrices || sells(now, i) {
-			return refusal{}
-		}
-	}
-	return refusal{"No dish is both priced and orderable", "sync.guard.prices", namesOf(now, []menu.Index{0, 1, 2})}
-}
-
 // comparison has the dishes of the served menu that a fetched one lacks or changes.
 type comparison struct {
 	gone   []menu.Index // neither their id nor their externalId is left
@@ -95,23 +83,39 @@ type comparison struct {
 	jumped []menu.Index // their price above 0 changed tenfold
 
 	selling, priced int // how many could be ordered at a price above 0; how many had such a price
+	sellingNow      int // how many dishes of the fetched menu can be ordered at a price above 0
 }
 
 // compareDishes compares the dishes of two menus. If ids may change, new dishes that can be ordered at a price above 0 take
-// the place of those that are gone.
+// the place of those that are gone. A price is the lowest one with the options that must be chosen.
 func compareDishes(before, now *menu.Catalogue, idsMayChange bool) (c comparison) {
+	priceBefore, priceNow := before.LeastPrice(), now.LeastPrice()
+	sells := func(k menu.Index) bool {
+		price, ok := priceNow(k)
+		return ok && price.IsPositive() && now.Orderable(k)
+	}
+	for k := range now.Products().All() {
+		if sells(k) {
+			c.sellingNow++
+		}
+	}
 	var replaced []menu.Index
 	kept := 0
-	for i, was := range before.Products().All() {
-		left := sameDishes(now, was)
+	for i := range before.Products().All() {
+		left := sameDishes(before, now, i)
 		if len(left) == 0 {
 			c.gone = append(c.gone, i)
 		}
-		if was.PriceInvalid() || !was.Price().IsPositive() {
+		was, ok := priceBefore(i)
+		if !ok || !was.IsPositive() {
 			continue
 		}
 		c.priced++
-		if len(left) > 0 && !slices.ContainsFunc(left, func(k menu.Index) bool { return isSimilar(was.Price(), now.Products().At(k)) }) {
+		similar := func(k menu.Index) bool {
+			price, ok := priceNow(k)
+			return isSimilar(was, price, ok)
+		}
+		if len(left) > 0 && !slices.ContainsFunc(left, similar) {
 			c.jumped = append(c.jumped, i)
 		}
 		if !before.Orderable(i) {
@@ -119,7 +123,7 @@ func compareDishes(before, now *menu.Catalogue, idsMayChange bool) (c comparison
 		}
 		c.selling++
 		switch {
-		case slices.ContainsFunc(left, func(k menu.Index) bool { return sells(now, k) }):
+		case slices.ContainsFunc(left, sells):
 			kept++
 		case len(left) == 0 && idsMayChange:
 			replaced = append(replaced, i)
@@ -127,67 +131,51 @@ func compareDishes(before, now *menu.Catalogue, idsMayChange bool) (c comparison
 			c.lost = append(c.lost, i)
 		}
 	}
-	if len(replaced) > 0 {
-		c.lost = append(c.lost, replaced[min(len(replaced), max(0, sellingDishes(now)-kept)):]...)
-	}
+	c.lost = append(c.lost, replaced[min(len(replaced), max(0, c.sellingNow-kept)):]...)
 	return c
 }
 
-// checkDishes compares two menus with the same settings. Stop lists do not count.
+// checkDishes compares two menus with the same settings. Stop lists do not count. Without served dishes, one must sell.
 func (g GuardLimits) checkDishes(served, fetched *menu.Catalogue) refusal {
+	const prices, none = "sync.guard.prices", "No dish is both priced and orderable"
 	before, now := unstopped(served), unstopped(fetched)
-	c := compareDishes(before, now, g.SkipIDs)
+	c := compareDishes(before, now, !g.IDs)
 	tooMany := func(some []menu.Index, of int) bool { return float64(len(some)) > g.ShrinkLimit*float64(of) }
-	dishes, count := before.Products().Len(), now.Products().Len()
+	dishes, count, first := before.Products().Len(), now.Products().Len(), []menu.Index{0, 1, 2}
 	switch {
-	case !g.SkipGrowth && count > growthFloor && count > growthFactor*dishes:
-		what := fmt.Sprintf("Menu grew from %d to %d dishes", dishes, count)
-		return refusal{what, growthRule, namesOf(now, []menu.Index{0, 1, 2})}
-	case !g.SkipIDs && tooMany(c.gone, dishes):
+	case dishes == 0 && g.Prices && c.sellingNow == 0:
+		return refusal{none, prices, namesOf(now, first)}
+	case dishes > 0 && g.Growth && count > growthFloor && count > growthFactor*dishes:
+		return refusal{fmt.Sprintf("Menu grew from %d to %d dishes", dishes, count), growthRule, namesOf(now, first)}
+	case g.IDs && tooMany(c.gone, dishes):
 		return refusal{fmt.Sprintf("%d of %d dishes are gone", len(c.gone), dishes), "sync.guard.ids", namesOf(before, c.gone)}
-	case !g.SkipPrices && tooMany(c.lost, c.selling):
-		what := fmt.Sprintf("%d of %d dishes became free or unorderable", len(c.lost), c.selling)
-		return refusal{what, "sync.guard.prices", namesOf(before, c.lost)}
-	case !g.SkipPrices && tooMany(c.jumped, c.priced):
-		what := fmt.Sprintf("%d of %d prices changed tenfold", len(c.jumped), c.priced)
-		return refusal{what, "sync.guard.prices", namesOf(before, c.jumped)}
+	case g.Prices && tooMany(c.lost, c.selling):
+		return refusal{fmt.Sprintf("%d of %d dishes became free or unorderable", len(c.lost), c.selling), prices, namesOf(before, c.lost)}
+	case g.Prices && tooMany(c.jumped, c.priced):
+		return refusal{fmt.Sprintf("%d of %d prices changed tenfold", len(c.jumped), c.priced), prices, namesOf(before, c.jumped)}
 	default:
 		return refusal{}
 	}
 }
 
-// sameDishes returns the dishes of a menu that may be a dish of another one: that with its id, and the first with its externalId.
-func sameDishes(in *menu.Catalogue, was menu.Entry) []menu.Index {
-	var same []menu.Index
-	if at, ok := in.Products().ByID(was.ID()); ok {
+// sameDishes returns the dishes of a menu that may be a dish of the one before: that with its id, and that with its
+// externalId. A code that several dishes of a menu share names none of them (policy O3).
+func sameDishes(before, now *menu.Catalogue, i menu.Index) (same []menu.Index) {
+	was := before.Products().At(i)
+	if at, ok := now.Products().ByID(was.ID()); ok {
 		same = append(same, at)
 	}
-	if external := was.ExternalID(); external != "" {
-		owners := in.Products().ByExternalID(external)
-		same = append(same, owners[:min(1, len(owners))]...)
+	if owners := now.Products().ByExternalID(was.ExternalID()); len(owners) == 1 && len(before.Products().SharingExternalID(i)) == 1 {
+		same = append(same, owners[0])
 	}
 	return same
 }
 
-// sells reports whether a dish can be ordered at a price above 0.
-func sells(c *menu.Catalogue, i menu.Index) bool {
-	return c.Orderable(i) && c.Products().At(i).Price().IsPositive()
-}
-
-func sellingDishes(c *menu.Catalogue) (n int) {
-	for i := range c.Products().All() {
-		if sells(c, i) {
-			n++
-		}
-	}
-	return n
-}
-
-// isSimilar reports whether a price is less than ten times as high or as low as before. A missing price counts as similar:
-// it is no change of the price, and checkDishes counts the dish as unorderable.
-func isSimilar(before decimal.Decimal, now menu.Entry) bool {
-	factor, price := decimal.NewFromInt(priceFactor), now.Price()
-	return now.PriceInvalid() || (price.LessThan(before.Mul(factor)) && price.Mul(factor).GreaterThan(before))
+// isSimilar reports whether a price is less than ten times as high or as low as before. A missing one (!ok) counts as
+// similar: it is no change of the price, and checkDishes counts the dish as unorderable.
+func isSimilar(before, price decimal.Decimal, ok bool) bool {
+	factor := decimal.NewFromInt(priceFactor)
+	return !ok || (price.LessThan(before.Mul(factor)) && price.Mul(factor).GreaterThan(before))
 }
 
 // unstopped returns the menu without stop lists.
@@ -203,10 +191,7 @@ func namesOf(c *menu.Catalogue, dishes []menu.Index) (names []string) {
 	const longest = 40 // bytes
 	for _, i := range dishes[:min(examples, len(dishes), c.Products().Len())] {
 		dish := c.Products().At(i)
-		words := strings.Fields(dish.Name())
-		if len(words) == 0 {
-			words = strings.Fields(dish.ID())
-		}
+		words := strings.Fields(cmp.Or(strings.TrimSpace(dish.Name()), dish.ID()))
 		short := strings.Join(words[:min(2, len(words))], " ")
 		if len(short) > longest {
 			short = strings.ToValidUTF8(short[:longest], "") + "…"
@@ -226,14 +211,13 @@ func (p *pipelineRun) guard(ctx context.Context, m *built) (refusal, error) {
 	served, err := p.served(ctx)
 	switch {
 	case errors.Is(err, cache.ErrNoCatalogue), errors.Is(err, cache.ErrCorrupt): // none, or lost: nothing can be compared
-		return p.limits().checkFirst(m.catalogue), nil
+		served = menu.Compile(&menu.View{}, p.target.ID, p.use)
 	case err != nil:
 		return refusal{}, err
-	}
-	if m.before == nil && p.floor <= p.current.Version && p.current.Settings != nil && *p.current.Settings == served.Settings() {
+	case m.before == nil && p.floor <= p.current.Version && p.current.Settings != nil && *p.current.Settings == served.Settings():
 		m.before = served
 	}
-	why := p.limits().checkDishes(served, m.catalogue)
+	why := cmp.Or(p.target.Guard, p.runner.cfg.GuardOf(Guard{}, nil)).checkDishes(served, m.catalogue)
 	if why.what == "" || why.rule == growthRule {
 		return why, nil
 	}
@@ -251,12 +235,6 @@ func (p *pipelineRun) guard(ctx context.Context, m *built) (refusal, error) {
 		}
 	}
 	return why, nil
-}
-
-func (p *pipelineRun) limits() GuardLimits {
-	limits := p.target.Guard
-	limits.ShrinkLimit = cmp.Or(limits.ShrinkLimit, p.runner.cfg.ShrinkLimit)
-	return limits
 }
 
 // served returns the served menu with the settings of the run. Errors: cache.ErrNoCatalogue, cache.ErrCorrupt,

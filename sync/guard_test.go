@@ -205,24 +205,26 @@ func TestTheGuardComparesWithTheSameSettings(t *testing.T) {
 func TestEachCheckOfTheGuardCanBeTurnedOff(t *testing.T) {
 	t.Parallel()
 	served := dishes("p", 20)
-	off := menusync.GuardLimits{SkipIDs: true, SkipPrices: true, SkipGrowth: true}
+	on := func(ids, prices, growth bool, limit float64) menusync.GuardLimits {
+		return menusync.GuardLimits{IDs: ids, Prices: prices, Growth: growth, ShrinkLimit: limit}
+	}
 	for name, c := range map[string]struct {
 		limits  menusync.GuardLimits
 		fetched []dish
 		want    runlog.Outcome
 	}{
-		"ids":                           {menusync.GuardLimits{SkipIDs: true}, dishes("z", 20), runlog.OutcomeUpdated},
-		"ids, fewer new dishes":         {menusync.GuardLimits{SkipIDs: true}, append(dishes("z", 6), served[:3]...), runlog.OutcomeQuarantined},
-		"ids, some new dishes":          {menusync.GuardLimits{SkipIDs: true}, append(dishes("z", 7), served[:3]...), runlog.OutcomeUpdated},
-		"ids, but prices are checked":   {menusync.GuardLimits{SkipIDs: true}, each(dishes("z", 20), 20, priced("0")), runlog.OutcomeQuarantined},
-		"prices, all 0":                 {menusync.GuardLimits{SkipPrices: true}, each(served, 20, priced("0")), runlog.OutcomeUpdated},
-		"prices, × 100":                 {menusync.GuardLimits{SkipPrices: true}, each(served, 20, times(100)), runlog.OutcomeUpdated},
-		"prices, but ids are checked":   {menusync.GuardLimits{SkipPrices: true}, dishes("z", 20), runlog.OutcomeQuarantined},
-		"growth":                        {menusync.GuardLimits{SkipGrowth: true}, append(dishes("m", 5000), served...), runlog.OutcomeUpdated},
-		"an empty menu":                 {off, nil, runlog.OutcomeQuarantined},
-		"a limit of its own, lower":     {menusync.GuardLimits{ShrinkLimit: 0.1}, served[:17], runlog.OutcomeQuarantined},
-		"a limit of its own, higher":    {menusync.GuardLimits{ShrinkLimit: 0.9}, served[:3], runlog.OutcomeUpdated},
-		"a limit of 1: all may be gone": {menusync.GuardLimits{ShrinkLimit: 1}, dishes("z", 20), runlog.OutcomeUpdated},
+		"ids":                           {on(false, true, true, 0.5), dishes("z", 20), runlog.OutcomeUpdated},
+		"ids, fewer new dishes":         {on(false, true, true, 0.5), append(dishes("z", 6), served[:3]...), runlog.OutcomeQuarantined},
+		"ids, some new dishes":          {on(false, true, true, 0.5), append(dishes("z", 7), served[:3]...), runlog.OutcomeUpdated},
+		"ids, but prices are checked":   {on(false, true, true, 0.5), each(dishes("z", 20), 20, priced("0")), runlog.OutcomeQuarantined},
+		"prices, all 0":                 {on(true, false, true, 0.5), each(served, 20, priced("0")), runlog.OutcomeUpdated},
+		"prices, × 100":                 {on(true, false, true, 0.5), each(served, 20, times(100)), runlog.OutcomeUpdated},
+		"prices, but ids are checked":   {on(true, false, true, 0.5), dishes("z", 20), runlog.OutcomeQuarantined},
+		"growth":                        {on(true, true, false, 0.5), append(dishes("m", 5000), served...), runlog.OutcomeUpdated},
+		"an empty menu":                 {on(false, false, false, 0.5), nil, runlog.OutcomeQuarantined},
+		"a limit of its own, lower":     {on(true, true, true, 0.1), served[:17], runlog.OutcomeQuarantined},
+		"a limit of its own, higher":    {on(true, true, true, 0.9), served[:3], runlog.OutcomeUpdated},
+		"a limit of 1: all may be gone": {on(true, true, true, 1), dishes("z", 20), runlog.OutcomeUpdated},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -247,10 +249,9 @@ func TestGuardOfARestaurant(t *testing.T) {
 		limit *float64
 		want  menusync.GuardLimits
 	}{
-		"nothing of its own": {menusync.Guard{}, nil, menusync.GuardLimits{SkipIDs: true, ShrinkLimit: 0.75}},
-		"turned on":          {menusync.Guard{IDs: yes}, &half, menusync.GuardLimits{ShrinkLimit: 0.25}},
-		"turned off": {menusync.Guard{Prices: no, Growth: no}, nil,
-			menusync.GuardLimits{SkipIDs: true, SkipPrices: true, SkipGrowth: true, ShrinkLimit: 0.75}},
+		"nothing of its own": {menusync.Guard{}, nil, menusync.GuardLimits{Prices: true, Growth: true, ShrinkLimit: 0.75}},
+		"turned on":          {menusync.Guard{IDs: yes}, &half, menusync.GuardLimits{IDs: true, Prices: true, Growth: true, ShrinkLimit: 0.25}},
+		"turned off":         {menusync.Guard{Prices: no, Growth: no}, nil, menusync.GuardLimits{ShrinkLimit: 0.75}},
 	} {
 		if got := general.GuardOf(c.own, c.limit); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)

@@ -94,7 +94,7 @@ func TestLintDocument(t *testing.T) {
 		"Each finding has a stable code, a message with the ids, and the affected dishes.\n\n" +
 		"- An *error* removes something for guests: a dish that cannot be ordered, or a choice.\n" +
 		"- A *warning* is a problem that larder could correct.\n\n" +
-		"Findings do not stop a menu from being published. The guard, which quarantines empty and shrunken menus, is independent of lint.\n\n" +
+		"Findings do not stop a menu from being published. The guard, which quarantines menus that are probably a mistake, is independent of lint.\n\n" +
 		"`go test ./internal/menu -run TestLintDocument -update` writes this page from the table in `internal/menu/codes_test.go`.\n\n" +
 		"| code | severity | meaning |\n|---|---|---|\n")
 	for _, row := range lintCodes {
