@@ -17,12 +17,13 @@ const (
 )
 
 // KeepQuarantined keeps a menu that the guard of the restaurant's source rejected, in place of an earlier one. Restaurants
-// with the same menu share it. It returns false if the menu is too large. The error is redisdb.ErrUnavailable.
+// with the same menu share it. It returns false if the menu is too large, or was removed because newer ones needed its space.
+// The error is redisdb.ErrUnavailable.
 func KeepQuarantined(ctx context.Context, s *Store, restaurant menu.RestaurantID, published menu.Published) (bool, error) {
 	content := PublishedSum(sum(published.Content), published.Stops)
-	kept, err := quarantine(ctx, s, restaurant, content, nil)
-	if kept || err != nil {
-		return kept, err
+	state, err := quarantine(ctx, s, restaurant, content, nil)
+	if state != notKept || err != nil { // once removed, it would only remove others
+		return state == isKept, err
 	}
 	answer, err := published.AppendAnswer(nil)
 	if err != nil {
@@ -33,7 +34,8 @@ func KeepQuarantined(ctx context.Context, s *Store, restaurant menu.RestaurantID
 		_, err := quarantine(ctx, s, restaurant, "", nil)
 		return false, err
 	}
-	return quarantine(ctx, s, restaurant, content, packed)
+	state, err = quarantine(ctx, s, restaurant, content, packed)
+	return state == isKept, err
 }
 
 // DropQuarantined removes the restaurant's quarantined menu, if there is one. The error is redisdb.ErrUnavailable.
@@ -42,14 +44,20 @@ func DropQuarantined(ctx context.Context, s *Store, restaurant menu.RestaurantID
 	return err
 }
 
-func quarantine(ctx context.Context, s *Store, restaurant menu.RestaurantID, content string, packed []byte) (bool, error) {
-	kept, err := quarantineScript.Run(ctx, s.redis.Client(), []string{
+// Some results of quarantine.
+const (
+	notKept = iota
+	isKept
+)
+
+func quarantine(ctx context.Context, s *Store, restaurant menu.RestaurantID, content string, packed []byte) (int, error) {
+	state, err := quarantineScript.Run(ctx, s.redis.Client(), []string{
 		s.keys.Quarantined("owners"), s.keys.Quarantined("views"), s.keys.Quarantined("ages"), s.keys.Quarantined("counts"),
-	}, s.keys.Current(restaurant), content, packed, maxQuarantinedAll).Bool()
+	}, s.keys.Current(restaurant), content, packed, maxQuarantinedAll).Int()
 	if err != nil {
-		return false, unavailable("keep the quarantined menu of "+string(restaurant), err)
+		return notKept, unavailable("keep the quarantined menu of "+string(restaurant), err)
 	}
-	return kept, nil
+	return state, nil
 }
 
 // ErrNotQuarantined means that no quarantined menu of the restaurant is kept.

@@ -127,7 +127,13 @@ func TestQuarantinedMenusShareTheirSpace(t *testing.T) {
 	if all, err := r.Client().HGet(t.Context(), counts, "").Int(); err != nil || all > most || all < most-4<<20 || kept == 50 {
 		t.Errorf("%d menus with %d bytes are kept, want as many as fit 128 MiB", kept, all)
 	}
+	// The next ticks have the same menus. One that was removed does not take the space of another.
+	for i := range 50 {
+		keep(t, s, id(i), fmt.Sprint(i, text), i >= 50-kept)
+	}
+	wantQuarantined(t, s, id(50-kept), answers[id(50-kept)])
 	wantQuarantined(t, s, id(49), answers[id(49)])
+	keep(t, s, id(0), "a new menu", true)
 	for i := range 50 {
 		if err := cache.DropQuarantined(t.Context(), s, id(i)); err != nil {
 			t.Fatal(err)

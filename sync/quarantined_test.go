@@ -104,3 +104,36 @@ func TestTheReasonOfAMenuThatIsNotKept(t *testing.T) {
 		}
 	}
 }
+
+// Policy S4a: a rollback is no good run, nor is a run that finds the quarantined menu again under its hold.
+func TestARollbackKeepsTheQuarantinedMenu(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, url string) {
+		g := newFixture(t, url)
+		kept := func(want int, when string) {
+			t.Helper()
+			if menu, _ := g.quarantined(); (menu != nil) != (want > 0) || menu != nil && menu.Counts().Products != want {
+				t.Errorf("%s: a menu is kept: %v, want one with %d dishes", when, menu != nil, want)
+			}
+		}
+		good, wrong := dishes("p", 20), carte(dishes("z", 7))
+		g.sync(carte(good), runlog.OutcomeUpdated, 1)
+		g.sync(carte(good[:19]), runlog.OutcomeUpdated, 2)
+		g.sync(wrong, runlog.OutcomeQuarantined, 2)
+		g.back(1, cache.HoldNextChange, 3)
+		kept(7, "after the rollback")
+		g.back(2, cache.HoldNextChange, 4)
+		kept(7, "after another one")
+		for range 2 {
+			g.sync(wrong, runlog.OutcomeUnchanged, 4)
+			kept(7, "the service still publishes it")
+		}
+		g.sync(carte(good[:18]), runlog.OutcomeUpdated, 5)
+		kept(0, "after a good run")
+
+		g.sync(wrong, runlog.OutcomeQuarantined, 5)
+		g.back(1, cache.HoldReleased, 6)
+		g.sync(carte(good[:17]), runlog.OutcomeHeld, 6)
+		kept(0, "the service publishes another menu, which waits")
+	})
+}

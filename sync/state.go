@@ -104,10 +104,13 @@ func (p *pipelineRun) subject() string {
 	return fmt.Sprintf("the menu view of restaurant %s over connection %s", p.target.ID, p.target.Connection)
 }
 
-// saveLastFetch saves the last good fetch, and removes the quarantined menu before it. If findings is nil, the stored ones
-// stay.
+// saveLastFetch saves the last good fetch, and removes the quarantined menu before it, except while the service publishes
+// that and a hold keeps it away (policy S4a). If findings is nil, the stored ones stay.
 func (p *pipelineRun) saveLastFetch(ctx context.Context, f lastFetch, findings []menu.Finding) error {
 	id, keys := p.target.ID, p.target.keys
+	if f.HoldEffect == holdConfirms && f.Content == p.lastFetch.Refused {
+		f.Refused = f.Content
+	}
 	pipe := p.runner.redis.TxPipeline()
 	pipe.HSet(ctx, keys.LastFetch(id), f)
 	if findings != nil {
@@ -117,7 +120,7 @@ func (p *pipelineRun) saveLastFetch(ctx context.Context, f lastFetch, findings [
 		}
 		pipe.Set(ctx, keys.Findings(id), list, 0)
 	}
-	if _, err := pipe.Exec(ctx); err != nil || p.lastFetch.Refused == "" {
+	if _, err := pipe.Exec(ctx); err != nil || p.lastFetch.Refused == f.Refused {
 		return redisdb.CallError(ctx, "sync: save the last fetch of "+string(id), err)
 	}
 	return redisdb.CallError(ctx, "sync: remove the quarantined menu of "+string(id), cache.DropQuarantined(ctx, p.target.store, id))

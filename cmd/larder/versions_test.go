@@ -112,7 +112,7 @@ func TestTheQuarantinedMenuOnTheCommandLine(t *testing.T) {
 	}
 	ops("sync", "--force", id)
 	for _, args := range [][]string{{"menu", "diff", id}, {"menu", "show", id}, {"menu", "lint", id}} {
-		if got := larder(t, clitest.AsOps(base, append(args, "--quarantined")...)...); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "no quarantined menu") {
+		if got := larder(t, clitest.AsOps(base, append(args, "--quarantined")...)...); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "there was no space for it") {
 			t.Errorf("%v after a good run: %+v", args, got)
 		}
 	}

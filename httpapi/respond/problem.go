@@ -111,7 +111,7 @@ var plainErrors = []struct { //nolint:gochecknoglobals // constant
 		msg:   "the menu of this restaurant's ordering service has not been fetched yet; try again later",
 		retry: retryCatalogue,
 	},
-	{cache.ErrNotQuarantined, CodeVersionNotFound, "no quarantined menu of this restaurant is kept", 0},
+	{cache.ErrNotQuarantined, CodeVersionNotFound, "no quarantined menu is kept: there is none, or there was no space for it", 0},
 	{cache.ErrNoReasons, CodeNoReasons, "the rejection reasons have not been fetched yet; try again later", retryCatalogue},
 	{runlog.ErrUnknownRun, CodeRunNotFound, "the run does not exist, or its record has expired", 0},
 	{runlog.ErrUnknownBatch, CodeBatchNotFound, "the batch does not exist, or it has expired", 0},
