@@ -3,6 +3,7 @@ package sync_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func dishes(prefix string, n int) []dish {
 	for i := range all {
 		all[i] = dish{
 			id: fmt.Sprintf("%s%d", prefix, i), code: fmt.Sprintf("x-%s%d", prefix, i),
-			name: fmt.Sprintf("Dish of %s number %d", prefix, i), price: fmt.Sprint(10 + i),
+			name: fmt.Sprintf("Dish of %s number %d", prefix, i), price: strconv.Itoa(10 + i),
 		}
 	}
 	return all
@@ -56,7 +57,7 @@ func times(factor int) func(*dish) {
 	return func(d *dish) {
 		var price int
 		_, _ = fmt.Sscan(d.price, &price)
-		d.price = fmt.Sprint(factor * price)
+		d.price = strconv.Itoa(factor * price)
 	}
 }
 
@@ -89,8 +90,10 @@ func TestGuard(t *testing.T) {
 		"a season: 40 % are replaced":                {served, append(dishes("winter", 8), served[8:]...), "", ""},
 		"all are stopped":                            {served, each(served, 20, stop), "", ""},
 		"stopped dishes are left":                    {served, each(served[:10], 10, stop), "", ""},
-		"stopped dishes do not hide that prices are lost": {served, each(each(served, 11, stop), 11, priced("0")),
-			"11 of 20 dishes became free or unorderable " + prices, ""},
+		"stopped dishes do not hide that prices are lost": {
+			served, each(each(served, 11, stop), 11, priced("0")),
+			"11 of 20 dishes became free or unorderable " + prices, "",
+		},
 		"all prices 0":                      {served, free, "20 of 20 dishes became free or unorderable " + prices, `"Dish of…"`},
 		"all prices null":                   {served, each(served, 20, priced("null")), "20 of 20 dishes became free or unorderable " + prices, ""},
 		"all prices unreadable":             {served, each(served, 20, priced(`"?"`)), "20 of 20 dishes became free or unorderable", ""},
