@@ -49,13 +49,13 @@ func (v *View) Stops(restaurant RestaurantID, s Settings) Stops {
 
 // stopped returns the sorted ids whose first definition is stopped.
 func stopped[T any](all []T, read func(*T) (id string, stopped bool)) (ids []string) {
-	seen := make(map[string]bool, min(len(all), longList))
+	seen := newIndex(len(all))
 	for i := range all {
 		id, stopped := read(&all[i])
-		if stopped && id != "" && !seen[id] {
+		_, again := seen.add(id, Index(i), func(at Index) string { other, _ := read(&all[at]); return other })
+		if stopped && id != "" && !again {
 			ids = append(ids, id)
 		}
-		seen[id] = true
 	}
 	slices.Sort(ids)
 	return ids

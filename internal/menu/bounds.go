@@ -12,7 +12,7 @@ const (
 	// with its ingredients, and each dish with its groups.
 	maxOffers = 5_000_000
 	// maxIssues is the maximum number of issues that Decode keeps; further ones are only counted.
-	maxIssues = 200_000
+	maxIssues = 50_000
 )
 
 // LimitError reports that a menu view exceeds a limit (policy W15).

@@ -54,8 +54,8 @@ var lintCodes = []lintCode{
 	{menu.LintIDMissing, menu.SeverityError, "An element has no id; it is ignored."},
 	{menu.LintDuplicateID, menu.SeverityWarning, "An id is defined more than once; the first definition is used, with the memberships of all. The message has the " +
 		"number of definitions and says whether they differ."},
-	{menu.LintDuplicateIDDiffers, menu.SeverityError, "An id has several dishes or ingredients, which differ in name, price, scheme or externalId; only the first is in " +
-		"the menu. The message has their number and names."},
+	{menu.LintDuplicateIDDiffers, menu.SeverityError, "An id has several dishes or ingredients, which differ in more than their category, for example in name, price, measure, " +
+		"description, images or stop list; only the first is in the menu. The message has their number and names."},
 	{menu.LintIDSimilar, menu.SeverityWarning, "Two ids of the same kind differ only by case or spaces; larder keeps them apart."},
 	{menu.LintDuplicateLimit, menu.SeverityWarning, "A scheme lists a group more than once; the first limits are used."},
 	{menu.LintCategoryUnknown, menu.SeverityWarning, "A dish is in a category that does not exist; it is listed in its other categories, or outside all of them."},
@@ -82,7 +82,7 @@ var lintCodes = []lintCode{
 	{menu.LintGroupUnavailable, menu.SeverityWarning, "Every ingredient of a group is stopped or cannot be ordered for another reason."},
 	{menu.LintOptionByWeight, menu.SeverityWarning, "A dish whose measure is 1 `kg` or 1 `liter` has an option that costs something. Its price is " +
 		"multiplied by the quantity, and the ordering service gets the option once ([why](decisions/0074-options-of-dishes-sold-by-weight.md))."},
-	{menu.LintFindingsOmitted, menu.SeverityWarning, "There are more findings than listed: at most 100,000, and at most 200,000 about values " +
+	{menu.LintFindingsOmitted, menu.SeverityWarning, "There are more findings than listed: at most 10,000, and they consider at most 50,000 values " +
 		"that were read differently. A finding with too many dishes to list has `truncated`."},
 }
 

@@ -28,6 +28,14 @@ func (x hashIndex) put(text string, at Index) {
 	x[slot] = at + 1
 }
 
+// add puts a text whose position is not known. Otherwise it returns its first position.
+func (x hashIndex) add(text string, at Index, textOf func(Index) string) (first Index, known bool) {
+	if first, known = x.find(text, func(at Index) bool { return textOf(at) == text }); !known {
+		x.put(text, at)
+	}
+	return first, known
+}
+
 // find returns the first candidate position of a text for which is returns true.
 func (x hashIndex) find(text string, is func(Index) bool) (Index, bool) {
 	for slot := x.start(text); x[slot] != 0; slot = (slot + 1) % len(x) {

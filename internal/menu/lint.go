@@ -79,7 +79,7 @@ type Finding struct {
 
 // The limits of one Lint. Only menus with very many defects reach them.
 const (
-	maxFindings = 100_000
+	maxFindings = 10_000
 	// maxTouched limits the dishes listed by all findings together, and maxWalk the steps from a
 	// defect to the affected dishes.
 	maxTouched = 500_000
@@ -111,13 +111,8 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 	l.optionsByWeight()
 	l.omitted += v.IssuesOmitted
 	if l.omitted > 0 {
-		l.findings = append(l.findings, Finding{
-			Code:     LintFindingsOmitted,
-			Severity: SeverityWarning,
-			IDs:      map[string]string{},
-			Products: []string{},
-			Msg:      fmt.Sprintf("too many findings: %d more are not listed", l.omitted),
-		})
+		l.findings = append(l.findings, Finding{Code: LintFindingsOmitted, Severity: SeverityWarning, IDs: map[string]string{}, Products: []string{},
+			Msg: fmt.Sprintf("too many findings: %d more are not listed", l.omitted)})
 	}
 	return l.findings
 }
@@ -138,24 +133,26 @@ type linter struct {
 	walks      int
 }
 
-func (l *linter) add(code string, products []string, ids map[string]string, format string, args ...any) {
+// full reports whether further findings are only counted. Their dishes are not searched for.
+func (l *linter) full() bool { return len(l.findings) >= maxFindings }
+
+// add adds a finding; ids are pairs of a kind and an id.
+func (l *linter) add(code string, products []string, ids []string, format string, args ...any) {
 	truncated := l.cut
 	l.cut = false
-	if len(l.findings) >= maxFindings {
+	if l.full() {
 		l.omitted++
 		return
 	}
 	if products == nil {
 		products = []string{}
 	}
-	l.findings = append(l.findings, Finding{
-		Code:      code,
-		Severity:  lintCodes[code].Severity,
-		Msg:       fmt.Sprintf(format, args...),
-		IDs:       ids,
-		Products:  products,
-		Truncated: truncated,
-	})
+	byKind := make(map[string]string, len(ids)/2)
+	for pair := range slices.Chunk(ids, 2) {
+		byKind[pair[0]] = pair[1]
+	}
+	l.findings = append(l.findings, Finding{Code: code, Severity: lintCodes[code].Severity, Msg: fmt.Sprintf(format, args...),
+		IDs: byKind, Products: products, Truncated: truncated})
 }
 
 // findParents builds the tables from schemes up to dishes.
@@ -198,7 +195,7 @@ func (l *linter) touched(schemes ...Index) []string {
 		}
 		l.seen[s] = l.walks
 		l.walk -= 1 + len(l.above[s]) + len(l.dishes[s])
-		if l.walk < 0 {
+		if l.full() || l.walk < 0 {
 			l.cut = true
 			return nil
 		}
@@ -211,7 +208,7 @@ func (l *linter) touched(schemes ...Index) []string {
 
 // listed returns the ids of dishes; none if there are too many to list.
 func (l *linter) listed(dishes []Index) []string {
-	if len(dishes) > l.list {
+	if l.full() || len(dishes) > l.list {
 		l.cut = true
 		return nil
 	}
@@ -260,38 +257,45 @@ func (l *linter) dishesOf(kind, id string) []string {
 
 // issues groups the issues of Decode: one finding for each code and field, or for each value if the value was lost.
 func (l *linter) issues() {
-	type place struct{ code, field, kind, id string }
-	var order []place
-	counts := map[place]int{}
-	sample := map[place]string{}
-	products := map[place][]string{}
+	type group struct {
+		Issue
+
+		count    int
+		products []string
+	}
+	var groups []group
+	known := map[Issue]int{}
 	for _, issue := range l.view.Issues {
-		key := place{code: issue.Code, field: issue.Field, kind: issue.Kind}
+		key := Issue{Code: issue.Code, Field: issue.Field, Kind: issue.Kind}
 		if lintCodes[issue.Code].Lost {
-			key.id = issue.ID
+			key.ID = issue.ID
 		}
-		if counts[key] == 0 {
-			order = append(order, key)
-			sample[key] = issue.Value
+		at, again := known[key]
+		if !again && len(groups) >= maxFindings {
+			l.omitted++
+			continue
 		}
-		counts[key]++
-		if issue.Kind == "product" && issue.ID != "" {
-			if had := products[key]; len(had) == 0 || had[len(had)-1] != issue.ID {
-				products[key] = append(had, issue.ID)
-			}
+		if !again {
+			at, known[key] = len(groups), len(groups)
+			groups = append(groups, group{Issue: key})
+			groups[at].Value = issue.Value
+		}
+		g := &groups[at]
+		g.count++
+		if last := len(g.products) - 1; issue.Kind == "product" && issue.ID != key.ID && (last < 0 || g.products[last] != issue.ID) {
+			g.products = append(g.products, issue.ID)
 		}
 	}
-	for _, key := range order {
-		ids := map[string]string{}
-		if key.field != "" {
-			ids["field"] = key.field
+	for _, g := range groups {
+		var ids []string
+		if g.Field != "" {
+			ids = append(ids, "field", g.Field)
 		}
-		touched := products[key]
-		if key.id != "" {
-			ids[key.kind] = key.id
-			touched = l.dishesOf(key.kind, key.id)
+		if g.ID != "" {
+			ids = append(ids, g.Kind, g.ID)
+			g.products = l.dishesOf(g.Kind, g.ID)
 		}
-		l.add(key.code, touched, ids, "%s%s", l.owner(key.kind, key.id, touched), issueText(key.code, key.field, sample[key], counts[key]))
+		l.add(g.Code, g.products, ids, "%s%s", l.owner(g.Kind, g.ID, g.products), issueText(g.Code, g.Field, g.Value, g.count))
 	}
 }
 
@@ -324,6 +328,8 @@ func issueText(code, field, value string, count int) string {
 	if count > 1 {
 		times = fmt.Sprintf(" (%d times)", count)
 	}
-	return strings.NewReplacer("{field}", field, "{value}", value, "{quoted}", strconv.Quote(value), "{times}", times).
-		Replace(lintCodes[code].Text)
+	text := strings.ReplaceAll(lintCodes[code].Text, "{times}", times)
+	text = strings.ReplaceAll(text, "{field}", field)
+	text = strings.ReplaceAll(text, "{value}", value)
+	return strings.ReplaceAll(text, "{quoted}", strconv.Quote(value))
 }

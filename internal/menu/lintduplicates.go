@@ -1,7 +1,9 @@
 package menu
 
 import (
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -9,20 +11,11 @@ import (
 // duplicates reports missing and duplicate ids, and (scheme, group) pairs with several limits (policy W9).
 func (l *linter) duplicates() {
 	v := l.view
-	repeats(l, "category", v.Categories, func(c *Category) (string, string) { return c.ID, c.Name },
-		func(c *Category) any { return *c })
-	repeats(l, "product", v.Products, func(p *Product) (string, string) { return p.ID, p.Name },
-		func(p *Product) any {
-			return [...]any{p.Name, p.Price.String(), p.PriceInvalid, p.SchemeID, p.ExternalID}
-		})
-	repeats(l, "scheme", v.Schemes, func(s *Scheme) (string, string) { return s.ID, s.ID },
-		func(s *Scheme) any { return fmt.Sprint(s.Groups) })
-	repeats(l, "group", v.Groups, func(g *Group) (string, string) { return g.ID, g.Name },
-		func(g *Group) any { return fmt.Sprintf("%q%q", g.Name, g.Ingredients) })
-	repeats(l, "ingredient", v.Ingredients, func(i *Ingredient) (string, string) { return i.ID, i.Name },
-		func(i *Ingredient) any {
-			return [...]any{i.Name, i.Price.String(), i.PriceInvalid, i.SchemeID, i.ExternalID}
-		})
+	repeats(l, "category", v.Categories, func(c *Category) (string, string) { return c.ID, c.Name })
+	repeats(l, "product", v.Products, func(p *Product) (string, string) { return p.ID, p.Name })
+	repeats(l, "scheme", v.Schemes, func(s *Scheme) (string, string) { return s.ID, s.ID })
+	repeats(l, "group", v.Groups, func(g *Group) (string, string) { return g.ID, g.Name })
+	repeats(l, "ingredient", v.Ingredients, func(i *Ingredient) (string, string) { return i.ID, i.Name })
 	type pair struct{ scheme, group string }
 	limits := map[pair]int{}
 	for i := range v.Schemes {
@@ -30,7 +23,7 @@ func (l *linter) duplicates() {
 			key := pair{v.Schemes[i].ID, limit.GroupID}
 			if limits[key]++; limits[key] == 2 && key.scheme != "" && key.group != "" {
 				l.add(LintDuplicateLimit, l.dishesOf("scheme", key.scheme),
-					map[string]string{"scheme": key.scheme, "group": key.group},
+					[]string{"scheme", key.scheme, "group", key.group},
 					"scheme %q lists group %q more than once; the first limits are used", key.scheme, key.group)
 			}
 		}
@@ -38,51 +31,68 @@ func (l *linter) duplicates() {
 }
 
 // repeats reports elements with a missing id, ids that differ only by case or spaces, and ids with several definitions, of
-// which the first is used. If what makes a dish or an ingredient differs, all but the first are lost.
-func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name string), made func(*T) any) {
-	places := make(map[string][]int, min(len(all), longList))
-	similar := make(map[string]string, min(len(all), longList))
-	var repeated []string
-	for i := range all {
-		id, name := read(&all[i])
-		if id == "" {
-			l.add(LintIDMissing, nil, map[string]string{}, "%s %d (%q) has no id; it is ignored", kind, i+1, name)
+// which the first is used. If dishes or ingredients differ, all but the first are lost.
+func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name string)) {
+	id := func(at Index) string { id, _ := read(&all[at]); return id }
+	folded := func(at Index) string { return strings.ToLower(strings.Join(strings.Fields(id(at)), "")) }
+	ids, similar := newIndex(len(all)), newIndex(len(all))
+	var repeated []Index         // the first definitions of these ids
+	again := map[Index][]Index{} // their further definitions
+	for i := range Index(len(all)) {
+		own, name := read(&all[i])
+		if own == "" {
+			l.add(LintIDMissing, nil, nil, "%s %d (%q) has no id; it is ignored", kind, i+1, name)
 			continue
 		}
-		if places[id] = append(places[id], i); len(places[id]) == 2 {
-			repeated = append(repeated, id)
+		if first, known := ids.add(own, i, id); known {
+			if again[first] = append(again[first], i); len(again[first]) == 1 {
+				repeated = append(repeated, first)
+			}
+			continue
 		}
-		folded := strings.ToLower(strings.Join(strings.Fields(id), ""))
-		if other, known := similar[folded]; !known {
-			similar[folded] = id
-		} else if other != id && len(places[id]) == 1 {
-			l.add(LintIDSimilar, l.dishesOf(kind, id), map[string]string{kind: id, "other": other},
-				"the id of %s %q differs only by case or spaces from %q", kind, id, other)
+		if other, known := similar.add(folded(i), i, folded); known {
+			l.add(LintIDSimilar, l.dishesOf(kind, own), []string{kind, own, "other", id(other)},
+				"the id of %s %q differs only by case or spaces from %q", kind, own, id(other))
 		}
 	}
-	for _, id := range repeated {
-		first := &all[places[id][0]]
-		var names []string // of the definitions that differ from the first
-		for _, i := range places[id] {
-			if made(&all[i]) != made(first) {
+	for _, at := range repeated {
+		code, how := LintDuplicateID, "which are equal"
+		if kind == "product" {
+			how = "which are equal, except perhaps their categories"
+		}
+		first, firstName := read(&all[at])
+		differ, names := 0, []string(nil) // of the definitions that differ from the first
+		made := definition(all[at])
+		for _, i := range again[at] {
+			if reflect.DeepEqual(&all[i], &all[at]) || definition(all[i]) == made {
+				continue
+			}
+			if differ++; differ <= 3 {
 				_, name := read(&all[i])
 				names = append(names, strconv.Quote(name))
 			}
 		}
-		code, how := LintDuplicateID, "which are equal"
-		if differ := len(names); differ > 0 {
+		if differ > 0 {
 			if kind == "product" || kind == "ingredient" {
 				code = LintDuplicateIDDiffers
 			}
 			if differ > 3 {
-				names = append(names[:3], fmt.Sprintf("%d more", differ-3))
+				names = append(names, fmt.Sprintf("%d more", differ-3))
 			}
-			_, name := read(first)
-			how = fmt.Sprintf("of which %d differ from the first (%q): %s", differ, name, strings.Join(names, ", "))
+			how = fmt.Sprintf("of which %d differ from the first (%q): %s", differ, firstName, strings.Join(names, ", "))
 		}
-		l.add(code, l.dishesOf(kind, id), map[string]string{kind: id},
-			"%s %q has %d definitions, %s; the first is used", kind, id, len(places[id]), how)
+		l.add(code, l.dishesOf(kind, first), []string{kind, first},
+			"%s %q has %d definitions, %s; the first is used", kind, first, len(again[at])+1, how)
 	}
+}
+
+// definition returns a text that is equal for equal elements. The categories of a dish are merged, so they do not count.
+func definition[T any](one T) string {
+	if p, ok := any(&one).(*Product); ok {
+		p.CategoryID = ""
+	}
+	text, _ := json.Marshal(one) // all its values have a text
+	return string(text)
 }
 
 // categories reports unknown parents, cycles, and dishes in unknown categories.
@@ -101,17 +111,17 @@ func (l *linter) categories() {
 		if at := ids[c.ID]; parents[at] == None {
 			then = "the category is at the root"
 		}
-		l.add(LintCategoryParentUnknown, l.dishesOf("category", c.ID), map[string]string{"category": c.ID, "parent": c.ParentID},
+		l.add(LintCategoryParentUnknown, l.dishesOf("category", c.ID), []string{"category", c.ID, "parent", c.ParentID},
 			"category %q (%s) has the unknown parent %q; %s", c.ID, c.Name, c.ParentID, then)
 	})
 	for _, cut := range cutCycles(parents) {
 		l.add(LintCategoryCycle, l.dishesOf("category", kept[cut].ID),
-			map[string]string{"category": kept[cut].ID, "parent": kept[cut].ParentID},
+			[]string{"category", kept[cut].ID, "parent", kept[cut].ParentID},
 			"category %q (%s) is among its own parents; it is at the root", kept[cut].ID, kept[cut].Name)
 	}
 	category := func(p *Product) (string, []string) { return p.ID, optional(p.CategoryID) }
 	dangling(l.view.Products, category, l.cat.categoryByID, func(p *Product, _ string) {
-		l.add(LintCategoryUnknown, []string{p.ID}, map[string]string{"product": p.ID, "category": p.CategoryID},
+		l.add(LintCategoryUnknown, []string{p.ID}, []string{"product", p.ID, "category", p.CategoryID},
 			"dish %q (%s) is in the unknown category %q", p.ID, p.Name, p.CategoryID)
 	})
 }
@@ -129,19 +139,16 @@ func dangling[T any](
 			if _, ok := known(target); ok || owner == "" || seen[pair{owner, target}] {
 				continue
 			}
-			seen[pair{owner, target}] = true
+			if len(seen) < maxFindings { // further findings are only counted
+				seen[pair{owner, target}] = true
+			}
 			visit(&all[i], target)
 		}
 	}
 }
 
 // optional returns the targets of a reference that may be empty.
-func optional(target string) []string {
-	if target == "" {
-		return nil
-	}
-	return []string{target}
-}
+func optional(target string) []string { return []string{target}[:min(len(target), 1)] }
 
 // references reports references to unknown schemes, groups and ingredients (policy W10), each pair once.
 func (l *linter) references() {
@@ -152,7 +159,7 @@ func (l *linter) references() {
 		if at, _ := c.products.ByID(p.ID); c.productScheme[at] == None {
 			then = "it is offered without modifiers"
 		}
-		l.add(LintSchemeUnknown, []string{p.ID}, map[string]string{"product": p.ID, "scheme": p.SchemeID},
+		l.add(LintSchemeUnknown, []string{p.ID}, []string{"product", p.ID, "scheme", p.SchemeID},
 			"dish %q (%s) has the unknown scheme %q; %s", p.ID, p.Name, p.SchemeID, then)
 	})
 	ingredientScheme := func(in *Ingredient) (string, []string) { return in.ID, optional(in.SchemeID) }
@@ -161,7 +168,7 @@ func (l *linter) references() {
 		if at, _ := c.ingredients.ByID(in.ID); c.ingredientScheme[at] == None {
 			then = "it is offered without parts"
 		}
-		l.add(LintSchemeUnknown, l.dishesOf("ingredient", in.ID), map[string]string{"ingredient": in.ID, "scheme": in.SchemeID},
+		l.add(LintSchemeUnknown, l.dishesOf("ingredient", in.ID), []string{"ingredient", in.ID, "scheme", in.SchemeID},
 			"ingredient %q (%s) has the unknown scheme %q; %s", in.ID, in.Name, in.SchemeID, then)
 	})
 	groups := func(s *Scheme) (string, []string) {
@@ -172,12 +179,12 @@ func (l *linter) references() {
 		return s.ID, ids
 	}
 	dangling(v.Schemes, groups, c.GroupByID, func(s *Scheme, group string) {
-		l.add(LintGroupUnknown, l.dishesOf("scheme", s.ID), map[string]string{"scheme": s.ID, "group": group},
+		l.add(LintGroupUnknown, l.dishesOf("scheme", s.ID), []string{"scheme", s.ID, "group", group},
 			"scheme %q refers to the unknown group %q", s.ID, group)
 	})
 	members := func(g *Group) (string, []string) { return g.ID, g.Ingredients }
 	dangling(v.Groups, members, c.ingredients.ByID, func(g *Group, id string) {
-		l.add(LintIngredientUnknown, l.dishesOf("group", g.ID), map[string]string{"group": g.ID, "ingredient": id},
+		l.add(LintIngredientUnknown, l.dishesOf("group", g.ID), []string{"group", g.ID, "ingredient", id},
 			"group %q (%s) refers to the unknown ingredient %q", g.ID, g.Name, id)
 	})
 }
@@ -202,8 +209,8 @@ func (l *linter) nesting() {
 				case state[inner] == open:
 					if !reported[member] {
 						reported[member] = true
-						l.add(LintSchemeCycle, l.touched(s), map[string]string{
-							"scheme": c.schemes[inner].ID, "group": c.groups[limit.Group].ID, "ingredient": c.ingredients.At(member).ID(),
+						l.add(LintSchemeCycle, l.touched(s), []string{
+							"scheme", c.schemes[inner].ID, "group", c.groups[limit.Group].ID, "ingredient", c.ingredients.At(member).ID(),
 						}, "scheme %q contains itself through ingredient %q (%s); the nested scheme is ignored",
 							c.schemes[inner].ID, c.ingredients.At(member).ID(), c.ingredients.At(member).Name())
 					}
@@ -221,11 +228,8 @@ func (l *linter) nesting() {
 		if state[s] == unseen {
 			visit(i)
 		}
-		if height[s] <= c.settings.MaxDepth {
-			continue
-		}
-		if len(l.dishes[s]) > 0 {
-			l.add(LintSchemeTooDeep, l.touched(i), map[string]string{"scheme": c.schemes[s].ID},
+		if height[s] > c.settings.MaxDepth && len(l.dishes[s]) > 0 {
+			l.add(LintSchemeTooDeep, l.touched(i), []string{"scheme", c.schemes[s].ID},
 				"scheme %q nests %d levels deep; at most %d can be ordered", c.schemes[s].ID, height[s], c.settings.MaxDepth)
 		}
 	}
@@ -236,16 +240,13 @@ func (l *linter) limits() {
 	c := l.cat
 	for s := range c.schemes {
 		i := Index(s)
-		var inverted map[Index]bool
+		inverted := map[Index]bool{}
 		for _, limit := range c.Limits(i) {
 			if limit.Max == Unlimited || limit.Max >= limit.Min {
 				continue
 			}
-			if inverted == nil {
-				inverted = map[Index]bool{}
-			}
 			inverted[limit.Group] = true
-			l.add(LintLimitsInverted, l.touched(i), map[string]string{"scheme": c.schemes[s].ID, "group": c.groups[limit.Group].ID},
+			l.add(LintLimitsInverted, l.touched(i), []string{"scheme", c.schemes[s].ID, "group", c.groups[limit.Group].ID},
 				"scheme %q requires at least %d and at most %d of group %q (%s)",
 				c.schemes[s].ID, limit.Min, limit.Max, c.groups[limit.Group].ID, c.groups[limit.Group].Name)
 		}
@@ -253,7 +254,7 @@ func (l *linter) limits() {
 			if inverted[g] {
 				continue
 			}
-			l.add(LintGroupUnsatisfiable, l.touched(i), map[string]string{"scheme": c.schemes[s].ID, "group": c.groups[g].ID},
+			l.add(LintGroupUnsatisfiable, l.touched(i), []string{"scheme", c.schemes[s].ID, "group", c.groups[g].ID},
 				"group %q (%s) of scheme %q is required but has no available ingredients; its dishes cannot be ordered",
 				c.groups[g].ID, c.groups[g].Name, c.schemes[s].ID)
 		}
@@ -265,7 +266,7 @@ func (l *linter) offers() {
 	c := l.cat
 	for i, p := range c.products.All() {
 		if !p.PriceInvalid() && p.priceNumber().Sign() == 0 {
-			l.add(LintPriceZero, []string{p.ID()}, map[string]string{"product": p.ID()}, "dish %q (%s) costs nothing", p.ID(), p.Name())
+			l.add(LintPriceZero, []string{p.ID()}, []string{"product", p.ID()}, "dish %q (%s) costs nothing", p.ID(), p.Name())
 		}
 		l.externalID("product", "dish", &c.products, i)
 	}
@@ -295,7 +296,7 @@ func (l *linter) externalID(kind, noun string, items *ItemTable, i Index) {
 	if kind == "ingredient" {
 		products = l.dishesOf(kind, ids[0])
 	}
-	l.add(LintExternalIDShared, products, map[string]string{kind: ids[0], "other": ids[1], "externalId": item.ExternalID()},
+	l.add(LintExternalIDShared, products, []string{kind, ids[0], "other", ids[1], "externalId", item.ExternalID()},
 		"externalId %q is shared by %s", item.ExternalID(), strings.Join(ids, ", "))
 }
 
@@ -304,11 +305,11 @@ func (l *linter) externalID(kind, noun string, items *ItemTable, i Index) {
 func (l *linter) externalIDTaken(kind, noun string, items *ItemTable, i Index) {
 	item := items.At(i)
 	for _, owner := range items.ByExternalID(item.ID()) {
-		if owner == i || len(l.findings) >= maxFindings {
+		if owner == i || l.full() {
 			continue
 		}
 		other := items.At(owner)
-		l.add(LintExternalIDTaken, l.dishesOf(kind, item.ID()), map[string]string{kind: item.ID(), "other": other.ID()},
+		l.add(LintExternalIDTaken, l.dishesOf(kind, item.ID()), []string{kind, item.ID(), "other", other.ID()},
 			"the id of %s %q (%s) is the externalId of %q (%s): an order that names it so means the other one on the compatible API",
 			noun, item.ID(), item.Name(), other.ID(), other.Name())
 		l.findings[len(l.findings)-1].Severity = SeverityWarning
@@ -322,7 +323,7 @@ func (l *linter) externalIDMissing(kind, noun string, items *ItemTable, item Ent
 	id, name := item.ID(), item.Name()
 	if others := items.ByExternalID(id); len(others) > 0 {
 		other := items.At(others[0]).ID()
-		l.add(LintExternalIDTaken, l.dishesOf(kind, id), map[string]string{kind: id, "other": other},
+		l.add(LintExternalIDTaken, l.dishesOf(kind, id), []string{kind, id, "other", other},
 			"%s %q (%s) has no externalId and its id is the externalId of %q; it cannot be ordered", noun, id, name, other)
 		return
 	}
@@ -330,6 +331,6 @@ func (l *linter) externalIDMissing(kind, noun string, items *ItemTable, item Ent
 	if l.cat.settings.RefuseMissingExternalID {
 		then = "it cannot be ordered (missing_external_id: refuse)"
 	}
-	l.add(LintExternalIDMissing, l.dishesOf(kind, id), map[string]string{kind: id},
+	l.add(LintExternalIDMissing, l.dishesOf(kind, id), []string{kind, id},
 		"%s %q (%s) has no externalId; %s", noun, id, name, then)
 }

@@ -20,7 +20,7 @@ func (l *linter) dishesWithoutCategory() {
 	}
 	for i, p := range c.products.All() {
 		if !named.has(i) {
-			l.add(LintCategoryMissing, l.listed([]Index{i}), map[string]string{"product": p.ID()},
+			l.add(LintCategoryMissing, l.listed([]Index{i}), []string{"product", p.ID()},
 				"dish %q (%s) has no category and is listed outside all categories", p.ID(), p.Name())
 		}
 	}
@@ -39,7 +39,7 @@ func (l *linter) categoriesWithoutDishes() {
 	}
 	for i := range c.categories {
 		if category := &c.categories[i]; !filled.has(Index(i)) {
-			l.add(LintCategoryEmpty, nil, map[string]string{"category": category.ID},
+			l.add(LintCategoryEmpty, nil, []string{"category", category.ID},
 				"category %q (%s) and its subcategories have no dishes", category.ID, category.Name)
 		}
 	}
@@ -48,7 +48,7 @@ func (l *linter) categoriesWithoutDishes() {
 func (l *linter) servingsWithoutUnit() {
 	report := func(kind, what string, e Entry) {
 		if e.hasMeasure() && strings.TrimSpace(e.values().unit) == "" {
-			l.add(LintUnitMissing, l.dishesOf(kind, e.ID()), map[string]string{kind: e.ID()},
+			l.add(LintUnitMissing, l.dishesOf(kind, e.ID()), []string{kind, e.ID()},
 				"the serving of %s %q (%s) has no unit", what, e.ID(), e.Name())
 		}
 	}
@@ -64,12 +64,8 @@ func (l *linter) groupsWithoutChoice() {
 	c := l.cat
 	for i := range c.groups {
 		members := c.Members(Index(i))
-		choice := len(members) == 0 // an empty group is a different finding
-		for _, member := range members {
-			choice = choice || c.IngredientOrderable(member)
-		}
-		if !choice {
-			l.add(LintGroupUnavailable, l.touched(l.schemesWith(Index(i))...), map[string]string{"group": c.groups[i].ID},
+		if len(members) > 0 && !slices.ContainsFunc(members, c.IngredientOrderable) { // an empty group is a different finding
+			l.add(LintGroupUnavailable, l.touched(l.schemesWith(Index(i))...), []string{"group", c.groups[i].ID},
 				"no option of group %q (%s) can be chosen now", c.groups[i].ID, c.groups[i].Name)
 		}
 	}
@@ -103,7 +99,7 @@ func (l *linter) optionsByWeight() {
 		m := p.Measure() // of a portion, if it is not 1
 		option, ok := costing[c.productScheme[i]]
 		if ok && m != nil && m.Value.Equal(decimal.NewFromInt(1)) && (strings.EqualFold(m.Unit, "kg") || strings.EqualFold(m.Unit, "liter")) {
-			l.add(LintOptionByWeight, l.listed([]Index{i}), map[string]string{"product": p.ID(), "ingredient": option.ID()},
+			l.add(LintOptionByWeight, l.listed([]Index{i}), []string{"product", p.ID(), "ingredient", option.ID()},
 				"dish %q (%s) is sold by the %s: the price of option %q (%s) is multiplied by the quantity, but the service gets the option once",
 				p.ID(), p.Name(), m.Unit, option.ID(), option.Name())
 		}
