@@ -23,6 +23,9 @@ const (
 	// comma ends an element of a list, or a field.
 	bytesPerObject = 320
 	bytesPerComma  = 64
+	// manyMemory is more memory for a view of more than manyObjects, so that few of them run at the same time: their
+	// garbage takes as much memory as they do.
+	manyObjects, manyMemory = 50_000, 48 << 20
 	// firstBody is the assumed size of a menu view before the first fetch.
 	// spareBody is the assumed growth since the last one.
 	firstBody = 1 << 20
@@ -53,9 +56,13 @@ type reservation struct {
 func bodyMemory(size int64) int64 { return size * bytesPerBodyByte }
 
 // viewMemory returns the memory that a run needs for a menu view (policy W15a).
-func viewMemory(body []byte) int64 {
+func (b *budget) viewMemory(body []byte) int64 {
 	objects, commas := bytes.Count(body, []byte("{")), bytes.Count(body, []byte(","))
-	return max(bodyMemory(int64(len(body))), int64(objects)*bytesPerObject+int64(commas)*bytesPerComma)
+	memory := max(bodyMemory(int64(len(body))), int64(objects)*bytesPerObject+int64(commas)*bytesPerComma)
+	if objects > manyObjects && memory < b.size {
+		memory = min(memory+manyMemory, b.size)
+	}
+	return memory
 }
 
 // reserve waits for memory. The error is ctx's cause.
@@ -145,7 +152,7 @@ func (p *pipelineRun) fetchWithin(ctx context.Context, seen upstream.Validator) 
 			return answer, held, nil
 		}
 		if err == nil {
-			own := viewMemory(answer.Body)
+			own := b.viewMemory(answer.Body)
 			need = min(max(need, own+bodyMemory(p.heldSize())), b.size)
 			if own > b.size {
 				err = fmt.Errorf("%w: it has too many elements for sync.memory; raise sync.memory", upstream.ErrTooLarge)

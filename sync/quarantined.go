@@ -31,7 +31,7 @@ func (r *Runner) Quarantined(ctx context.Context, restaurant menu.RestaurantID, 
 	if err != nil {
 		return err
 	}
-	held, err := r.budget.reserve(ctx, viewMemory(answer))
+	held, err := r.budget.reserve(ctx, r.budget.viewMemory(answer))
 	if err != nil {
 		return err
 	}
