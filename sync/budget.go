@@ -21,10 +21,8 @@ const (
 	bytesPerBodyByte = 8
 	// bytesPerObject and bytesPerComma are the same for each object and each comma of a view whose elements are short. A
 	// comma ends an element of a list, or a field.
-	bytesPerObject = 320
-	bytesPerComma  = 64
-	// manyMemory is more memory for a view of more than manyObjects, so that few of them run at the same time: their
-	// garbage takes as much memory as they do.
+	bytesPerObject, bytesPerComma = 320, 64
+	// manyMemory is added for a view of more than manyObjects, so that few run together: their garbage takes memory too.
 	manyObjects, manyMemory = 50_000, 48 << 20
 	// firstBody is the assumed size of a menu view before the first fetch.
 	// spareBody is the assumed growth since the last one.

@@ -38,22 +38,18 @@ func changedIDs(before, after []string) []Availability {
 // definitions, the first one counts, as in Compile.
 func (v *View) Stops(restaurant RestaurantID, s Settings) Stops {
 	return Stops{
-		Products: stopped(v.Products, func(p *Product) (string, bool) {
-			return p.ID, p.Stop.stoppedFor(restaurant, s.StopListAnyValue)
-		}),
-		Ingredients: stopped(v.Ingredients, func(in *Ingredient) (string, bool) {
-			return in.ID, in.Stop.stoppedFor(restaurant, s.StopListAnyValue)
-		}),
+		Products:    stopped(v.Products, restaurant, s, func(p *Product) (string, StopList) { return p.ID, p.Stop }),
+		Ingredients: stopped(v.Ingredients, restaurant, s, func(in *Ingredient) (string, StopList) { return in.ID, in.Stop }),
 	}
 }
 
 // stopped returns the sorted ids whose first definition is stopped.
-func stopped[T any](all []T, read func(*T) (id string, stopped bool)) (ids []string) {
+func stopped[T any](all []T, restaurant RestaurantID, s Settings, read func(*T) (id string, stop StopList)) (ids []string) {
 	seen := newIndex(len(all))
 	for i := range all {
-		id, stopped := read(&all[i])
+		id, stop := read(&all[i])
 		_, again := seen.add(id, Index(i), func(at Index) string { other, _ := read(&all[at]); return other })
-		if stopped && id != "" && !again {
+		if id != "" && !again && stop.stoppedFor(restaurant, s.StopListAnyValue) {
 			ids = append(ids, id)
 		}
 	}

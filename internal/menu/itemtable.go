@@ -32,13 +32,12 @@ func (t *ItemTable) fill(count int, source func(i Index) entrySource) (kept []In
 		if one.id == "" {
 			continue
 		}
-		if _, again := t.ids.find(one.id, func(at Index) bool { return source(kept[at]).id == one.id }); again {
+		at := Index(len(kept))
+		if _, again := t.ids.add(one.id, at, func(at Index) string { return source(kept[at]).id }); again {
 			continue
 		}
-		at := Index(len(kept))
-		t.ids.put(one.id, at)
 		if one.externalID != "" {
-			t.addOwner(one.externalID, at, func(at Index) bool { return source(kept[at]).externalID == one.externalID })
+			t.addOwner(one.externalID, at, func(at Index) string { return source(kept[at]).externalID })
 		}
 		kept = append(kept, i)
 		t.owners = append(t.owners, at)
@@ -57,10 +56,9 @@ const (
 )
 
 // addOwner adds the item at to the owners of its externalId, before the item is added.
-func (t *ItemTable) addOwner(external string, at Index, has func(Index) bool) {
-	first, shared := t.externalIDs.find(external, has)
+func (t *ItemTable) addOwner(external string, at Index, textOf func(Index) string) {
+	first, shared := t.externalIDs.add(external, at, textOf)
 	if !shared {
-		t.externalIDs.put(external, at)
 		return
 	}
 	if t.shared == nil {

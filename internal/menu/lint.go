@@ -109,8 +109,7 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 	l.servingsWithoutUnit()
 	l.groupsWithoutChoice()
 	l.optionsByWeight()
-	l.omitted += v.IssuesOmitted
-	if l.omitted > 0 {
+	if l.omitted += v.IssuesOmitted; l.omitted > 0 {
 		l.findings = append(l.findings, Finding{Code: LintFindingsOmitted, Severity: SeverityWarning, IDs: map[string]string{}, Products: []string{},
 			Msg: fmt.Sprintf("too many findings: %d more are not listed", l.omitted)})
 	}
@@ -138,8 +137,6 @@ func (l *linter) full() bool { return len(l.findings) >= maxFindings }
 
 // add adds a finding; ids are pairs of a kind and an id.
 func (l *linter) add(code string, products []string, ids []string, format string, args ...any) {
-	truncated := l.cut
-	l.cut = false
 	if l.full() {
 		l.omitted++
 		return
@@ -152,7 +149,8 @@ func (l *linter) add(code string, products []string, ids []string, format string
 		byKind[pair[0]] = pair[1]
 	}
 	l.findings = append(l.findings, Finding{Code: code, Severity: lintCodes[code].Severity, Msg: fmt.Sprintf(format, args...),
-		IDs: byKind, Products: products, Truncated: truncated})
+		IDs: byKind, Products: products, Truncated: l.cut})
+	l.cut = false
 }
 
 // findParents builds the tables from schemes up to dishes.
@@ -232,9 +230,7 @@ func (l *linter) schemesWith(groups ...Index) (schemes []Index) {
 func (l *linter) dishesOf(kind, id string) []string {
 	switch kind {
 	case "product":
-		if id != "" {
-			return []string{id}
-		}
+		return optional(id)
 	case "scheme":
 		if s, ok := l.cat.schemeByID(id); ok {
 			return l.touched(s)

@@ -16,15 +16,14 @@ func (l *linter) duplicates() {
 	repeats(l, "scheme", v.Schemes, func(s *Scheme) (string, string) { return s.ID, s.ID })
 	repeats(l, "group", v.Groups, func(g *Group) (string, string) { return g.ID, g.Name })
 	repeats(l, "ingredient", v.Ingredients, func(i *Ingredient) (string, string) { return i.ID, i.Name })
-	type pair struct{ scheme, group string }
-	limits := map[pair]int{}
+	limits := map[[2]string]int{} // by scheme and group
 	for i := range v.Schemes {
 		for _, limit := range v.Schemes[i].Groups {
-			key := pair{v.Schemes[i].ID, limit.GroupID}
-			if limits[key]++; limits[key] == 2 && key.scheme != "" && key.group != "" {
-				l.add(LintDuplicateLimit, l.dishesOf("scheme", key.scheme),
-					[]string{"scheme", key.scheme, "group", key.group},
-					"scheme %q lists group %q more than once; the first limits are used", key.scheme, key.group)
+			scheme, group := v.Schemes[i].ID, limit.GroupID
+			key := [...]string{scheme, group}
+			if limits[key]++; limits[key] == 2 && scheme != "" && group != "" {
+				l.add(LintDuplicateLimit, l.dishesOf("scheme", scheme), []string{"scheme", scheme, "group", group},
+					"scheme %q lists group %q more than once; the first limits are used", scheme, group)
 			}
 		}
 	}
@@ -115,8 +114,7 @@ func (l *linter) categories() {
 			"category %q (%s) has the unknown parent %q; %s", c.ID, c.Name, c.ParentID, then)
 	})
 	for _, cut := range cutCycles(parents) {
-		l.add(LintCategoryCycle, l.dishesOf("category", kept[cut].ID),
-			[]string{"category", kept[cut].ID, "parent", kept[cut].ParentID},
+		l.add(LintCategoryCycle, l.dishesOf("category", kept[cut].ID), []string{"category", kept[cut].ID, "parent", kept[cut].ParentID},
 			"category %q (%s) is among its own parents; it is at the root", kept[cut].ID, kept[cut].Name)
 	}
 	category := func(p *Product) (string, []string) { return p.ID, optional(p.CategoryID) }
@@ -131,16 +129,15 @@ func dangling[T any](
 	all []T, read func(*T) (owner string, targets []string), known func(id string) (Index, bool),
 	visit func(owner *T, target string),
 ) {
-	type pair struct{ owner, target string }
-	seen := map[pair]bool{}
+	seen := map[[2]string]bool{}
 	for i := range all {
 		owner, targets := read(&all[i])
 		for _, target := range targets {
-			if _, ok := known(target); ok || owner == "" || seen[pair{owner, target}] {
+			if _, ok := known(target); ok || owner == "" || seen[[...]string{owner, target}] {
 				continue
 			}
 			if len(seen) < maxFindings { // further findings are only counted
-				seen[pair{owner, target}] = true
+				seen[[...]string{owner, target}] = true
 			}
 			visit(&all[i], target)
 		}
@@ -153,8 +150,7 @@ func optional(target string) []string { return []string{target}[:min(len(target)
 // references reports references to unknown schemes, groups and ingredients (policy W10), each pair once.
 func (l *linter) references() {
 	v, c := l.view, l.cat
-	productScheme := func(p *Product) (string, []string) { return p.ID, optional(p.SchemeID) }
-	dangling(v.Products, productScheme, c.schemeByID, func(p *Product, _ string) {
+	dangling(v.Products, func(p *Product) (string, []string) { return p.ID, optional(p.SchemeID) }, c.schemeByID, func(p *Product, _ string) {
 		then := "the reference is ignored"
 		if at, _ := c.products.ByID(p.ID); c.productScheme[at] == None {
 			then = "it is offered without modifiers"
@@ -171,10 +167,9 @@ func (l *linter) references() {
 		l.add(LintSchemeUnknown, l.dishesOf("ingredient", in.ID), []string{"ingredient", in.ID, "scheme", in.SchemeID},
 			"ingredient %q (%s) has the unknown scheme %q; %s", in.ID, in.Name, in.SchemeID, then)
 	})
-	groups := func(s *Scheme) (string, []string) {
-		ids := make([]string, len(s.Groups))
-		for i := range s.Groups {
-			ids[i] = s.Groups[i].GroupID
+	groups := func(s *Scheme) (_ string, ids []string) {
+		for _, limit := range s.Groups {
+			ids = append(ids, limit.GroupID)
 		}
 		return s.ID, ids
 	}
@@ -182,8 +177,7 @@ func (l *linter) references() {
 		l.add(LintGroupUnknown, l.dishesOf("scheme", s.ID), []string{"scheme", s.ID, "group", group},
 			"scheme %q refers to the unknown group %q", s.ID, group)
 	})
-	members := func(g *Group) (string, []string) { return g.ID, g.Ingredients }
-	dangling(v.Groups, members, c.ingredients.ByID, func(g *Group, id string) {
+	dangling(v.Groups, func(g *Group) (string, []string) { return g.ID, g.Ingredients }, c.ingredients.ByID, func(g *Group, id string) {
 		l.add(LintIngredientUnknown, l.dishesOf("group", g.ID), []string{"group", g.ID, "ingredient", id},
 			"group %q (%s) refers to the unknown ingredient %q", g.ID, g.Name, id)
 	})
@@ -251,12 +245,11 @@ func (l *linter) limits() {
 				c.schemes[s].ID, limit.Min, limit.Max, c.groups[limit.Group].ID, c.groups[limit.Group].Name)
 		}
 		for _, g := range c.unsatisfied[i] {
-			if inverted[g] {
-				continue
+			if !inverted[g] {
+				l.add(LintGroupUnsatisfiable, l.touched(i), []string{"scheme", c.schemes[s].ID, "group", c.groups[g].ID},
+					"group %q (%s) of scheme %q is required but has no available ingredients; its dishes cannot be ordered",
+					c.groups[g].ID, c.groups[g].Name, c.schemes[s].ID)
 			}
-			l.add(LintGroupUnsatisfiable, l.touched(i), []string{"scheme", c.schemes[s].ID, "group", c.groups[g].ID},
-				"group %q (%s) of scheme %q is required but has no available ingredients; its dishes cannot be ordered",
-				c.groups[g].ID, c.groups[g].Name, c.schemes[s].ID)
 		}
 	}
 }
