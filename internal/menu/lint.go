@@ -110,8 +110,8 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 	l.groupsWithoutChoice()
 	l.optionsByWeight()
 	if l.omitted += v.IssuesOmitted; l.omitted > 0 {
-		l.findings = append(l.findings, Finding{Code: LintFindingsOmitted, Severity: SeverityWarning, IDs: map[string]string{}, Products: []string{},
-			Msg: fmt.Sprintf("too many findings: %d more are not listed", l.omitted)})
+		l.findings = append(l.findings, Finding{Code: LintFindingsOmitted, Severity: SeverityWarning, IDs: map[string]string{},
+			Products: []string{}, Msg: fmt.Sprintf("too many findings: %d more are not listed", l.omitted)})
 	}
 	return l.findings
 }
