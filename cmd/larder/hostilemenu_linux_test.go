@@ -17,7 +17,9 @@ import (
 
 // Policy W15a: six menus of up to 990,000 short elements raise the memory of a real process by at
 // most 600 MiB, together. Each is fetched and quarantined.
-func TestMemoryOfHostileMenus(t *testing.T) { //nolint:paralleltest // it measures the memory of a process
+//
+//nolint:paralleltest // it measures the memory of a process
+func TestMemoryOfHostileMenus(t *testing.T) {
 	const most, restaurants = 600 << 20, 6
 	for name, menu := range map[string]string{
 		"empty dishes":         `{"result":{"products":[` + strings.Repeat(`{},`, 989_999) + `{}]}}`,
@@ -29,14 +31,16 @@ func TestMemoryOfHostileMenus(t *testing.T) { //nolint:paralleltest // it measur
 		"150,000 dishes": distinctDishes(150_000),
 		"990,000 dishes": distinctDishes(990_000),
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // it measures the memory of a process
+		t.Run(name, func(t *testing.T) {
 			service, asked, open := hostileService(t, menu)
 			config := fmt.Sprintf("http: {listen: \"127.0.0.1:0\"}\nredis: {url: %q}\nordering: {allow_non_durable: true}\n"+
 				"connections: [{name: main, base_url: %q, auth_url: %q, client_id: c, client_secret: s, default_menu: false}]\n"+
 				"sync: {schedule: \"@every 24h\", deadline: 10m}\nrestaurants:\n", redistest.Start(t).URL(), service, service)
-			for i := range restaurants {
-				config += fmt.Sprintf("  - {id: r%d}\n", i)
+			ids := make([]string, restaurants)
+			for i := range ids {
+				ids[i] = fmt.Sprintf("  - {id: r%d}\n", i)
 			}
+			config += strings.Join(ids, "")
 			file := filepath.Join(t.TempDir(), "larder.yaml")
 			if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 				t.Fatal(err)

@@ -110,8 +110,10 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 	l.groupsWithoutChoice()
 	l.optionsByWeight()
 	if l.omitted += v.IssuesOmitted; l.omitted > 0 {
-		l.findings = append(l.findings, Finding{Code: LintFindingsOmitted, Severity: SeverityWarning, IDs: map[string]string{},
-			Products: []string{}, Msg: fmt.Sprintf("too many findings: %d more are not listed", l.omitted)})
+		l.findings = append(l.findings, Finding{
+			Code: LintFindingsOmitted, Severity: SeverityWarning, IDs: map[string]string{},
+			Products: []string{}, Msg: fmt.Sprintf("too many findings: %d more are not listed", l.omitted),
+		})
 	}
 	return l.findings
 }
@@ -136,7 +138,7 @@ type linter struct {
 func (l *linter) full() bool { return len(l.findings) >= maxFindings }
 
 // add adds a finding; ids are pairs of a kind and an id.
-func (l *linter) add(code string, products []string, ids []string, format string, args ...any) {
+func (l *linter) add(code string, products, ids []string, format string, args ...any) {
 	if l.full() {
 		l.omitted++
 		return
@@ -148,8 +150,10 @@ func (l *linter) add(code string, products []string, ids []string, format string
 	for pair := range slices.Chunk(ids, 2) {
 		byKind[pair[0]] = pair[1]
 	}
-	l.findings = append(l.findings, Finding{Code: code, Severity: lintCodes[code].Severity, Msg: fmt.Sprintf(format, args...),
-		IDs: byKind, Products: products, Truncated: l.cut})
+	l.findings = append(l.findings, Finding{
+		Code: code, Severity: lintCodes[code].Severity, Msg: fmt.Sprintf(format, args...),
+		IDs: byKind, Products: products, Truncated: l.cut,
+	})
 	l.cut = false
 }
 
