@@ -62,16 +62,17 @@ func TestProductsByIDs(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.publishes(strings.Replace(fullMenu, `"id": "p4"`, `"id": "p,4"`, 1))
+	most := "?ids=" + strings.Repeat("p1,", 499) + "p3"
 	for query, want := range map[string][]string{
-		"?ids=p3,p1":                                {"p1", "p3"},
-		"?ids=p3&ids=p1,p1":                         {"p1", "p3"},
-		"?ids=p%2C4":                                {"p,4"},
-		"?ids=p%2C4&ids=p5,none":                    {"p,4", "p5"},
-		"?ids=none":                                 {},
-		"?ids=p1,p5&available=true":                 {"p1"},
-		"?ids=p%2F2+%2B%25":                         {"p/2 +%"},
-		"?expand=groups&ids=p1,p3":                  {"p1", "p3"},
-		"?ids=" + strings.Repeat("p1,", 499) + "p3": {"p1", "p3"},
+		"?ids=p3,p1":                {"p1", "p3"},
+		"?ids=p3&ids=p1,p1":         {"p1", "p3"},
+		"?ids=p%2C4":                {"p,4"},
+		"?ids=p%2C4&ids=p5,none":    {"p,4", "p5"},
+		"?ids=none":                 {},
+		"?ids=p1,p5&available=true": {"p1"},
+		"?ids=p%2F2+%2B%25":         {"p/2 +%"},
+		"?expand=groups&ids=p1,p3":  {"p1", "p3"},
+		most:                        {"p1", "p3"},
 	} {
 		if got, _ := productIDs(t, w, query); !cmp.Equal(got, want) {
 			t.Errorf("%.40q: got %v, want %v", query, got, want)

@@ -283,7 +283,7 @@ func (q *queue) limit(k kind, now time.Time) int {
 	}
 	most := inUse / share
 	if now.Sub(q.peakAt) <= recently {
-		most = min(most, max(q.slots-q.peak, q.slots/8)) // not one slot for ever if each burst of orders uses all
+		most = min(most, max(q.slots-q.peak, q.slots/8)) // at least two of 16, even if each burst of orders uses all
 	}
 	return max(1, most)
 }
