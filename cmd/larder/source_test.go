@@ -35,7 +35,9 @@ func TestAnotherServiceAtTheStart(t *testing.T) {
 
 	second.log.Find(t, `"event":"(sync.failed|upstream.unreachable)"`)
 	next.answerMenus(http.StatusOK)
-	must(t, clitest.AsOps(second.base, "sync", "r")...)
+	clitest.Eventually(t, "the circuit breaker lets a sync ask", func() bool {
+		return larder(t, clitest.AsOps(second.base, "sync", "r")...).Status == 0
+	})
 	second.waitFor(t, 20)
 	second.place(t, "key-2-of-the-new-one").is(t, "an order of the new menu", http.StatusCreated, "")
 	if source := m.redis.Client().HGet(t.Context(), "larder:{r:r}:current", "source").Val(); source != strings.TrimPrefix(next.URL, "http://")+" shop" {

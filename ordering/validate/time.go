@@ -28,9 +28,12 @@ func timeForm(dash, colon string) *regexp.Regexp {
 func readTime(notes *violation.List, v *value, base string) (time.Time, bool) {
 	var buffer [len(time.RFC3339)]byte
 	at, err := time.Parse(time.RFC3339, v.text)
-	if err == nil && string(at.AppendFormat(buffer[:0], time.RFC3339)) == v.text {
-		if _, offset := at.Zone(); offset/(24*60*60) == 0 {
-			return at, true // the usual form, without the cost of a pattern
+	if err == nil && !strings.Contains(v.text, ",") {
+		usual := string(at.AppendFormat(buffer[:0], time.RFC3339))
+		seconds, zone := usual[:len("2006-01-02T15:04:05")], usual[len("2006-01-02T15:04:05"):]
+		_, offset := at.Zone()
+		if strings.HasPrefix(v.text, seconds) && strings.HasSuffix(v.text, zone) && offset/(24*60*60) == 0 {
+			return at, true // the usual form, also with a fraction, without the cost of a pattern
 		}
 	}
 	at, sent, hasZone := parseTime(v.text)
