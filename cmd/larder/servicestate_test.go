@@ -203,8 +203,8 @@ func TestWaitingRuns_S10(t *testing.T) {
 		t.Errorf("status: %s%s, want the waiting restaurants", got.Out, got.Err)
 	}
 	got := larder(t, clitest.AsOps(base, "sync", "--all")...)
-	if !strings.Contains(got.Out, " waiting") {
-		t.Errorf("sync --all: %s%s, want waiting runs", got.Out, got.Err)
+	if !strings.Contains(got.Out, " waiting") || got.Status != 1 {
+		t.Errorf("sync --all: %d %s%s, want waiting runs, and 1", got.Status, got.Out, got.Err)
 	}
 	s.set(func() { s.broken = false })
 	clitest.Eventually(t, "the breaker is closed", func() bool {
