@@ -233,7 +233,7 @@ func syncAll(cmd *cobra.Command, env *Environment, daemon *client.Client, body [
 		return fmt.Errorf("%d of %d done: %w", batch.Done, batch.Total, err)
 	}
 	err = env.Show(cmd, result, func() { printBatch(cmd, env, batch) })
-	return reported(err, batch.Failed > 0)
+	return reported(err, batch.Failed > 0 || batch.Outcomes[runlog.OutcomeWaiting] > 0)
 }
 
 // followBatch polls a batch until it is done, and returns the last response.
