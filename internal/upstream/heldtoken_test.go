@@ -210,10 +210,11 @@ func newSecretService(good string) *secretService {
 	return s
 }
 
-func (s *secretService) requests() string {
+// requests returns the token requests after the first ones, with their times.
+func (s *secretService) requests(after int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return strings.Join(s.asked, ", ")
+	return slices.Clone(s.asked[after:])
 }
 
 // After a refusal, AskTokenAgain makes the next caller ask at once, at most once every five seconds; a request that is
@@ -228,13 +229,13 @@ func TestAskTokenAgain(t *testing.T) {
 			_ = place(t.Context(), client)
 			<-time.After(time.Second)
 		}
-		before := len(s.asked)
+		before := len(s.requests(0))
 		for range 8 {
 			client.AskTokenAgain()
 			_ = place(t.Context(), client)
 			<-time.After(time.Second)
 		}
-		if got := strings.Join(s.asked[before:], ", "); got != "40s "+secret+", 45s "+secret {
+		if got := strings.Join(s.requests(before), ", "); got != "40s "+secret+", 45s "+secret {
 			t.Errorf("asked at %s, want at 40s and 45s", got)
 		}
 	})
@@ -269,8 +270,8 @@ func TestReloadAsksAtOnce(t *testing.T) {
 		s.mu.Unlock()
 		client.Reload("new")
 		synctest.Wait()
-		if want := "0s " + secret + ", 10s wrong, 30s new"; s.requests() != want {
-			t.Errorf("asked: %s; want %s", s.requests(), want)
+		if want := "0s " + secret + ", 10s wrong, 30s new"; strings.Join(s.requests(0), ", ") != want {
+			t.Errorf("asked: %s; want %s", s.requests(0), want)
 		}
 		if status := client.TokenStatus(); status != (upstream.TokenStatus{State: upstream.TokenValid, OK: true}) {
 			t.Errorf("state %+v, want valid", status)
@@ -290,7 +291,7 @@ func TestReloadAfterARefusal(t *testing.T) {
 			_ = place(t.Context(), client)
 			<-time.After(time.Second)
 		}
-		before := len(s.asked) // the pause is 16 s, until 31 s
+		before := len(s.requests(0)) // the pause is 16 s, until 31 s
 		client.Reload(secret)
 		synctest.Wait()
 		s.mu.Lock()
@@ -299,7 +300,7 @@ func TestReloadAfterARefusal(t *testing.T) {
 		<-time.After(time.Second)
 		client.Reload(secret) // too early: at 25 s
 		<-time.After(10 * time.Second)
-		if got := strings.Join(s.asked[before:], ", "); got != "20s "+secret+", 25s "+secret {
+		if got := strings.Join(s.requests(before), ", "); got != "20s "+secret+", 25s "+secret {
 			t.Errorf("asked at %s, want at 20s and 25s", got)
 		}
 	})
