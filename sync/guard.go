@@ -84,6 +84,7 @@ type comparison struct {
 
 	selling, priced int // how many could be ordered at a price above 0; how many had such a price
 	sellingNow      int // how many dishes of the fetched menu can be ordered at a price above 0
+	tooDeep         int // how many could be, but for larder's own limit of levels (policy M12)
 }
 
 // compareDishes compares the dishes of two menus. If ids may change, new dishes that can be ordered at a price above 0 take
@@ -94,9 +95,11 @@ func compareDishes(before, now *menu.Catalogue, idsMayChange bool) (c comparison
 		price, ok := priceNow(k)
 		return ok && price.IsPositive() && now.Orderable(k)
 	}
-	for k := range now.Products().All() {
+	for k, dish := range now.Products().All() {
 		if sells(k) {
 			c.sellingNow++
+		} else if reasons := now.Reasons(k); len(reasons) == 1 && reasons[0].Code == menu.ReasonTooDeep && dish.Price().IsPositive() {
+			c.tooDeep++
 		}
 	}
 	var replaced []menu.Index
@@ -135,7 +138,8 @@ func compareDishes(before, now *menu.Catalogue, idsMayChange bool) (c comparison
 	return c
 }
 
-// checkDishes compares two menus with the same settings. Stop lists do not count. Without served dishes, one must sell.
+// checkDishes compares two menus with the same settings. Stop lists do not count. Without served dishes, one must sell, or
+// would sell if ordering.max_depth were higher: that is no fault of the menu.
 func (g GuardLimits) checkDishes(served, fetched *menu.Catalogue) refusal {
 	const prices, none = "sync.guard.prices", "No dish is both priced and orderable"
 	before, now := unstopped(served), unstopped(fetched)
@@ -143,7 +147,7 @@ func (g GuardLimits) checkDishes(served, fetched *menu.Catalogue) refusal {
 	tooMany := func(some []menu.Index, of int) bool { return float64(len(some)) > g.ShrinkLimit*float64(of) }
 	dishes, count, first := before.Products().Len(), now.Products().Len(), []menu.Index{0, 1, 2}
 	switch {
-	case dishes == 0 && g.Prices && c.sellingNow == 0:
+	case dishes == 0 && g.Prices && c.sellingNow+c.tooDeep == 0:
 		return refusal{none, prices, namesOf(now, first)}
 	case dishes > 0 && g.Growth && count > growthFloor && count > growthFactor*dishes:
 		return refusal{fmt.Sprintf("Menu grew from %d to %d dishes", dishes, count), growthRule, namesOf(now, first)}

@@ -29,6 +29,23 @@ func pizzas(price string, sizes []string, crusts string) []byte {
 		{"id":"thin","externalId":"t","name":"Thin","price":` + crusts + `},{"id":"stuffed","externalId":"u","name":"Stuffed","price":9000}]}}`)
 }
 
+// deep returns a menu of one dish that needs 7 levels of options.
+func deep(price string) []byte {
+	var schemes, groups, options strings.Builder
+	for i := range 7 {
+		next := fmt.Sprintf(`,"schemeId":"s%d"`, i+1)
+		if i == 6 {
+			next = ""
+		}
+		fmt.Fprintf(&schemes, `{"id":"s%d","ingredientsGroups":[{"id":"g%[1]d","minCount":1}]},`, i)
+		fmt.Fprintf(&groups, `{"id":"g%d","name":"G","ingredients":["o%[1]d"]},`, i)
+		fmt.Fprintf(&options, `{"id":"o%d","externalId":"x%[1]d","name":"O","price":0%s},`, i, next)
+	}
+	return []byte(`{"result":{"products":[{"id":"d","externalId":"d","name":"D","price":` + price + `,"schemeId":"s0"}],"ingredientsSchemes":[` +
+		strings.TrimSuffix(schemes.String(), ",") + `],"ingredientsGroups":[` + strings.TrimSuffix(groups.String(), ",") +
+		`],"ingredients":[` + strings.TrimSuffix(options.String(), ",") + `]}}`)
+}
+
 // Policy S4: the price of a dish includes that of the cheapest options that must be chosen.
 func TestTheGuardKnowsPricesOfRequiredOptions(t *testing.T) {
 	t.Parallel()
@@ -43,6 +60,8 @@ func TestTheGuardKnowsPricesOfRequiredOptions(t *testing.T) {
 		"first menu, the parts have a price":   {nil, pizzas("0", []string{"0"}, "100"), ""},
 		"first menu, all is free":              {nil, pizzas("0", []string{"0", "500"}, "0"), "No dish is both priced and orderable"},
 		"first menu, only extras have a price": {nil, pizzas("0", []string{"0"}, "0"), "No dish is both priced and orderable"},
+		"first menu, too deep for larder":      {nil, deep("10"), ""},
+		"first menu, too deep, free":           {nil, deep("0"), "No dish is both priced and orderable"},
 		"a negative size":                      {nil, pizzas("100", []string{"-50"}, "0"), ""},
 		"a negative size makes it free":        {nil, pizzas("50", []string{"-50"}, "0"), "No dish is both priced and orderable"},
 		"all sizes 0":                          {served, pizzas("0", []string{"0", "0", "0"}, "0"), free},
