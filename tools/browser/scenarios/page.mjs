@@ -106,6 +106,7 @@ await scenario({ expected: [/^request failed: 404 GET \S+\/\?restaurant=nope /] 
 
   step('the text direction stays in links');
   await page.goto(`${larder}/?dir=rtl`);
+  await page.locator('larder-menu [part=card]').first().waitFor(); // a click while the menu is replaced may miss a link at its end
   await page.locator('#language a[lang=ru]').click();
   await page.locator('html[lang=ru][dir=rtl]').waitFor();
   await page.goto(`${larder}/`);
