@@ -300,7 +300,7 @@ func TestSpellingsInChanges_O19(t *testing.T) {
 func TestMessageOfSpellings_O19(t *testing.T) {
 	t.Parallel()
 	for language, want := range map[string]string{
-		violation.English: "Different values of persons, Persons: at most 1", violation.Russian: "Разных значений (persons, Persons): не больше 1",
+		violation.English: "Values of one field (persons, Persons): at most 1", violation.Russian: "Значений одного поля (persons, Persons): не больше 1",
 	} {
 		req := v1(t, orderOf("cash", `,"persons":2,"Persons":3`))
 		req.Language = language

@@ -65,7 +65,7 @@ func (d *decoder) checkSpellings(s *spellings, base string) {
 		case given && value != before:
 			s.repeated &^= 1 << field // one violation
 			spelt := strings.Join(slices.Compact([]string{names[field], name}), ", ")
-			d.violations.Add(s.pos, member(base, name), violation.LimitExceeded, violation.Params{"limit": 1}, violation.LimitOfValues+spelt)
+			d.violations.Add(s.pos, member(base, name), violation.LimitExceeded, violation.Params{"limit": 1}, violation.LimitOfValues+"("+spelt+")")
 		}
 	}
 }

@@ -27,7 +27,7 @@ const (
 	LimitOfCharacters  = "Number of characters"
 	LimitOfDecimals    = "Decimal places"
 	LimitOfAmount      = "The amount"
-	LimitOfValues      = "Different values of "                // followed by the names of a field
+	LimitOfValues      = "Values of one field "                // followed by its names
 	LimitOfSteps       = "Steps to assign the ingredients of " // followed by the dish's name
 )
 
@@ -112,7 +112,7 @@ func limitSubject(code Code, language, subject string) string {
 		return name + ": шагов, чтобы распределить ингредиенты по группам"
 	}
 	if names, found := strings.CutPrefix(subject, LimitOfValues); found {
-		return "Разных значений (" + names + ")"
+		return "Значений одного поля " + names
 	}
 	return cmp.Or(messages.RussianLimits[subject], subject)
 }
