@@ -89,12 +89,13 @@ type readinessReport struct {
 	all     []directory.Restaurant
 	missing []directory.Restaurant // restaurants without a catalogue
 	failed  []directory.Restaurant // restaurants with a catalogue whose last sync failed
+	foreign []directory.Restaurant // restaurants with only the catalogue of another ordering service
 	tokens  bool                   // a connection has no token and its token endpoint gives none
 }
 
 // degraded reports whether any component has a problem. The journal counts only if orders may be placed.
 func (f readinessReport) degraded(orders bool) bool {
-	return f.redis != nil || f.refused != nil || len(f.missing)+len(f.failed) > 0 || f.tokens || orders && !f.journal.OK
+	return f.redis != nil || f.refused != nil || len(f.missing)+len(f.failed)+len(f.foreign) > 0 || f.tokens || orders && !f.journal.OK
 }
 
 // served returns the number of restaurants with a catalogue.
@@ -121,6 +122,8 @@ func (h *health) inspect(ctx context.Context) readinessReport {
 		switch {
 		case !known:
 			found.missing = append(found.missing, found.all[i])
+		case !h.deps.Store.IsOwn(version):
+			found.foreign = append(found.foreign, found.all[i])
 		case version.LastOutcome == string(runlog.OutcomeFailed):
 			found.failed = append(found.failed, found.all[i])
 		}
@@ -200,19 +203,36 @@ func (h *health) componentsOf(ctx context.Context, found readinessReport) *compo
 		p.Catalogues = component{Msg: fmt.Sprintf("no menu yet for %d of %s: %s",
 			len(found.missing), countOf(len(found.all), "restaurant"), firstOf(found.missing))}
 	}
-	failed := h.failed(ctx, found)
+	failed, foreign := h.failed(ctx, found), byConnection(found.foreign)
 	for _, connection := range h.deps.Connections {
 		token := connection.TokenStatus()
-		one := component{OK: token.OK, Msg: token.Msg, Token: token.State}
-		if some := failed[connection.Name]; len(some) > 0 {
-			one.OK, one.Msg = false, fmt.Sprintf("the last sync of %s failed: %s", countOf(len(some), "restaurant"), firstOf(some))
-			if token.Msg != "" {
-				one.Msg = token.Msg + "; " + one.Msg
-			}
+		one := component{OK: token.OK, Token: token.State}
+		var texts []string
+		if token.Msg != "" {
+			texts = append(texts, token.Msg)
 		}
+		if some := failed[connection.Name]; len(some) > 0 {
+			texts = append(texts, fmt.Sprintf("the last sync of %s failed: %s", countOf(len(some), "restaurant"), firstOf(some)))
+			one.OK = false
+		}
+		if some := foreign[connection.Name]; len(some) > 0 {
+			texts = append(texts, fmt.Sprintf("no menu of this service yet, so orders are rejected, for %s: %s",
+				countOf(len(some), "restaurant"), firstOf(some)))
+			one.OK = false
+		}
+		one.Msg = strings.Join(texts, "; ")
 		p.Connections[connection.Name] = one
 	}
 	return p
+}
+
+// byConnection groups restaurants by their connection.
+func byConnection(restaurants []directory.Restaurant) map[string][]directory.Restaurant {
+	grouped := map[string][]directory.Restaurant{}
+	for _, restaurant := range restaurants {
+		grouped[restaurant.Connection] = append(grouped[restaurant.Connection], restaurant)
+	}
+	return grouped
 }
 
 // journalComponent reports whether a new order can be recorded safely (policy O14).
@@ -272,10 +292,7 @@ const journalRestored = "Redis was restored or has lost orders: new orders are p
 // failed returns the restaurants whose last sync failed, by connection. For restaurants without
 // a menu it reads the last run, for at most triedAtOnce of them.
 func (h *health) failed(ctx context.Context, found readinessReport) map[string][]directory.Restaurant {
-	failed := map[string][]directory.Restaurant{}
-	for _, restaurant := range found.failed {
-		failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
-	}
+	failed := byConnection(found.failed)
 	if found.redis != nil {
 		return failed
 	}

@@ -205,7 +205,7 @@ func TestResolve(t *testing.T) {
 		t.Errorf("not unknown: %+v", state)
 	}
 	other := resolve(ref, `{"operation":"pay","outcome":"done"}`).refused(t, http.StatusConflict, "order_state")
-	if !strings.Contains(other.Msg, "pay was never requested; the unknown outcome is that of create") {
+	if !strings.Contains(other.Msg, "the unknown outcome is that of create, not of pay") {
 		t.Errorf("another operation is unknown: %+v", other)
 	}
 	taken := resolve(ref, `{"operation":"create","outcome":"done","orderID":"`+good.OrderID+`"}`).refused(t, http.StatusConflict, "order_id_taken")

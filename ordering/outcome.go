@@ -61,7 +61,7 @@ func outcomeOf(effect upstream.Effect, refused bool) Outcome {
 	}
 }
 
-// logCall logs why a call has no certain outcome. The client's answer does not contain the reason.
+// logCall logs why a call was not sent, or why its outcome is unknown. The client's answer does not contain the reason.
 func (o *Orders) logCall(ctx context.Context, e *execution, err error) {
 	if e.result.Outcome == OutcomeRefused {
 		return
@@ -80,5 +80,9 @@ func (o *Orders) logCall(ctx context.Context, e *execution, err error) {
 	if cause != nil {
 		entry = entry.WithError(cause)
 	}
-	entry.Warn("a call to the ordering service has no certain outcome")
+	if e.result.Outcome == OutcomeNotSent {
+		entry.Warn("a call could not be sent to the ordering service")
+		return
+	}
+	entry.Warn("the outcome of a call to the ordering service is unknown")
 }

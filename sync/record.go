@@ -107,7 +107,7 @@ func (p *pipelineRun) fallbackText() string {
 	case p.target.isReasons:
 		return "the previous list stays"
 	case p.current.Version == 0:
-		return "there is no menu to serve yet"
+		return "there is no menu of this service yet"
 	default:
 		return "the last good menu is still served"
 	}

@@ -29,6 +29,10 @@ func TestAnotherServiceAtTheStart(t *testing.T) {
 	}
 	second.validate(t, "").is(t, "validate", http.StatusServiceUnavailable, "menu_of_another_service")
 	second.place(t, "key-2-of-the-new-one").is(t, "an order", http.StatusServiceUnavailable, "menu_of_another_service")
+	if status := larder(t, clitest.AsOps(second.base, "status")...).Out; !strings.Contains(status, "degraded") ||
+		!strings.Contains(status, "no menu of this service yet, so orders are rejected, for 1 restaurant") {
+		t.Errorf("larder status prints %q while orders are rejected", status)
+	}
 	if reads, orders, _ := next.seen(); slices.ContainsFunc(reads, func(tag string) bool { return tag != "" }) || len(orders) > 0 {
 		t.Errorf("the new service got the validators %q and the orders %q", reads, orders)
 	}
@@ -40,6 +44,9 @@ func TestAnotherServiceAtTheStart(t *testing.T) {
 	})
 	second.waitFor(t, 20)
 	second.place(t, "key-2-of-the-new-one").is(t, "an order of the new menu", http.StatusCreated, "")
+	if status := larder(t, clitest.AsOps(second.base, "status")...).Out; strings.Contains(status, "no menu of this service") {
+		t.Errorf("larder status prints %q after the sync", status)
+	}
 	if source := m.redis.Client().HGet(t.Context(), "larder:{r:r}:current", "source").Val(); source != strings.TrimPrefix(next.URL, "http://")+" shop" {
 		t.Errorf("current has the source %q", source)
 	}
@@ -99,7 +106,7 @@ func TestOrdersOfTheOldService(t *testing.T) {
 	second := m.start(t, "", over(next))
 	second.waitFor(t, 20)
 	address := strings.TrimPrefix(old.URL, "http://")
-	second.log.Find(t, `"event":"order.of_another_service".*1 open and 0 unknown orders belong to the ordering service at https://`+address)
+	second.log.Find(t, `"event":"order.of_another_service".*1 open and 0 unknown orders belong to the ordering service at `+address)
 	if out := larder(t, "check", "--online", "--config", second.config).Out; !strings.Contains(out, `former_urls: ["https://`+address) {
 		t.Errorf("check --online prints %q", out)
 	}

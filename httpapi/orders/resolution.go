@@ -159,6 +159,9 @@ func resolutionProblem(err error) error {
 // nothingToResolve returns why an operation cannot be resolved, and which operation can.
 func nothingToResolve(state *ordering.StateError) string {
 	record, operation := state.Record, string(state.Operation)
+	if busy, is := record.Busy(); is && busy.Outcome == ordering.OutcomeUnknown {
+		return "the unknown outcome is that of " + string(busy.Operation) + ", not of " + operation + "; the order is " + respond.StateText(record)
+	}
 	text := "there is nothing to resolve: "
 	switch call, made := record.Last(state.Operation); {
 	case !made:
@@ -169,9 +172,6 @@ func nothingToResolve(state *ordering.StateError) string {
 		text += operation + " is in progress"
 	default:
 		text += "the outcome of " + operation + " is " + string(call.Outcome)
-	}
-	if busy, is := record.Busy(); is && busy.Outcome == ordering.OutcomeUnknown {
-		text += "; the unknown outcome is that of " + string(busy.Operation)
 	}
 	return text + "; the order is " + respond.StateText(record)
 }

@@ -89,7 +89,7 @@ func Conflict(err error) *Problem {
 	)
 	switch {
 	case errors.As(err, &other):
-		address, client := upstream.SourceURL(other.Record.Source)
+		address, client := upstream.SourceParts(other.Record.Source)
 		return conflictProblem(CodeOrderOfAnotherService, other.Record.Ref, 0, map[string]any{"address": address, "clientID": client},
 			"larder knows this order from the ordering service at "+address+" (client "+client+"), which its connection does not use; "+
 				"nothing was sent; change it there; if it is the same service, an operator can set former_urls or former_client_ids")

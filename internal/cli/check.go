@@ -191,16 +191,16 @@ func foreignOrders(ctx context.Context, cfg *configs.Config, orders *journal.Jou
 
 // ForeignText returns which orders cannot be changed any more, and how to change that.
 func ForeignText(f journal.ForeignOrders) string {
-	address, client := upstream.SourceURL(f.Source)
+	address, client := upstream.SourceParts(f.Source)
 	text := fmt.Sprintf("connection %s: %d open and %d unknown orders belong to the ordering service at %s (client %s): "+
 		"they cannot be paid, completed, rejected or sent again", f.Connection, f.Open, f.Unknown, address, client)
 	if f.Current == "" {
 		return text + "; the connection is not configured any more"
 	}
 	var lines []string
-	own, ownClient := upstream.SourceURL(f.Current)
+	own, ownClient := upstream.SourceParts(f.Current)
 	if address != own {
-		lines = append(lines, fmt.Sprintf("former_urls: [%q]", address))
+		lines = append(lines, fmt.Sprintf("former_urls: [%q]", "https://"+address)) // the scheme does not matter
 	}
 	if client != ownClient {
 		lines = append(lines, fmt.Sprintf("former_client_ids: [%q]", client))

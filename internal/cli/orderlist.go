@@ -47,8 +47,11 @@ func wordsOf[S ~string](values ...S) []string {
 
 // oneOf returns a usage error if the value of a flag is not one of words.
 func oneOf(flag, value string, words []string) error {
-	if slices.Contains(words, value) {
+	switch {
+	case slices.Contains(words, value):
 		return nil
+	case value == "":
+		return &usageError{"--" + flag + " is required: " + strings.Join(words, ", ")}
 	}
 	return &usageError{"--" + flag + ": " + setting.Unknown(flag, value, words)}
 }
@@ -209,7 +212,7 @@ func resolutionBody(cmd *cobra.Command, refs []string) ([]byte, error) {
 			"resolve the others one by one"}
 	case operation != string(upstream.OpCreate):
 	case done && orderID == "":
-		return nil, &usageError{"--order-id is required: for a created order, pass the order id of the ordering service"}
+		return nil, &usageError{"--order-id is required: pass the order id of the ordering service, or --operation if the unknown outcome is not that of create (larder order show)"}
 	case !done && orderID != "":
 		return nil, &usageError{"--order-id is allowed only with --outcome done"}
 	}

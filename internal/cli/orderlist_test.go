@@ -124,11 +124,11 @@ func TestOrderResolve(t *testing.T) {
 		t.Errorf("order resolve: %+v after sending %s", got, sent)
 	}
 	for name, args := range map[string][]string{
-		"--outcome:":                         {},
-		`--outcome: unknown outcome "maybe"`: {"--outcome", "maybe"},
-		"--operation:":                       {"--outcome", "done", "--operation", "cook"},
-		"--order-id is required: for a created order, pass the order id of the ordering service": {"--outcome", "done"},
-		"--order-id is allowed only with --outcome done":                                         {"--outcome", "not_done", "--order-id", "765"},
+		"--outcome is required: done, not_done, send_again": {},
+		`--outcome: unknown outcome "maybe"`:                {"--outcome", "maybe"},
+		"--operation:":                                      {"--outcome", "done", "--operation", "cook"},
+		"--order-id is required: pass the order id of the ordering service, or --operation": {"--outcome", "done"},
+		"--order-id is allowed only with --outcome done":                                    {"--outcome", "not_done", "--order-id", "765"},
 	} {
 		if got := larder(t, clitest.AsOps(base, append([]string{"order", "resolve", ref}, args...)...)...); got.Status != StatusUsage || !strings.Contains(got.Err, name) {
 			t.Errorf("order resolve %v: %+v, want 2 and %q", args, got, name)

@@ -26,10 +26,10 @@ func SourceNames(c Config) []string {
 	return names
 }
 
-// SourceURL returns the base_url and the client_id of a source. The scheme is not known; https is usual.
-func SourceURL(source string) (address, client string) {
+// SourceParts returns the address, which has no scheme, and the client_id of a source.
+func SourceParts(source string) (address, client string) {
 	address, client, _ = strings.Cut(source, " ")
-	return "https://" + address, client
+	return address, client
 }
 
 func sourceOf(address, client string) string {

@@ -53,7 +53,7 @@ func TestFormerSources(t *testing.T) {
 	if sources.Same("gone", "new.example new") {
 		t.Error("a connection that is not configured has a source")
 	}
-	if address, client := upstream.SourceURL("old.example/api old"); address != "https://old.example/api" || client != "old" {
-		t.Errorf("SourceURL = %q, %q", address, client)
+	if address, client := upstream.SourceParts("old.example/api old"); address != "old.example/api" || client != "old" {
+		t.Errorf("SourceParts = %q, %q", address, client)
 	}
 }

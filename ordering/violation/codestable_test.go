@@ -216,7 +216,7 @@ func groupParams(count int64) []param {
 	return []param{
 		{"group", "the group's id", "g-1"},
 		{"name", "its name", "Sauce"},
-		{"min", "minimum for one unit", int64(1)},
+		{"min", "minimum for one unit, or for all parts of a flat order", int64(1)},
 		{"max", "maximum for one unit; null: no limit", int64(2)},
 		{"count", "number of chosen ingredients", count},
 		{"parent", "the menu's {id, name} of the part that has the group; missing for a group of the dish", violation.Params{"id": "i-1", "name": "Burger"}},

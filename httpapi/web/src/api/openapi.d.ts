@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: e70324e0dc1d380fbf2c02f03063e4b26cde3de89680743de44aff89136d9f3d
+// openapi.yaml: 937dfe33d2ccb7b6012269fb7e421563dec547849ddf896b9a72fdf2aaf2f5f4
 // what follows: a648d6d77bcc184cd7d4cd112838501f00b4db802ddaafd6597adabf5512d949
 export interface paths {
     "/connect/token": {
