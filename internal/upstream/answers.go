@@ -237,10 +237,7 @@ const redacted = "[redacted]"
 
 // redact removes the client's secret and the given tokens, in any spelling, from text of the service (policy W14).
 func (c *Client) redact(text string, tokens ...*oauth2.Token) string {
-	text = withoutSecret(text, c.cfg.ClientSecret)
-	if now := *c.secret.Load(); now != c.cfg.ClientSecret {
-		text = withoutSecret(text, now)
-	}
+	text = withoutSecret(withoutSecret(text, c.cfg.ClientSecret), *c.secret.Load())
 	for _, token := range tokens {
 		if token != nil {
 			text = withoutSecret(text, token.AccessToken)
