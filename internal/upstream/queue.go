@@ -133,22 +133,16 @@ func (q *queue) await(ctx context.Context, t *waiter, p waitLimits) (*waiter, er
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	granted := !t.started.IsZero() // granted at the same moment
-	switch {
-	case granted && gone == nil:
+	if !t.started.IsZero() { // granted at the same moment
 		return t, nil
-	case granted:
-		q.free(t, time.Now())
-		return nil, gone
-	case gone != nil:
-		q.leave(t)
+	}
+	wait := q.predict(t, time.Now())
+	if q.leave(t); gone != nil {
 		return nil, gone
 	}
 	if !p.predictedBy.IsZero() { // not a repeat
 		q.rejected.AfterWaiting++
 	}
-	wait := q.predict(t, time.Now())
-	q.leave(t)
 	return nil, busy(wait)
 }
 
