@@ -31,8 +31,7 @@ func KeepQuarantined(ctx context.Context, s *Store, restaurant menu.RestaurantID
 	}
 	packed := s.packer.pack(answer)
 	if len(packed) > maxQuarantined {
-		_, err := quarantine(ctx, s, restaurant, "", nil)
-		return false, err
+		content, packed = "", nil // only an earlier one is removed
 	}
 	state, err = quarantine(ctx, s, restaurant, content, packed)
 	return state == isKept, err
