@@ -26,13 +26,13 @@ func (h *Handlers) Products(c *gin.Context) error {
 	if err := requireIdentity(c); err != nil {
 		return err
 	}
-	expand, err := expandsGroups(c)
-	if err != nil {
-		return err
+	expand, given := c.GetQuery("expand")
+	if given && expand != "groups" {
+		return respond.InvalidParameter("expand", "must be groups")
 	}
 	hits, next := snapshot.Catalogue.Search(query)
 	body := append(make([]byte, 0, 1024*(len(hits)+1)), `{"result":[`...)
-	if expand {
+	if given {
 		body, next = appendForms(body, snapshot.Catalogue, hits, next)
 	} else {
 		for i, hit := range hits {
@@ -69,14 +69,6 @@ func appendForms(body []byte, catalogue *menu.Catalogue, hits []menu.Index, next
 		}
 	}
 	return body, next
-}
-
-func expandsGroups(c *gin.Context) (bool, error) {
-	expand, given := c.GetQuery("expand")
-	if given && expand != "groups" {
-		return false, respond.InvalidParameter("expand", "must be groups")
-	}
-	return given, nil
 }
 
 // productIDs reads ?ids=, which may be repeated. Each value is an id, or a list of ids with commas between them.
