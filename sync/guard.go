@@ -185,7 +185,7 @@ func namesOf(c *menu.Catalogue, dishes []menu.Index) (names []string) {
 }
 
 // guard returns why the built menu is quarantined. A content of the history passes.
-func (p *pipelineRun) guard(ctx context.Context, m *built) (refusal, error) {
+func (p *pipelineRun) guard(ctx context.Context, m built) (refusal, error) {
 	if m.hash == p.current.Content {
 		return refusal{}, nil
 	}
@@ -195,8 +195,6 @@ func (p *pipelineRun) guard(ctx context.Context, m *built) (refusal, error) {
 		served = menu.Compile(&menu.View{}, p.target.ID, p.use)
 	case err != nil:
 		return refusal{}, err
-	case m.before == nil && p.floor <= p.current.Version && p.current.Settings != nil && *p.current.Settings == served.Settings():
-		m.before = served
 	}
 	why := cmp.Or(p.target.Guard, p.runner.cfg.GuardOf(Guard{}, nil)).checkDishes(served, m.catalogue)
 	if why.what == "" || why.rule == growthRule {

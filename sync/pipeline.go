@@ -245,7 +245,7 @@ func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published m
 	}
 	m := p.build(view, published)
 	if guarded {
-		why, err := p.guard(ctx, &m)
+		why, err := p.guard(ctx, m)
 		if err != nil {
 			return redisdb.CallError(ctx, "sync: read the served menu", err)
 		}
