@@ -26,13 +26,13 @@ func (h *Handlers) Products(c *gin.Context) error {
 	if err := requireIdentity(c); err != nil {
 		return err
 	}
-	expand, given := c.GetQuery("expand")
-	if given && expand != "groups" {
+	value, expand := c.GetQuery("expand")
+	if expand && value != "groups" {
 		return respond.InvalidParameter("expand", "must be groups")
 	}
 	hits, next := snapshot.Catalogue.Search(query)
 	body := append(make([]byte, 0, 1024*(len(hits)+1)), `{"result":[`...)
-	if given {
+	if expand {
 		body, next = appendForms(body, snapshot.Catalogue, hits, next)
 	} else {
 		for i, hit := range hits {

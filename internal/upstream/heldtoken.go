@@ -70,13 +70,19 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	}
 }
 
-// startTokenRequest starts a token request, or joins the one in progress.
+// startTokenRequest starts a token request, or joins the one in progress. While the token endpoint must not be asked, the
+// result is its last error, with the rest of the pause.
 func (c *Client) startTokenRequest(ctx context.Context) <-chan singleflight.Result {
 	// All callers share the request, so the end of one caller must not stop it.
 	detached := context.WithoutCancel(ctx)
 	return c.held.flight.DoChan("token", func() (any, error) {
-		if err := c.held.blocked(c.clock()); err != nil {
-			return nil, err
+		c.held.mu.Lock()
+		wait, failed := c.held.pause(c.clock()), c.held.failed
+		c.held.mu.Unlock()
+		if wait > 0 {
+			own := *failed
+			own.RetryAfter, own.fault = wait, false
+			return nil, &own
 		}
 		asking, cancel := context.WithTimeout(detached, c.cfg.Timeouts.Token)
 		defer cancel()
@@ -98,19 +104,6 @@ func (c *Client) validToken(ctx context.Context) *oauth2.Token {
 		c.startTokenRequest(ctx)
 	}
 	return h.current
-}
-
-// blocked returns the token endpoint's last error, with the rest of the pause, while it must not be asked.
-func (h *heldToken) blocked(now time.Time) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	wait := h.pause(now)
-	if wait == 0 {
-		return nil
-	}
-	own := *h.failed
-	own.RetryAfter, own.fault = wait, false
-	return &own
 }
 
 // renewToken requests a token in the configured format. If that fails, it returns the old one while it is valid.

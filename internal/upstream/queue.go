@@ -215,8 +215,8 @@ func (q *queue) assign(now time.Time) {
 	}
 }
 
-// next returns the kind of the next call, if one has a slot. Writes go before reads, but if no read is in flight, a read that has
-// waited for long goes first: even an overload delays a menu only so much (policy O8c).
+// next returns the kind of the next call, if one has a slot. Writes go before reads, but if no read is in flight, a read
+// that has waited for long goes first: even an overload delays a menu only so much (policy O8c).
 func (q *queue) next(now time.Time) (k kind, ok bool) {
 	order := [kinds]kind{writes, reads}
 	if q.waiting[reads] > 0 && q.inFlight[reads] == 0 && now.Sub(q.clientOrder[reads][0].waiters[0].joined) >= maxReadWait {
@@ -294,9 +294,9 @@ func (q *queue) rateAllows(now time.Time) bool {
 	return false
 }
 
-// predict estimates how long a call waits as the last one of its client: until all calls of its kind before it, and the call itself,
-// have got a slot of those that are free for the kind. That takes as many rounds as the client has calls, and each other
-// client gets at most one slot per round.
+// predict estimates how long a call waits as the last one of its client: until all calls of its kind before it, and the
+// call itself, have got a slot of those that are free for the kind. That takes as many rounds as the client has calls,
+// and each other client gets at most one slot per round.
 func (q *queue) predict(t *waiter, now time.Time) time.Duration {
 	ahead := 0
 	for k := t.kind; k <= writes; k++ { // a read waits for the writes too
