@@ -172,7 +172,8 @@ func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 	for _, t := range slices.Concat(old, set.reasons) {
 		push(t, err != nil && !t.isReasons)
 	}
-	r.log.WithField("event", "sync.catch_up").WithField("count", len(absent)+len(old)+len(set.reasons)).Info("syncing missing and stale menus")
+	count := len(absent) + len(old) + len(set.reasons)
+	r.log.WithField("event", "sync.catch_up").WithField("count", count).Info("syncing missing and stale menus")
 }
 
 // movedSources returns, at the start, the menus that another source published last. Their next fetch is unconditional
