@@ -31,8 +31,7 @@ func KeepQuarantined(ctx context.Context, s *Store, restaurant menu.RestaurantID
 	}
 	packed := s.packer.pack(answer)
 	if len(packed) > maxQuarantined {
-		_, err := quarantine(ctx, s, restaurant, "", nil)
-		return false, err
+		content, packed = "", nil // only an earlier one is removed
 	}
 	state, err = quarantine(ctx, s, restaurant, content, packed)
 	return state == isKept, err
@@ -44,11 +43,8 @@ func DropQuarantined(ctx context.Context, s *Store, restaurant menu.RestaurantID
 	return err
 }
 
-// Some results of quarantine.
-const (
-	notKept = iota
-	isKept
-)
+// Results of quarantine. The third one means that the menu was removed.
+const notKept, isKept = 0, 1
 
 func quarantine(ctx context.Context, s *Store, restaurant menu.RestaurantID, content string, packed []byte) (int, error) {
 	state, err := quarantineScript.Run(ctx, s.redis.Client(), []string{

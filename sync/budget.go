@@ -145,10 +145,6 @@ func (p *pipelineRun) fetchWithin(ctx context.Context, seen upstream.Validator) 
 			return announced <= b.largest() && held.resize(max(held.memory, bodyMemory(announced)))
 		})
 		answer, err := readMenu(room, p, seen, min(held.memory/bytesPerBodyByte, b.largest()))
-		if err == nil && answer.NotModified {
-			held.resize(0)
-			return answer, held, nil
-		}
 		if err == nil {
 			own := b.viewMemory(answer.Body)
 			need = min(max(need, own+bodyMemory(p.heldSize())), b.size)

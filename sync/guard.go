@@ -68,14 +68,6 @@ func (r refusal) reason(restaurant menu.RestaurantID, kept bool) string {
 	return text + ". To publish anyway: larder sync --force " + string(restaurant)
 }
 
-// checkEmpty needs no compiled menu, because an empty one can have a million elements without an id.
-func checkEmpty(fetched *menu.View) refusal {
-	if slices.ContainsFunc(fetched.Products, func(p menu.Product) bool { return p.ID != "" }) {
-		return refusal{}
-	}
-	return refusal{what: "Menu is empty, so it was not published"}
-}
-
 // comparison has the dishes of the served menu that a fetched one lacks or changes.
 type comparison struct {
 	gone   []menu.Index // neither their id nor their externalId is left
@@ -90,7 +82,7 @@ type comparison struct {
 // compareDishes compares the dishes of two menus. If ids may change, new dishes that can be ordered at a price above 0 take
 // the place of those that are gone. A price is the lowest one with the options that must be chosen.
 func compareDishes(before, now *menu.Catalogue, idsMayChange bool) (c comparison) {
-	priceBefore, priceNow := before.LeastPrice(), now.LeastPrice()
+	priceBefore, priceNow, factor := before.LeastPrice(), now.LeastPrice(), decimal.NewFromInt(priceFactor)
 	sells := func(k menu.Index) bool {
 		price, ok := priceNow(k)
 		return ok && price.IsPositive() && now.Orderable(k)
@@ -114,9 +106,9 @@ func compareDishes(before, now *menu.Catalogue, idsMayChange bool) (c comparison
 			continue
 		}
 		c.priced++
-		similar := func(k menu.Index) bool {
+		similar := func(k menu.Index) bool { // a missing price is no change of it: the dish counts as unorderable
 			price, ok := priceNow(k)
-			return isSimilar(was, price, ok)
+			return !ok || price.LessThan(was.Mul(factor)) && price.Mul(factor).GreaterThan(was)
 		}
 		if len(left) > 0 && !slices.ContainsFunc(left, similar) {
 			c.jumped = append(c.jumped, i)
@@ -142,7 +134,7 @@ func compareDishes(before, now *menu.Catalogue, idsMayChange bool) (c comparison
 // would sell if ordering.max_depth were higher: that is no fault of the menu.
 func (g GuardLimits) checkDishes(served, fetched *menu.Catalogue) refusal {
 	const prices, none = "sync.guard.prices", "No dish is both priced and orderable"
-	before, now := unstopped(served), unstopped(fetched)
+	before, now := served.Content.Catalogue(menu.Stops{}), fetched.Content.Catalogue(menu.Stops{})
 	c := compareDishes(before, now, !g.IDs)
 	tooMany := func(some []menu.Index, of int) bool { return float64(len(some)) > g.ShrinkLimit*float64(of) }
 	dishes, count, first := before.Products().Len(), now.Products().Len(), []menu.Index{0, 1, 2}
@@ -175,21 +167,6 @@ func sameDishes(before, now *menu.Catalogue, i menu.Index) (same []menu.Index) {
 	return same
 }
 
-// isSimilar reports whether a price is less than ten times as high or as low as before. A missing one (!ok) counts as
-// similar: it is no change of the price, and checkDishes counts the dish as unorderable.
-func isSimilar(before, price decimal.Decimal, ok bool) bool {
-	factor := decimal.NewFromInt(priceFactor)
-	return !ok || (price.LessThan(before.Mul(factor)) && price.Mul(factor).GreaterThan(before))
-}
-
-// unstopped returns the menu without stop lists.
-func unstopped(c *menu.Catalogue) *menu.Catalogue {
-	if c.Stops().Equal(menu.Stops{}) {
-		return c
-	}
-	return c.Content.Catalogue(menu.Stops{})
-}
-
 // namesOf returns the first names as examples, each of at most two words; ids of dishes without a name.
 func namesOf(c *menu.Catalogue, dishes []menu.Index) (names []string) {
 	const longest = 40 // bytes
@@ -208,7 +185,7 @@ func namesOf(c *menu.Catalogue, dishes []menu.Index) (names []string) {
 }
 
 // guard returns why the built menu is quarantined. A content of the history passes.
-func (p *pipelineRun) guard(ctx context.Context, m *built) (refusal, error) {
+func (p *pipelineRun) guard(ctx context.Context, m built) (refusal, error) {
 	if m.hash == p.current.Content {
 		return refusal{}, nil
 	}
@@ -218,8 +195,6 @@ func (p *pipelineRun) guard(ctx context.Context, m *built) (refusal, error) {
 		served = menu.Compile(&menu.View{}, p.target.ID, p.use)
 	case err != nil:
 		return refusal{}, err
-	case m.before == nil && p.floor <= p.current.Version && p.current.Settings != nil && *p.current.Settings == served.Settings():
-		m.before = served
 	}
 	why := cmp.Or(p.target.Guard, p.runner.cfg.GuardOf(Guard{}, nil)).checkDishes(served, m.catalogue)
 	if why.what == "" || why.rule == growthRule {
@@ -229,12 +204,9 @@ func (p *pipelineRun) guard(ctx context.Context, m *built) (refusal, error) {
 	if err != nil && !errors.Is(err, cache.ErrNoCatalogue) {
 		return refusal{}, err
 	}
+	content := m.published.Content
 	for _, v := range stored {
-		use := p.use
-		if v.Settings != nil {
-			use = *v.Settings
-		}
-		if v.Bytes == len(m.published.Content) && v.Content == menu.ContentHash(m.published.Content, use) {
+		if v.Bytes == len(content) && v.Content == menu.ContentHash(content, *cmp.Or(v.Settings, &p.use)) {
 			return refusal{}, nil
 		}
 	}
@@ -267,13 +239,10 @@ const (
 // holdEffect returns the effect of the hold on a fetched content. It returns "" if the content may
 // be published, because there is no hold or because the content ends it (policy S7a).
 func (p *pipelineRun) holdEffect(content string) string {
-	hold := p.current.Hold
 	switch {
-	case !p.current.Held:
-		return ""
-	case hold.Of == content:
+	case p.current.Held && p.current.Hold.Of == content:
 		return holdConfirms
-	case hold.Until == cache.HoldReleased:
+	case p.current.Held && p.current.Hold.Until == cache.HoldReleased:
 		return holdDelays
 	default:
 		return ""

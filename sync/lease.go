@@ -8,6 +8,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/redisdb"
+	"larder/internal/sleep"
 	"larder/sync/runlog"
 )
 
@@ -89,14 +90,7 @@ func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot t
 // renewUntilLost renews the lease three times in its lifetime until ctx ends. It calls lose if the lease is lost.
 func (r *Runner) renewUntilLost(ctx context.Context, t *Target, run string, held lease, lose context.CancelCauseFunc) {
 	every := r.cfg.Lease / 3
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	for sleep.For(ctx, every) == nil {
 		asked := time.Now()
 		within, cancel := context.WithTimeout(ctx, every)
 		renewed, err := renewScript.Run(within, r.redis, []string{t.keys.Lease(t.ID)}, run, r.cfg.Lease.Milliseconds()).Bool()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	stdsync "sync"
 	"time"
@@ -148,7 +149,9 @@ func (p *pipelineRun) recovered(ctx context.Context) (err error) {
 		return p.rollback(ctx, *p.run.Rollback)
 	default:
 		if p.run.Force && !p.batch {
-			defer p.refreshReasonsMeanwhile(ctx)()
+			var refreshing stdsync.WaitGroup
+			defer refreshing.Wait()
+			refreshing.Go(func() { _ = p.runner.fetchReasons(ctx, p.target.Connection) }) // its run records the error (policy S5a)
 		}
 		return p.syncMenu(ctx)
 	}
@@ -174,9 +177,11 @@ func (p *pipelineRun) syncMenu(ctx context.Context) error {
 	if same := p.unchanged(f, nil); same != "" {
 		return p.confirm(ctx, f.now, same, nil)
 	}
-	view, published, err := p.decode(f.answer.Body)
+	began := time.Now()
+	view, published, err := menu.DecodePublished(f.answer.Body)
+	p.run.Steps.Decode = since(began)
 	if err != nil {
-		return err
+		return &stepError{doing: fmt.Sprintf("decode %s (%d bytes)", p.subject(), len(f.answer.Body)), err: err}
 	}
 	f.now.Content = bodyHash(published.Content)
 	for try := 1; ; try++ {
@@ -194,15 +199,13 @@ func (p *pipelineRun) syncMenu(ctx context.Context) error {
 
 // fetch requests the menu view, conditionally if a comparison with the last one is
 // valid. The caller releases the reservation.
-func (p *pipelineRun) fetch(ctx context.Context) (fetched, error) {
-	var f fetched
+func (p *pipelineRun) fetch(ctx context.Context) (f fetched, err error) {
 	var seen upstream.Validator
 	if p.comparable {
 		seen = upstream.Validator{ETag: p.lastFetch.ETag, LastModified: p.lastFetch.Modified}
 	}
 	began := time.Now()
 	p.fetchedAt = p.runner.clock().UTC()
-	var err error
 	f.answer, f.held, err = p.fetchWithin(ctx, seen)
 	p.run.Steps.Fetch = since(began)
 	if err != nil {
@@ -224,23 +227,14 @@ func (p *pipelineRun) fetch(ctx context.Context) (fetched, error) {
 	return f, nil
 }
 
-func (p *pipelineRun) decode(body []byte) (*menu.View, menu.Published, error) {
-	began := time.Now()
-	view, published, err := menu.DecodePublished(body)
-	p.run.Steps.Decode = since(began)
-	if err != nil {
-		return nil, menu.Published{}, &stepError{doing: fmt.Sprintf("decode %s (%d bytes)", p.subject(), len(body)), err: err}
-	}
-	return view, published, nil
-}
-
 // evaluate guards, compiles, lints and publishes the fetched menu. Under a hold it
 // publishes the held menu with the fetched stop lists.
 func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published menu.Published, f fetched) error {
 	f.now.HoldEffect = p.holdEffect(f.now.Content)
 	guarded := f.now.HoldEffect == "" && p.force < forceGuard
-	if why := checkEmpty(view); guarded && why.what != "" {
-		return p.quarantine(ctx, why, published, f)
+	// This needs no compiled menu, because an empty one can have a million elements without an id.
+	if guarded && !slices.ContainsFunc(view.Products, func(d menu.Product) bool { return d.ID != "" }) {
+		return p.quarantine(ctx, refusal{what: "Menu is empty, so it was not published"}, published, f)
 	}
 	if f.now.HoldEffect != "" {
 		var err error
@@ -251,7 +245,7 @@ func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published m
 	}
 	m := p.build(view, published)
 	if guarded {
-		why, err := p.guard(ctx, &m)
+		why, err := p.guard(ctx, m)
 		if err != nil {
 			return redisdb.CallError(ctx, "sync: read the served menu", err)
 		}
@@ -274,15 +268,27 @@ func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published m
 	return p.publish(ctx, m, f.now, outcome, hold)
 }
 
-// keep confirms the served content. If Redis has lost it, keep writes it again.
+// keep confirms the served content, with the published stop lists. If Redis has lost it, keep writes it again.
 func (p *pipelineRun) keep(ctx context.Context, m built, now lastFetch, same sameness) error {
 	if p.contentLost { // instances that have the content in memory keep it
 		if err := p.target.store.Restore(ctx, p.current, m.catalogue, m.published); err != nil {
 			return &stepError{doing: "restore " + p.subject(), err: err}
 		}
 	}
-	if err := p.updateStopLists(ctx, m); err != nil {
-		return err
+	// The published view shows other restaurants' stop lists too.
+	version, err := p.target.store.UpdateStopLists(ctx, cache.StopListUpdate{
+		Version: p.current,
+		Fence:   p.fence,
+		Run:     p.run.ID,
+		Stops:   m.published.Stops,
+		At:      p.runner.clock().UTC(),
+	})
+	if err != nil {
+		return &stepError{doing: "publish " + p.subject(), err: err}
+	}
+	if version.Published != p.current.Published {
+		p.current = version
+		p.runner.replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
 	}
 	now.Version = p.current.Version
 	return p.confirm(ctx, now, same, m.findings)
@@ -367,26 +373,6 @@ func (p *pipelineRun) changes(ctx context.Context, m built) runlog.Changes {
 		changed[a.ID] = struct{}{}
 	}
 	return runlog.Changes{Added: len(diff.Added), Removed: len(diff.Removed), Changed: len(changed)}
-}
-
-// updateStopLists saves the published stop lists if they mean the same to this
-// restaurant. The published view shows other restaurants' stop lists too.
-func (p *pipelineRun) updateStopLists(ctx context.Context, m built) error {
-	version, err := p.target.store.UpdateStopLists(ctx, cache.StopListUpdate{
-		Version: p.current,
-		Fence:   p.fence,
-		Run:     p.run.ID,
-		Stops:   m.published.Stops,
-		At:      p.runner.clock().UTC(),
-	})
-	if err != nil {
-		return &stepError{doing: "publish " + p.subject(), err: err}
-	}
-	if version.Published != p.current.Published {
-		p.current = version
-		p.runner.replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
-	}
-	return nil
 }
 
 // bodyHash identifies a body. It is no protection against forged bodies, and needs an eighth of ContentHash's time.

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	stdsync "sync"
 	"time"
 
 	"larder/cache"
@@ -39,10 +38,9 @@ const (
 func (r *Runner) RefreshReasons(ctx context.Context, connection string) bool {
 	_, err, _ := r.reasonsAsked.Do(connection, func() (any, error) {
 		now := r.clock()
-		if last, ok := r.reasonsAt.Load(connection); ok {
-			if at, _ := last.(time.Time); now.Sub(at) < refreshReasonsEvery && !now.Before(at) {
-				return nil, ErrBusy
-			}
+		last, _ := r.reasonsAt.Load(connection)
+		if at, _ := last.(time.Time); now.Sub(at) < refreshReasonsEvery && !now.Before(at) {
+			return nil, ErrBusy
 		}
 		r.reasonsAt.Store(connection, now)
 		return nil, r.fetchReasons(ctx, connection)
@@ -65,14 +63,6 @@ func (r *Runner) fetchReasons(ctx context.Context, connection string) error {
 		return errService
 	}
 	return err
-}
-
-// refreshReasonsMeanwhile fetches the rejection reasons of a forced run's
-// connection concurrently (policy S5a). The caller calls wait before it returns.
-func (p *pipelineRun) refreshReasonsMeanwhile(ctx context.Context) (wait func()) {
-	var pulling stdsync.WaitGroup
-	pulling.Go(func() { _ = p.runner.fetchReasons(ctx, p.target.Connection) }) // its run records the error
-	return pulling.Wait
 }
 
 // syncReasons saves the rejection reasons that the service lists. If it does not respond, the saved ones stay. After 404

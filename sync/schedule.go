@@ -253,11 +253,8 @@ func (r *Runner) Plan(id menu.RestaurantID) (Plan, bool) {
 		Next:       t.schedule.Next(r.clock()),
 		StaleAfter: r.cfg.StaleAfter,
 	}
-	if plan.Next.IsZero() {
-		return plan, true
-	}
-	if after := t.schedule.Next(plan.Next); !after.IsZero() {
-		plan.Every = after.Sub(plan.Next)
+	if !plan.Next.IsZero() {
+		plan.Every = t.schedule.interval(plan.Next)
 	}
 	return plan, true
 }

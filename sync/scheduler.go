@@ -144,9 +144,8 @@ func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 	if first {
 		trigger = runlog.TriggerStartup
 	}
-	set, now, count := r.set.Load(), r.clock(), 0
+	set, now := r.set.Load(), r.clock()
 	push := func(t *Target, missing bool) {
-		count++
 		r.queue.pushScheduled(Work{Target: t, Trigger: trigger, missing: missing})
 	}
 	var absent, old []*Target
@@ -173,6 +172,7 @@ func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 	for _, t := range slices.Concat(old, set.reasons) {
 		push(t, err != nil && !t.isReasons)
 	}
+	count := len(absent) + len(old) + len(set.reasons)
 	r.log.WithField("event", "sync.catch_up").WithField("count", count).Info("syncing missing and stale menus")
 }
 

@@ -126,12 +126,6 @@ func (p *pipelineRun) saveLastFetch(ctx context.Context, f lastFetch, findings [
 	return redisdb.CallError(ctx, "sync: remove the quarantined menu of "+string(id), cache.DropQuarantined(ctx, p.target.store, id))
 }
 
-// saveRefused saves the content that the guard quarantined, with the last good fetch.
-func (p *pipelineRun) saveRefused(ctx context.Context, content string) error {
-	err := p.runner.redis.HSet(ctx, p.target.keys.LastFetch(p.target.ID), "refused", content).Err()
-	return redisdb.CallError(ctx, "sync: save the quarantined content of "+string(p.target.ID), err)
-}
-
 // Findings returns the findings of lint: at most 1,000, with at most 100 products each. They belong to
 // the last menu that was fetched and not quarantined, or under a hold to the served one. Errors:
 // *UnknownRestaurantError, cache.ErrNoCatalogue before the first good fetch, redisdb.ErrUnavailable.
@@ -170,5 +164,6 @@ func (p *pipelineRun) quarantine(ctx context.Context, why refusal, published men
 		return redisdb.CallError(ctx, "sync: keep the quarantined menu of "+string(p.target.ID), err)
 	}
 	p.run.Outcome, p.run.Error, p.run.Version = runlog.OutcomeQuarantined, why.reason(p.target.ID, kept), p.current.Version
-	return p.saveRefused(ctx, f.now.Content)
+	err = p.runner.redis.HSet(ctx, p.target.keys.LastFetch(p.target.ID), "refused", f.now.Content).Err()
+	return redisdb.CallError(ctx, "sync: save the quarantined content of "+string(p.target.ID), err)
 }

@@ -124,11 +124,8 @@ func (r *Replica) loadBody(
 func (r *Replica) keepViews(ctx context.Context, restaurants []menu.RestaurantID) error {
 	var missing []*cache.Snapshot
 	for _, id := range restaurants {
-		if s := r.slots.find(id); s != nil {
-			now, view := s.current.Load(), s.published.Load()
-			if now != nil && (view == nil || !view.isOf(now.snapshot)) {
-				missing = append(missing, now.snapshot)
-			}
+		if now := r.slots.current(id); now != nil && r.slots.view(now.snapshot) == nil {
+			missing = append(missing, now.snapshot)
 		}
 	}
 	for part := range slices.Chunk(missing, viewsAtATime) {

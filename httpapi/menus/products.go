@@ -26,9 +26,9 @@ func (h *Handlers) Products(c *gin.Context) error {
 	if err := requireIdentity(c); err != nil {
 		return err
 	}
-	expand, err := expandsGroups(c)
-	if err != nil {
-		return err
+	value, expand := c.GetQuery("expand")
+	if expand && value != "groups" {
+		return respond.InvalidParameter("expand", "must be groups")
 	}
 	hits, next := snapshot.Catalogue.Search(query)
 	body := append(make([]byte, 0, 1024*(len(hits)+1)), `{"result":[`...)
@@ -69,14 +69,6 @@ func appendForms(body []byte, catalogue *menu.Catalogue, hits []menu.Index, next
 		}
 	}
 	return body, next
-}
-
-func expandsGroups(c *gin.Context) (bool, error) {
-	expand, given := c.GetQuery("expand")
-	if given && expand != "groups" {
-		return false, respond.InvalidParameter("expand", "must be groups")
-	}
-	return given, nil
 }
 
 // productIDs reads ?ids=, which may be repeated. Each value is an id, or a list of ids with commas between them.

@@ -65,20 +65,6 @@ func (h *Handlers) build(ctx context.Context, found resolvedRead, encoding encod
 	}
 }
 
-// lastPublished returns the last published view in memory in place of one that could not be loaded, with its version.
-// So the view is as available as the menu. Without one, or if the client has disconnected, it returns cause.
-func (h *Handlers) lastPublished(
-	ctx context.Context, found resolvedRead, encoding encoded.Encoding, cause error,
-) (*encoded.Representation, resolvedRead, error) {
-	last, ok := h.deps.Replica.LastPublished(found.snapshot.Restaurant)
-	if !ok || ctx.Err() != nil {
-		return nil, found, cause
-	}
-	found.snapshot, found.modified = last, last.PublishedAt
-	body, err := h.deps.Replica.Published(ctx, last, encoding)
-	return body, found, err
-}
-
 // snapshot returns the current version of the path's restaurant.
 func (h *Handlers) snapshot(c *gin.Context) (*cache.Snapshot, error) {
 	restaurant, err := visible.Restaurant(c, h.deps.Directory)
@@ -98,9 +84,14 @@ func (h *Handlers) representation(c *gin.Context, found resolvedRead) error {
 	encoding := accepted.First(found.what)
 	body, ready := h.deps.Replica.Ready(found.snapshot, found.what, encoding)
 	if !ready {
+		ctx := c.Request.Context()
 		var err error
-		if body, err = h.build(c.Request.Context(), found, encoding); err != nil && found.what == encoded.PublishedMenu {
-			body, found, err = h.lastPublished(c.Request.Context(), found, encoding, err)
+		if body, err = h.build(ctx, found, encoding); err != nil && found.what == encoded.PublishedMenu && ctx.Err() == nil {
+			// The last view in memory takes the place of one that could not be loaded: it is as available as the menu.
+			if last, ok := h.deps.Replica.LastPublished(found.snapshot.Restaurant); ok {
+				found.snapshot, found.modified = last, last.PublishedAt
+				body, err = h.build(ctx, found, encoding)
+			}
 		}
 		if err != nil {
 			c.Writer.Header().Add("Vary", "Accept-Encoding")

@@ -82,10 +82,10 @@ func (h *Handlers) VersionChanges(c *gin.Context, restaurant menu.RestaurantID) 
 			return err
 		}
 	}
-	if err := h.takeSlot(c.Request.Context()); err != nil {
+	if err := h.diffs.Acquire(c.Request.Context(), 1); err != nil {
 		return err
 	}
-	defer func() { <-h.diffSlots }()
+	defer h.diffs.Release(1)
 	older, err := h.catalogueOf(c.Request.Context(), restaurant, from)
 	if err != nil {
 		return err
@@ -97,15 +97,6 @@ func (h *Handlers) VersionChanges(c *gin.Context, restaurant menu.RestaurantID) 
 	view := compare(older, newer)
 	view.From, view.To = &from, &to
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
-}
-
-func (h *Handlers) takeSlot(ctx context.Context) error {
-	select {
-	case h.diffSlots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // catalogueOf returns the catalogue of a version in the history.

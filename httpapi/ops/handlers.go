@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/semaphore"
 
 	"larder/cache"
 	"larder/cache/replica"
@@ -21,8 +22,8 @@ import (
 
 // Handlers answer requests about restaurants, syncs and versions.
 type Handlers struct {
-	deps      Deps
-	diffSlots chan struct{} // one element per comparison in progress
+	deps  Deps
+	diffs *semaphore.Weighted // the comparisons in progress
 }
 
 // Deps are the dependencies of the handlers.
@@ -45,7 +46,7 @@ type Lister interface {
 
 // New returns the handlers.
 func New(deps Deps) *Handlers {
-	return &Handlers{deps: deps, diffSlots: make(chan struct{}, maxDiffs)}
+	return &Handlers{deps: deps, diffs: semaphore.NewWeighted(maxDiffs)}
 }
 
 // OfMenu returns a handler that calls answer with the menu in the path.

@@ -46,9 +46,9 @@ func (h *Handlers) QuarantinedLint(c *gin.Context, restaurant menu.RestaurantID)
 }
 
 func (h *Handlers) ofQuarantined(c *gin.Context, restaurant menu.RestaurantID, answer func(menusync.QuarantinedMenu) error) error {
-	if err := h.takeSlot(c.Request.Context()); err != nil {
+	if err := h.diffs.Acquire(c.Request.Context(), 1); err != nil {
 		return err
 	}
-	defer func() { <-h.diffSlots }()
+	defer h.diffs.Release(1)
 	return h.deps.Runner.Quarantined(c.Request.Context(), restaurant, answer)
 }

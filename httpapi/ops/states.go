@@ -13,13 +13,12 @@ import (
 	"larder/internal/directory"
 	"larder/internal/upstream"
 	"larder/ordering"
-	"larder/sync/runlog"
 )
 
 // state is a condition of a restaurant's menu that operators should know.
 type state string
 
-// The states. A restaurant can have several; without any it is ok.
+// The states. A restaurant can have several; without any it is ok. Those of a last run are its runlog.Outcome.
 const (
 	stateMissing     state = "missing"     // no menu
 	stateFailed      state = "failed"      // the last run failed
@@ -57,14 +56,8 @@ func (h *Handlers) statesOf(version cache.Version) []state {
 		return []state{stateMissing}
 	}
 	all := []state{}
-	switch runlog.Outcome(version.LastOutcome) {
-	case runlog.OutcomeFailed:
-		all = append(all, stateFailed)
-	case runlog.OutcomeQuarantined:
-		all = append(all, stateQuarantined)
-	case runlog.OutcomeWaiting:
-		all = append(all, stateWaiting)
-	default:
+	if last := state(version.LastOutcome); last == stateFailed || last == stateQuarantined || last == stateWaiting {
+		all = append(all, last)
 	}
 	if h.deps.Runner.Stale(version) {
 		all = append(all, stateStale)

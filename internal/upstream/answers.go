@@ -24,10 +24,9 @@ const maxDepth = 64
 
 // responseBody contains the parts of an answer that larder reads, with names in any spelling (policy W3).
 type responseBody struct {
-	json      bool // the body is well-formed JSON
-	result    string
-	hasResult bool   // the result is not null
-	orderID   string // in the result, otherwise in the body itself
+	json    bool // the body is well-formed JSON
+	result  string
+	orderID string // in the result, otherwise in the body itself
 	// code, msg, requestID and success are those of the body, otherwise those of the result.
 	code, msg string
 	requestID string
@@ -56,16 +55,11 @@ func readResponseBody(body []byte) responseBody {
 	if !d.read(jsontext.String(body)) {
 		return responseBody{}
 	}
-	if d.hasResult {
-		inner := responseBody{}
-		inner.read(d.result)
-		if inner.orderID != "" {
-			d.orderID = inner.orderID
-		}
-		d.failed = d.failed || inner.failed
-		if !d.isErrorShape() && inner.isErrorShape() {
-			d.code, d.msg, d.requestID = inner.code, inner.msg, cmp.Or(inner.requestID, d.requestID)
-		}
+	var inner responseBody
+	inner.read(d.result)
+	d.orderID, d.failed = cmp.Or(inner.orderID, d.orderID), d.failed || inner.failed
+	if !d.isErrorShape() && inner.isErrorShape() {
+		d.code, d.msg, d.requestID = inner.code, inner.msg, cmp.Or(inner.requestID, d.requestID)
 	}
 	return d
 }
@@ -76,7 +70,6 @@ func (d *responseBody) read(text string) bool {
 	for name := range r.Members() {
 		switch jsontext.FoldName(name) {
 		case "result":
-			d.hasResult = r.Kind() != jsontext.KindNull
 			d.result = r.Raw()
 		case "orderid":
 			d.orderID, _ = r.ID()
@@ -104,16 +97,11 @@ func readReasons(body []byte) ([]Reason, error) {
 	}
 	r := jsontext.NewReader(text, maxDepth)
 	if r.Kind() == jsontext.KindObject {
-		text = ""
-		for name := range r.Members() {
-			if jsontext.FoldName(name) == "result" {
-				text = r.Raw()
-			}
-		}
-		if text == "" {
+		var d responseBody
+		if d.read(text); d.result == "" {
 			return nil, fmt.Errorf("%w: the rejection reasons have no result", errResponse)
 		}
-		r = jsontext.NewReader(text, maxDepth)
+		r = jsontext.NewReader(d.result, maxDepth)
 	}
 	reasons := []Reason{}
 	if kind := r.Kind(); kind != jsontext.KindArray && kind != jsontext.KindNull {
@@ -171,14 +159,10 @@ func (c *Client) failure(op Operation, got *httpAnswer, cause error, tokens ...*
 		Err:         cause,
 	}
 	e.Body, e.Cut = c.storedBody(got, tokens...)
-	switch {
-	case got.status >= 500, got.status == http.StatusRequestTimeout:
-		e.again, e.fault = true, true
-	case got.status == http.StatusTooManyRequests:
-		e.again = true
-	case cause != nil && !errors.Is(cause, ErrTooLarge) && !errors.Is(cause, errResponse):
-		e.again, e.fault = true, true // the body is incomplete
-	}
+	incomplete := cause != nil && !errors.Is(cause, ErrTooLarge) && !errors.Is(cause, errResponse)
+	limited := got.status == http.StatusTooManyRequests
+	e.fault = got.status >= 500 || got.status == http.StatusRequestTimeout || incomplete && !limited
+	e.again = e.fault || limited
 	return e
 }
 
@@ -237,10 +221,7 @@ const redacted = "[redacted]"
 
 // redact removes the client's secret and the given tokens, in any spelling, from text of the service (policy W14).
 func (c *Client) redact(text string, tokens ...*oauth2.Token) string {
-	text = withoutSecret(text, c.cfg.ClientSecret)
-	if now := *c.secret.Load(); now != c.cfg.ClientSecret {
-		text = withoutSecret(text, now)
-	}
+	text = withoutSecret(withoutSecret(text, c.cfg.ClientSecret), *c.secret.Load())
 	for _, token := range tokens {
 		if token != nil {
 			text = withoutSecret(text, token.AccessToken)
@@ -269,11 +250,8 @@ const minSecret = 4
 const maxSpelled = 16 << 10
 
 // mayContain reports, in one pass and without compiling a pattern, whether the text may contain the secret.
-// No spelling is shorter than the secret. Every spelling contains the secret's letters and digits unchanged.
+// Every spelling contains the secret's letters and digits unchanged.
 func mayContain(text, secret string) bool {
-	if len(text) < len(secret) {
-		return false
-	}
 	longest := ""
 	for run := range strings.FieldsFuncSeq(secret, func(c rune) bool { return !plain(c) }) {
 		if len(run) > len(longest) {

@@ -21,18 +21,6 @@ const (
 	askAgainEvery   = 5 * time.Second // see AskTokenAgain
 )
 
-// refusalPause returns the pause after the nth refusal in a row: 1, 2, 4 … 60 s.
-func refusalPause(n int) time.Duration {
-	return min(maxRefusalPause, time.Second<<min(n-1, 10))
-}
-
-// refusesToken reports whether an answer without a token says that the same request gets none. Other failures, such as a
-// 5xx or a 429 with Retry-After, are temporary.
-func refusesToken(e *Error) bool {
-	return e.Status != 0 && e.Status < http.StatusInternalServerError && e.Status != http.StatusRequestTimeout &&
-		(e.Status != http.StatusTooManyRequests || e.RetryAfter == 0)
-}
-
 // heldToken is the current token and the last answer of the token endpoint. In contrast to the reuse source of
 // golang.org/x/oauth2, it holds no lock during a request, each caller waits with its own context, a rejected token can be
 // dropped, and a token is renewed while the old one is used.
@@ -69,9 +57,6 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, &Error{Operation: OpToken, Err: err, again: true}
 	}
-	if err := c.held.blocked(c.clock()); err != nil {
-		return nil, err
-	}
 	select {
 	case <-ctx.Done():
 		return nil, &Error{Operation: OpToken, Err: ctx.Err(), again: true}
@@ -85,13 +70,19 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	}
 }
 
-// startTokenRequest starts a token request, or joins the one in progress.
+// startTokenRequest starts a token request, or joins the one in progress. While the token endpoint must not be asked, the
+// result is its last error, with the rest of the pause.
 func (c *Client) startTokenRequest(ctx context.Context) <-chan singleflight.Result {
 	// All callers share the request, so the end of one caller must not stop it.
 	detached := context.WithoutCancel(ctx)
 	return c.held.flight.DoChan("token", func() (any, error) {
-		if err := c.held.blocked(c.clock()); err != nil { // a request has just ended
-			return nil, err
+		c.held.mu.Lock()
+		wait, failed := c.held.pause(c.clock()), c.held.failed
+		c.held.mu.Unlock()
+		if wait > 0 {
+			own := *failed
+			own.RetryAfter, own.fault = wait, false
+			return nil, &own
 		}
 		asking, cancel := context.WithTimeout(detached, c.cfg.Timeouts.Token)
 		defer cancel()
@@ -115,19 +106,6 @@ func (c *Client) validToken(ctx context.Context) *oauth2.Token {
 	return h.current
 }
 
-// blocked returns the token endpoint's last error, with the rest of the pause, while it must not be asked.
-func (h *heldToken) blocked(now time.Time) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	wait := h.pause(now)
-	if wait == 0 || h.failed == nil {
-		return nil
-	}
-	own := *h.failed
-	own.RetryAfter, own.fault = wait, false
-	return &own
-}
-
 // renewToken requests a token in the configured format. If that fails, it returns the old one while it is valid.
 func (c *Client) renewToken(ctx context.Context) (*oauth2.Token, error) {
 	h := &c.held
@@ -145,15 +123,18 @@ func (c *Client) renewToken(ctx context.Context) (*oauth2.Token, error) {
 	h.renewAt = now.Add(renewPause)
 	failed, _ := errors.AsType[*Error](err)
 	h.failed, h.retryAt = failed, now.Add(failed.RetryAfter)
-	if !refusesToken(failed) {
+	switch { // other answers without a token say that the same request gets none
+	case failed.Status == 0, failed.Status >= http.StatusInternalServerError, failed.Status == http.StatusRequestTimeout,
+		failed.Status == http.StatusTooManyRequests && failed.RetryAfter > 0:
 		h.refusals = 0
-	} else if h.refusals++; h.refusals == 1 {
+	default:
+		h.refusedUntil = now.Add(min(maxRefusalPause, time.Second<<min(h.refusals, 10))) // 1, 2, 4 … 60 s
+		h.refusals++
+	}
+	if h.refusals == 1 {
 		c.log.WithFields(logrus.Fields{"event": "upstream.token_refused", "status": failed.Status, "code": failed.Code}).
 			Warn("the token endpoint refuses larder's request: check connections[].client_id, client_secret and token_request; " +
 				"it is asked again after 1 to 60 s")
-	}
-	if h.refusals > 0 {
-		h.refusedUntil = now.Add(refusalPause(h.refusals))
 	}
 	if h.valid(now) {
 		return h.current, nil
@@ -177,10 +158,7 @@ func (c *Client) AskTokenAgain() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := c.clock()
-	next := now
-	if limited := h.askedAgainAt.Add(askAgainEvery); limited.After(now) {
-		next = limited
-	}
+	next := now.Add(max(0, h.askedAgainAt.Add(askAgainEvery).Sub(now)))
 	if h.refusedUntil.After(next) {
 		h.refusedUntil, h.askedAgainAt, h.renewAt = next, next, next
 	}
@@ -228,18 +206,15 @@ func (c *Client) TokenStatus() TokenStatus {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := c.clock()
-	s := TokenStatus{State: TokenNone, OK: true}
-	if h.valid(now) {
-		s.State = TokenValid
-	}
-	if h.failed == nil {
-		return s
-	}
-	s.OK = s.State == TokenValid
-	s.State, s.Msg = TokenFailing, "the token endpoint fails"
-	if h.refusals > 0 {
+	s := TokenStatus{State: TokenFailing, OK: h.valid(now), Msg: "the token endpoint fails"}
+	switch {
+	case h.failed == nil && s.OK:
+		return TokenStatus{State: TokenValid, OK: true}
+	case h.failed == nil:
+		return TokenStatus{State: TokenNone, OK: true}
+	case h.refusals > 0:
 		s.State, s.Msg = TokenRefused, "the token endpoint refused larder's request"
-	} else if h.retryAt.After(now) {
+	case h.retryAt.After(now):
 		s.State, s.Msg = TokenWaiting, "the token endpoint asked larder to wait"
 	}
 	if h.failed.Status != 0 {

@@ -47,10 +47,10 @@ const (
 // round-robin by client, and in order of arrival within a client.
 type queue struct {
 	mu          sync.Mutex
-	slots       int            // maximum number of calls in flight
-	rate        *rate.Limiter  // nil without a limit
-	timer       bool           // a timer is running until the rate allows the next call
-	clientOrder []*clientQueue // clients with waiting calls; the first is next
+	slots       int                   // maximum number of calls in flight
+	rate        *rate.Limiter         // nil without a limit
+	timer       bool                  // a timer is running until the rate allows the next call
+	clientOrder [kinds][]*clientQueue // clients with waiting calls; the first is next
 	waiting     [kinds]int
 	inFlight    [kinds]int
 	fastReadAt  time.Time // when the last fast read ended
@@ -63,7 +63,6 @@ type queue struct {
 
 type clientQueue struct {
 	client  string
-	kind    kind
 	waiters []*waiter
 }
 
@@ -95,7 +94,7 @@ type waitLimits struct {
 func (q *queue) acquire(ctx context.Context, client string, k kind, p waitLimits) (*waiter, error) {
 	q.mu.Lock()
 	now := time.Now()
-	if len(q.clientOrder) == 0 && q.hasSlot(k, now) && q.rateAllows(now) { // as join and assign would do it
+	if q.waiting == [kinds]int{} && q.hasSlot(k, now) && q.rateAllows(now) { // as join and assign would do it
 		defer q.mu.Unlock()
 		t := &waiter{kind: k}
 		q.grant(t, now)
@@ -104,7 +103,7 @@ func (q *queue) acquire(ctx context.Context, client string, k kind, p waitLimits
 	t := q.join(client, k, now)
 	q.assign(now)
 	if t.started.IsZero() && !p.predictedBy.IsZero() {
-		wait := q.predict(t.queue, now)
+		wait := q.predict(t, now)
 		if q.waiting[k] > maxWaiting || now.Add(wait).After(p.predictedBy) {
 			q.leave(t)
 			q.rejected.OnArrival++
@@ -118,11 +117,6 @@ func (q *queue) acquire(ctx context.Context, client string, k kind, p waitLimits
 
 // await waits until the call has its slot, ctx ends, or the wait is too long.
 func (q *queue) await(ctx context.Context, t *waiter, p waitLimits) (*waiter, error) {
-	select {
-	case <-t.granted:
-		return t, nil
-	default:
-	}
 	var expired <-chan time.Time
 	if !p.waitUntil.IsZero() {
 		timer := time.NewTimer(time.Until(p.waitUntil))
@@ -139,22 +133,16 @@ func (q *queue) await(ctx context.Context, t *waiter, p waitLimits) (*waiter, er
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	granted := !t.started.IsZero() // granted at the same moment
-	switch {
-	case granted && gone == nil:
+	if !t.started.IsZero() { // granted at the same moment
 		return t, nil
-	case granted:
-		q.free(t, time.Now())
-		return nil, gone
-	case gone != nil:
-		q.leave(t)
+	}
+	wait := q.predict(t, time.Now())
+	if q.leave(t); gone != nil {
 		return nil, gone
 	}
 	if !p.predictedBy.IsZero() { // not a repeat
 		q.rejected.AfterWaiting++
 	}
-	wait := q.predict(t.queue, time.Now())
-	q.leave(t)
 	return nil, busy(wait)
 }
 
@@ -185,13 +173,14 @@ func (q *queue) free(t *waiter, now time.Time) {
 
 // join adds a call after those of its client. Callers of join and of the functions below hold the lock.
 func (q *queue) join(client string, k kind, now time.Time) *waiter {
-	i := slices.IndexFunc(q.clientOrder, func(l *clientQueue) bool { return l.client == client && l.kind == k })
+	i := slices.IndexFunc(q.clientOrder[k], func(l *clientQueue) bool { return l.client == client })
 	if i < 0 {
-		i = len(q.clientOrder)
-		q.clientOrder = append(q.clientOrder, &clientQueue{client: client, kind: k})
+		i = len(q.clientOrder[k])
+		q.clientOrder[k] = append(q.clientOrder[k], &clientQueue{client: client})
 	}
-	t := &waiter{kind: k, joined: now, queue: q.clientOrder[i], granted: make(chan struct{})}
-	q.clientOrder[i].waiters = append(q.clientOrder[i].waiters, t)
+	l := q.clientOrder[k][i]
+	t := &waiter{kind: k, joined: now, queue: l, granted: make(chan struct{})}
+	l.waiters = append(l.waiters, t)
 	q.waiting[k]++
 	return t
 }
@@ -200,49 +189,45 @@ func (q *queue) join(client string, k kind, now time.Time) *waiter {
 func (q *queue) leave(t *waiter) {
 	l := t.queue
 	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == t })
-	q.waiting[l.kind]--
+	q.waiting[t.kind]--
 	if len(l.waiters) == 0 {
-		q.clientOrder = slices.DeleteFunc(q.clientOrder, func(other *clientQueue) bool { return other == l })
+		q.clientOrder[t.kind] = slices.DeleteFunc(q.clientOrder[t.kind], func(other *clientQueue) bool { return other == l })
 	}
 }
 
 // assign assigns free slots to the next calls, as the rate allows.
 func (q *queue) assign(now time.Time) {
 	for {
-		i := q.next(now)
-		if i < 0 || !q.rateAllows(now) {
+		k, ok := q.next(now)
+		if !ok || !q.rateAllows(now) {
 			return
 		}
-		l := q.clientOrder[i]
+		l := q.clientOrder[k][0]
 		t := l.waiters[0]
 		l.waiters = l.waiters[1:]
-		q.clientOrder = slices.Delete(q.clientOrder, i, i+1)
+		q.clientOrder[k] = slices.Delete(q.clientOrder[k], 0, 1)
 		if len(l.waiters) > 0 {
-			q.clientOrder = append(q.clientOrder, l) // its next turn is after all other clients
+			q.clientOrder[k] = append(q.clientOrder[k], l) // its next turn is after all other clients
 		}
-		q.waiting[t.kind]--
+		q.waiting[k]--
 		q.grant(t, now)
 		close(t.granted)
 	}
 }
 
-// next returns the client of the next call, or -1. Writes go before reads, but if no read is in flight, a read that has
-// waited for long goes first: even an overload delays a menu only so much (policy O8c).
-func (q *queue) next(now time.Time) int {
-	first := -1
-	for i, l := range q.clientOrder {
-		switch {
-		case !q.hasSlot(l.kind, now):
-		case l.kind == writes && first < 0:
-			first = i
-		case l.kind == reads && q.inFlight[reads] == 0 && now.Sub(l.waiters[0].joined) >= maxReadWait:
-			return i
+// next returns the kind of the next call, if one has a slot. Writes go before reads, but if no read is in flight, a read
+// that has waited for long goes first: even an overload delays a menu only so much (policy O8c).
+func (q *queue) next(now time.Time) (k kind, ok bool) {
+	order := [kinds]kind{writes, reads}
+	if q.waiting[reads] > 0 && q.inFlight[reads] == 0 && now.Sub(q.clientOrder[reads][0].waiters[0].joined) >= maxReadWait {
+		order = [kinds]kind{reads, writes}
+	}
+	for _, k := range order {
+		if q.waiting[k] > 0 && q.hasSlot(k, now) {
+			return k, true
 		}
 	}
-	if first < 0 {
-		first = slices.IndexFunc(q.clientOrder, func(l *clientQueue) bool { return q.hasSlot(l.kind, now) })
-	}
-	return first
+	return 0, false
 }
 
 // hasSlot reports whether a slot is free for a kind of call.
@@ -275,10 +260,10 @@ func (q *queue) limit(k kind, now time.Time) int {
 		return 1
 	}
 	inUse, share := q.slots, 4
-	if !q.adaptive.shrunk.IsZero() && now.Sub(q.adaptive.shrunk) < shrunkFor {
+	if now.Sub(q.adaptive.shrunk) < shrunkFor {
 		inUse = q.adaptive.limit()
 	}
-	if !q.fastReadAt.IsZero() && now.Sub(q.fastReadAt) < fastReadFor {
+	if now.Sub(q.fastReadAt) < fastReadFor {
 		share = 2
 	}
 	most := inUse / share
@@ -309,17 +294,17 @@ func (q *queue) rateAllows(now time.Time) bool {
 	return false
 }
 
-// predict estimates how long the last call of a client waits: until all calls of its kind before it, and the call itself,
-// have got a slot of those that are free for the kind. That takes as many rounds as the client has calls, and each other
-// client gets at most one slot per round.
-func (q *queue) predict(l *clientQueue, now time.Time) time.Duration {
+// predict estimates how long a call waits as the last one of its client: until all calls of its kind before it, and the
+// call itself, have got a slot of those that are free for the kind. That takes as many rounds as the client has calls,
+// and each other client gets at most one slot per round.
+func (q *queue) predict(t *waiter, now time.Time) time.Duration {
 	ahead := 0
-	for _, other := range q.clientOrder {
-		if other.kind == l.kind || other.kind == writes {
-			ahead += min(len(other.waiters), len(l.waiters))
+	for k := t.kind; k <= writes; k++ { // a read waits for the writes too
+		for _, other := range q.clientOrder[k] {
+			ahead += min(len(other.waiters), len(t.queue.waiters))
 		}
 	}
-	wait := time.Duration(ahead) * q.times[l.kind].mean(now) / time.Duration(q.limit(l.kind, now))
+	wait := time.Duration(ahead) * q.times[t.kind].mean(now) / time.Duration(q.limit(t.kind, now))
 	if q.rate != nil {
 		missing := float64(ahead) - q.rate.TokensAt(now)
 		seconds := min(max(0, missing/float64(q.rate.Limit())), math.MaxInt32)

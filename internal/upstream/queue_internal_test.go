@@ -34,7 +34,8 @@ type queueState struct {
 func (q *queue) now() queueState {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return queueState{q.waiting[reads] + q.waiting[writes], len(q.clientOrder), q.inFlight[reads], q.inFlight[writes], q.rejected}
+	clients := len(q.clientOrder[reads]) + len(q.clientOrder[writes])
+	return queueState{q.waiting[reads] + q.waiting[writes], clients, q.inFlight[reads], q.inFlight[writes], q.rejected}
 }
 
 // order acquires a slot for a client and keeps it for the time hold.
