@@ -165,6 +165,7 @@ func TestRefusedCredentials_W2a(t *testing.T) {
 	}
 	p.signal(t, syscall.SIGHUP)
 	state(1)
+	p.log.Find(t, `"event":"upstream.token_accepted"`)
 	if strings.Contains(p.log.String(), "config.restart_needed") {
 		t.Error("a changed client_secret needs a restart")
 	}

@@ -114,6 +114,9 @@ func (c *Client) renewToken(ctx context.Context) (*oauth2.Token, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err == nil {
+		if h.refusals > 0 {
+			c.log.WithField("event", "upstream.token_accepted").Info("the token endpoint returns a token again")
+		}
 		h.current, h.failed, h.refusals, h.retryAt, h.refusedUntil = token, nil, 0, time.Time{}, time.Time{}
 		h.renewAt = token.Expiry.Add(-min(30*time.Second, token.Expiry.Sub(asked)/5))
 		return token, nil

@@ -3,6 +3,7 @@ package upstream_test
 import (
 	"io"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,12 +38,12 @@ func TestLogNamesEveryEventAndTheConnection(t *testing.T) {
 		if !ok || entry.Data["connection"] != "main" {
 			t.Errorf("log entry %q with %v: event or connection is missing", entry.Message, entry.Data)
 		}
-		if loud := entry.Level <= logrus.InfoLevel; loud != (event == "upstream.token_refused") {
+		if loud := entry.Level <= logrus.InfoLevel; loud != slices.Contains([]string{"upstream.token_refused", "upstream.token_accepted"}, event) {
 			t.Errorf("%s is logged at level %s: a change of state is logged, each attempt is not", event, entry.Level)
 		}
 		got[event]++
 	}
-	want := map[string]int{"upstream.token": 1, "upstream.retry": 15, "upstream.token_refused": 1}
+	want := map[string]int{"upstream.token": 1, "upstream.retry": 15, "upstream.token_refused": 1, "upstream.token_accepted": 1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
