@@ -38,15 +38,14 @@ local version = redis.call("HGET", KEYS[1], "version") or "0"
 if version ~= ARGV[2] then
   return {"stale", version}
 end
+local number = tonumber(string.match(ARGV[3], "^%d+"))
 local floor = redis.call("HGET", KEYS[2], "floor") or "0"
-if tonumber(string.match(ARGV[3], "^%d+")) <= tonumber(floor) then
+if number <= tonumber(floor) then
   return {"floor", floor}
 end
-if ARGV[10] ~= "" then
-  local last = redis.call("HGET", KEYS[4], "version") or "0"
-  if tonumber(string.match(ARGV[3], "^%d+")) <= tonumber(last) then
-    return {"stale", last}
-  end
+local last = redis.call("HGET", KEYS[4], "version") or "0"
+if number <= tonumber(last) then
+  return {"stale", last}
 end
 local n = tonumber(ARGV[9])
 for i = 0, n - 1 do

@@ -39,7 +39,7 @@ type Store struct {
 	history int
 	clock   func() time.Time
 	packer  *packer
-	sources sources
+	sources func(menu.RestaurantID) []string // the source of a restaurant, then its former names; none if sources are not known
 }
 
 // NewStore returns a Store. It does not connect to Redis.
@@ -50,9 +50,12 @@ func NewStore(r *redisdb.DB, cfg StoreConfig) *Store {
 		history: cmp.Or(max(cfg.History, 0), defaultHistory),
 		clock:   cfg.Clock,
 		packer:  newPacker(),
-		sources: sources{configured: cfg.Sources},
+		sources: cfg.Sources,
 	}
-	s.keys.tag = func(id menu.RestaurantID) string { return tagOf(s.sources.names(id)) }
+	if s.sources == nil {
+		s.sources = func(menu.RestaurantID) []string { return nil }
+	}
+	s.keys.tag = s.tag
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -97,7 +100,7 @@ type State struct {
 func (s *Store) State(
 	ctx context.Context, restaurant menu.RestaurantID, held Version, with func(redis.Pipeliner),
 ) (State, error) {
-	if held.Source != s.sources.current(restaurant) {
+	if held.Source != s.source(restaurant) {
 		held = Version{} // its own keys may not have it yet
 	}
 	pipe := s.redis.Client().Pipeline()

@@ -80,8 +80,11 @@ func splitContentKey(key string) (hash string, as *menu.Settings, err error) {
 // S9). Then it has another body, so it counts as modified now.
 func compile(ctx context.Context, r *Replica, version cache.Version) (*cache.Snapshot, error) {
 	content, err := r.contents.content(ctx, r.slots.contentKey(version))
-	if err != nil || r.slots.setup == nil {
-		return &cache.Snapshot{Version: version, Catalogue: catalogueOf(content, version.Stops)}, err
+	if err != nil {
+		return nil, err
+	}
+	if r.slots.setup == nil {
+		return &cache.Snapshot{Version: version, Catalogue: content.Catalogue(version.Stops)}, nil
 	}
 	of, stops := r.slots.setup(version.Restaurant), version.Stops
 	published := of.Settings // of a version without settings: they change with its next publication
@@ -98,13 +101,6 @@ func compile(ctx context.Context, r *Replica, version cache.Version) (*cache.Sna
 		version.ModifiedAt = version.ModifiedAfter(r.cfg.Clock())
 	}
 	return &cache.Snapshot{Version: version, Catalogue: content.Catalogue(stops)}, nil
-}
-
-func catalogueOf(content *menu.Content, stops menu.Stops) *menu.Catalogue {
-	if content == nil {
-		return nil
-	}
-	return content.Catalogue(stops)
 }
 
 // readStops reads the stop lists of a version with other settings.
@@ -179,16 +175,14 @@ func (r *Replica) Refresh(restaurants ...menu.RestaurantID) {
 
 // logForeign logs when more menus are of another source than at the last poll.
 func logForeign(r *Replica, restaurants []menu.RestaurantID) {
-	count, first := int64(0), menu.RestaurantID("")
+	var found []menu.RestaurantID
 	for _, id := range restaurants {
 		if now := r.slots.current(id); now != nil && r.slots.isForeign(now.snapshot.Version) {
-			if count++; count == 1 {
-				first = id
-			}
+			found = append(found, id)
 		}
 	}
-	if count > r.foreign.Swap(count) {
-		r.cfg.Log.WithField("event", "menu.of_another_service").WithField("count", count).WithField("restaurant", string(first)).
+	if count := int64(len(found)); count > r.foreign.Swap(count) {
+		r.cfg.Log.WithField("event", "menu.of_another_service").WithField("count", count).WithField("restaurant", string(found[0])).
 			Warn("the menus in Redis are of another ordering service: they are served as stale, and orders are rejected until the menus " +
 				"of this service are fetched; if it is the same service, set former_urls or former_client_ids of the connection")
 	}
