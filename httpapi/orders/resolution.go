@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/gin-gonic/gin"
+
 	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 	"larder/internal/upstream"
@@ -21,7 +23,11 @@ const (
 
 // readResolution reads {"operation", "outcome", "orderID", "note"}, and for several orders "refs" instead of
 // "orderID". The names ignore case and underscores. Package ordering checks whether the values fit together.
-func readResolution(body []byte, several bool) (resolution ordering.ResolveRequest, refs []string, err error) {
+func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRequest, refs []string, err error) {
+	body, err := respond.ReadJSON(c, nil)
+	if err != nil {
+		return resolution, nil, err
+	}
 	var (
 		violations []violation.Violation
 		unknown    error

@@ -82,7 +82,6 @@ func (r *reader) ForeignOrders(ctx context.Context, connections []string) ([]For
 	all = append(all, connections...)
 	slices.Sort(all)
 	for _, connection := range slices.Compact(all) {
-		from := len(found)
 		for _, state := range []ordering.State{ordering.StatePlaced, ordering.StatePlacing, ordering.StateUnknown} {
 			if err := r.each(ctx, ordering.Query{Connections: []string{connection}, State: state}, func(record *ordering.Record) bool {
 				call, busy := record.Busy()
@@ -90,12 +89,12 @@ func (r *reader) ForeignOrders(ctx context.Context, connections []string) ([]For
 				if !record.Foreign || unknown != (state == ordering.StateUnknown) {
 					return true
 				}
-				at := slices.IndexFunc(found[from:], func(f ForeignOrders) bool { return f.Source == record.Source })
+				at := slices.IndexFunc(found, func(f ForeignOrders) bool { return f.Connection == connection && f.Source == record.Source })
 				if at < 0 {
-					at = len(found) - from
+					at = len(found)
 					found = append(found, ForeignOrders{Connection: connection, Source: record.Source, Current: r.sources.Current(connection)})
 				}
-				if f := &found[from+at]; unknown {
+				if f := &found[at]; unknown {
 					f.Unknown++
 				} else {
 					f.Open++
