@@ -119,31 +119,22 @@ func readStops(ctx context.Context, store *cache.Store, version cache.Version, s
 	return menu.Stops{}, fmt.Errorf("replica: stop lists of %s@%d: %w: %w", version.Restaurant, version.Version, cache.ErrCorrupt, err)
 }
 
-// Current returns the catalogue of Orderable, with its version number.
+// Current returns the restaurant's menu for an order over a connection, with its version number: it is of the connection's
+// source, and compiled with this instance's settings. Errors: cache.ErrOtherSource, those of Catalogue.
 func (r *Replica) Current(
 	ctx context.Context, restaurant menu.RestaurantID, connection string,
 ) (version int64, catalogue *menu.Catalogue, err error) {
-	snapshot, err := r.Orderable(ctx, restaurant, connection)
-	if err != nil {
-		return 0, nil, err
-	}
-	return snapshot.Version.Version, snapshot.Catalogue, nil
-}
-
-// Orderable returns the restaurant's menu for an order over a connection: it is of the connection's source, and
-// compiled with this instance's settings. Errors: cache.ErrOtherSource, those of Catalogue.
-func (r *Replica) Orderable(ctx context.Context, restaurant menu.RestaurantID, connection string) (*cache.Snapshot, error) {
 	snapshot, err := r.Catalogue(ctx, restaurant)
 	if err == nil && !r.slots.isSetUp(snapshot) {
 		snapshot, err = recompile(ctx, r, snapshot.Version)
 	}
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	if sources := r.cfg.Sources(connection); len(sources) > 0 && !slices.Contains(sources, snapshot.Source) {
-		return nil, fmt.Errorf("replica: %s@%d is of %q: %w", restaurant, snapshot.Version.Version, snapshot.Source, cache.ErrOtherSource)
+		return 0, nil, fmt.Errorf("replica: %s@%d is of %q: %w", restaurant, snapshot.Version.Version, snapshot.Source, cache.ErrOtherSource)
 	}
-	return snapshot, nil
+	return snapshot.Version.Version, snapshot.Catalogue, nil
 }
 
 // recompile compiles the version in memory with the current settings, once for all concurrent callers.
