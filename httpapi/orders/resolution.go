@@ -28,10 +28,8 @@ func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRe
 	if err != nil {
 		return resolution, nil, err
 	}
-	var (
-		violations []violation.Violation
-		unknown    error
-	)
+	var violations []violation.Violation
+	var unknown error
 	violate := func(path string, code violation.Code, params violation.Params) {
 		violations = append(violations, violation.New(path, code, params, violation.English))
 	}
@@ -61,16 +59,13 @@ func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRe
 			unknown = respond.InvalidParameter(name, "is an unknown field; the fields are "+names)
 			continue
 		}
-		text, ok := "", true
-		switch {
-		case kind == jsontext.KindNull: // the same as missing
-		case folded == "orderid":
-			text, ok = reader.ID() // a number too (policy W4)
-		default:
-			text, ok = reader.Text()
+		read := reader.Text
+		if folded == "orderid" {
+			read = reader.ID // a number too (policy W4)
 		}
+		text, ok := read()
 		set(text)
-		if !ok { // the name is one of the four, so the path needs no escapes
+		if !ok && kind != jsontext.KindNull { // null is the same as missing; the name is one of the four, so the path needs no escapes
 			violate("/"+name, violation.TypeMismatch, violation.Params{"want": jsontext.KindString.String(), "got": kind.String()})
 		} else if folded == "note" && utf8.RuneCountInString(text) > maxNote {
 			violate("/"+name, violation.LimitExceeded, violation.Params{"limit": maxNote})
