@@ -80,9 +80,13 @@ func (r *reader) readAll(ctx context.Context, client redis.UniversalClient, plac
 		if found[i], faults[i] = decode(at, text); faults[i] != nil {
 			continue
 		}
-		if err := r.setSource(ctx, &found[i].Record); err != nil {
-			return nil, nil, err
+		record := &found[i].Record
+		if record.Source == "" && r.sources != nil { // an older version of larder has written it
+			if record.Source, err = r.unnamedSource(ctx, record.Connection); err != nil {
+				return nil, nil, err
+			}
 		}
+		record.Foreign = !r.sources.Same(record.Connection, record.Source)
 		for n := range found[i].Calls {
 			switch call := &found[i].Calls[n]; {
 			case call.Answer == nil:

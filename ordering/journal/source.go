@@ -12,17 +12,6 @@ import (
 	"larder/ordering"
 )
 
-// setSource sets Foreign of a record that was read, and Source if an older version of larder has written it.
-func (r *reader) setSource(ctx context.Context, record *ordering.Record) (err error) {
-	if record.Source == "" && r.sources != nil {
-		if record.Source, err = r.unnamedSource(ctx, record.Connection); err != nil {
-			return err
-		}
-	}
-	record.Foreign = !r.sources.Same(record.Connection, record.Source)
-	return nil
-}
-
 // fieldSource is the field of a connection's state with the source of its records without one.
 const fieldSource = "source"
 
