@@ -108,7 +108,7 @@ func (s *Store) publishVersion(ctx context.Context, p Publication) (Version, err
 		LastOutcome: cmp.Or(p.Outcome, outcomeUpdated),
 		Hold:        stored.hold,
 		Bytes:       len(p.Published.Content),
-		Source:      s.source(p.Restaurant),
+		Source:      s.sources.current(p.Restaurant),
 		Settings:    new(p.Catalogue.Settings()),
 		ReadAt:      truncateMillis(p.ReadAt),
 	}

@@ -35,17 +35,20 @@ func (s *Store) Of(source string) *Store {
 // Keys returns the keys that the Store uses.
 func (s *Store) Keys() Keys { return s.keys }
 
-// source returns the source of a restaurant, or "".
-func (s *Store) source(id menu.RestaurantID) string {
-	if names := s.sources(id); len(names) > 0 {
+// sourceNames returns the source of a restaurant, then its former names; none if sources are not known.
+type sourceNames func(menu.RestaurantID) []string
+
+// current returns the source of a restaurant, or "".
+func (names sourceNames) current(id menu.RestaurantID) string {
+	if names := names(id); len(names) > 0 {
 		return names[0]
 	}
 	return ""
 }
 
 // tag returns the SourceTag of a restaurant's source, or "".
-func (s *Store) tag(id menu.RestaurantID) string {
-	if source := s.source(id); source != "" {
+func (names sourceNames) tag(id menu.RestaurantID) string {
+	if source := names.current(id); source != "" {
 		return SourceTag(source)
 	}
 	return ""

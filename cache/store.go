@@ -39,7 +39,7 @@ type Store struct {
 	history int
 	clock   func() time.Time
 	packer  *packer
-	sources func(menu.RestaurantID) []string // the source of a restaurant, then its former names; none if sources are not known
+	sources sourceNames
 }
 
 // NewStore returns a Store. It does not connect to Redis.
@@ -55,7 +55,7 @@ func NewStore(r *redisdb.DB, cfg StoreConfig) *Store {
 	if s.sources == nil {
 		s.sources = func(menu.RestaurantID) []string { return nil }
 	}
-	s.keys.tag = s.tag
+	s.keys.tag = s.sources.tag
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -100,7 +100,7 @@ type State struct {
 func (s *Store) State(
 	ctx context.Context, restaurant menu.RestaurantID, held Version, with func(redis.Pipeliner),
 ) (State, error) {
-	if held.Source != s.source(restaurant) {
+	if held.Source != s.sources.current(restaurant) {
 		held = Version{} // its own keys may not have it yet
 	}
 	pipe := s.redis.Client().Pipeline()

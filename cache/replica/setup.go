@@ -132,7 +132,8 @@ func (r *Replica) Current(
 		return 0, nil, err
 	}
 	if sources := r.cfg.Sources(connection); len(sources) > 0 && !slices.Contains(sources, snapshot.Source) {
-		return 0, nil, fmt.Errorf("replica: %s@%d is of %q: %w", restaurant, snapshot.Version.Version, snapshot.Source, cache.ErrOtherSource)
+		return 0, nil, fmt.Errorf("replica: %s@%d is of %q: %w",
+			restaurant, snapshot.Version.Version, snapshot.Source, cache.ErrOtherSource)
 	}
 	return snapshot.Version.Version, snapshot.Catalogue, nil
 }
