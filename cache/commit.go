@@ -76,7 +76,7 @@ func (s *Store) commit(ctx context.Context, f *publishTx) error {
 	arguments := []any{
 		publisher(p.Fence, p.Run), p.Base, historyEntry{v.Version, v.Content}.String(), f.overlay, s.history,
 		s.keys.Notices(), notice(v.Restaurant, v.Version), oldLife.Milliseconds(), len(f.staged),
-		tagOf(s.sources.names(v.Restaurant)),
+		s.sources.tag(v.Restaurant),
 	}
 	for _, staged := range f.staged {
 		keys = append(keys, staged.from, staged.to)

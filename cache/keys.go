@@ -44,22 +44,23 @@ func (k Keys) withTag(tag string) Keys {
 	return k
 }
 
-// of returns a key of a restaurant's menu.
-func (k Keys) of(id menu.RestaurantID, parts ...string) string {
+// source returns the part of a name that means the restaurant's source, or "".
+func (k Keys) source(id menu.RestaurantID) string {
 	if k.tag != nil {
 		if tag := k.tag(id); tag != "" {
-			return k.restaurant(id, "s", tag, strings.Join(parts, ":"))
+			return ":s:" + tag
 		}
 	}
-	return k.restaurant(id, parts...)
+	return ""
+}
+
+// of returns a key of a restaurant's menu.
+func (k Keys) of(id menu.RestaurantID, parts ...string) string {
+	return k.name("{r:"+string(id)+"}"+k.source(id), strings.Join(parts, ":"))
 }
 
 func (k Keys) name(parts ...string) string {
-	prefix := k.prefix
-	if prefix == "" {
-		prefix = redisdb.DefaultPrefix
-	}
-	return prefix + ":" + strings.Join(parts, ":")
+	return cmp.Or(k.prefix, redisdb.DefaultPrefix) + ":" + strings.Join(parts, ":")
 }
 
 func (k Keys) restaurant(id menu.RestaurantID, parts ...string) string {
@@ -151,12 +152,7 @@ func (k Keys) Notices() string { return k.name(format, "notices") }
 
 // Reasons is a hash: a connection's rejection reasons and the time at which they were saved.
 func (k Keys) Reasons(connection string) string {
-	if k.tag != nil {
-		if tag := k.tag(DefaultMenu(connection)); tag != "" {
-			return k.name("{k:"+connection+"}", "s", tag, format, "reasons")
-		}
-	}
-	return k.name("{k:"+connection+"}", format, "reasons")
+	return k.name("{k:"+connection+"}"+k.source(DefaultMenu(connection)), format, "reasons")
 }
 
 // Keys of package sync.

@@ -30,23 +30,18 @@
 --        {"stale", current version} also if another source has used the number
 --        {"floor", floor}           the version is not above it (policy S2a)
 --        {"incomplete", staged key} it has expired or is incomplete: stage it again
-local refused = fenced(KEYS[2], ARGV[1])
+local refused = fenced(KEYS[2], ARGV[1], KEYS[1], ARGV[2])
 if refused then
   return refused
 end
-local version = redis.call("HGET", KEYS[1], "version") or "0"
-if version ~= ARGV[2] then
-  return {"stale", version}
-end
+local number = tonumber(string.match(ARGV[3], "^%d+"))
 local floor = redis.call("HGET", KEYS[2], "floor") or "0"
-if tonumber(string.match(ARGV[3], "^%d+")) <= tonumber(floor) then
+if number <= tonumber(floor) then
   return {"floor", floor}
 end
-if ARGV[10] ~= "" then
-  local last = redis.call("HGET", KEYS[4], "version") or "0"
-  if tonumber(string.match(ARGV[3], "^%d+")) <= tonumber(last) then
-    return {"stale", last}
-  end
+local last = redis.call("HGET", KEYS[4], "version") or "0"
+if number <= tonumber(last) then
+  return {"stale", last}
 end
 local n = tonumber(ARGV[9])
 for i = 0, n - 1 do

@@ -56,7 +56,7 @@ func ReasonsNotFound(ctx context.Context, s *Store, connection string, found boo
 
 // takeOverReasons is takeOver for rejection reasons.
 func takeOverReasons(ctx context.Context, s *Store, connection string) bool {
-	names := s.sources.names(DefaultMenu(connection))
+	names := s.sources(DefaultMenu(connection))
 	if len(names) == 0 {
 		return false
 	}

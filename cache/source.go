@@ -16,55 +16,47 @@ var ErrOtherSource = errors.New("the menu is of another ordering service")
 // SourceTag returns the part of key names that means a source (policy O16).
 func SourceTag(source string) string { return sum([]byte(source))[:12] }
 
-func tagOf(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return SourceTag(names[0])
-}
-
 // Of returns the Store for a run: its restaurants have this source, also if the configuration changes meanwhile.
 func (s *Store) Of(source string) *Store {
 	if source == "" {
 		return s
 	}
 	bound := *s
-	bound.sources.bound, bound.keys = source, s.keys.withTag(SourceTag(source))
+	bound.keys = s.keys.withTag(SourceTag(source))
+	bound.sources = func(id menu.RestaurantID) []string {
+		if names := s.sources(id); len(names) > 0 && names[0] == source {
+			return names
+		}
+		return []string{source}
+	}
 	return &bound
 }
 
 // Keys returns the keys that the Store uses.
 func (s *Store) Keys() Keys { return s.keys }
 
-// sources names the sources of restaurants.
-type sources struct {
-	configured func(menu.RestaurantID) []string // see StoreConfig
-	bound      string                           // see Store.Of
-}
-
-// names returns the source of a restaurant, then its former names; none if sources are not known.
-func (s sources) names(id menu.RestaurantID) []string {
-	var names []string
-	if s.configured != nil {
-		names = s.configured(id)
-	}
-	if s.bound != "" && (len(names) == 0 || names[0] != s.bound) {
-		return []string{s.bound}
-	}
-	return names
-}
+// sourceNames returns the source of a restaurant, then its former names; none if sources are not known.
+type sourceNames func(menu.RestaurantID) []string
 
 // current returns the source of a restaurant, or "".
-func (s sources) current(id menu.RestaurantID) string {
-	if names := s.names(id); len(names) > 0 {
+func (names sourceNames) current(id menu.RestaurantID) string {
+	if names := names(id); len(names) > 0 {
 		return names[0]
+	}
+	return ""
+}
+
+// tag returns the SourceTag of a restaurant's source, or "".
+func (names sourceNames) tag(id menu.RestaurantID) string {
+	if source := names.current(id); source != "" {
+		return SourceTag(source)
 	}
 	return ""
 }
 
 // IsOwn reports whether a version is of its restaurant's source.
 func (s *Store) IsOwn(v Version) bool {
-	names := s.sources.names(v.Restaurant)
+	names := s.sources(v.Restaurant)
 	return len(names) == 0 || slices.Contains(names, v.Source)
 }
 
@@ -73,7 +65,7 @@ func findElsewhere(ctx context.Context, s *Store, restaurants []menu.RestaurantI
 	var missing []menu.RestaurantID
 	var at []int
 	for i, id := range restaurants {
-		if errors.Is(all[i].Err, ErrNoCatalogue) && len(s.sources.names(id)) > 0 {
+		if errors.Is(all[i].Err, ErrNoCatalogue) && len(s.sources(id)) > 0 {
 			missing, at = append(missing, id), append(at, i)
 		}
 	}
@@ -107,7 +99,7 @@ func takeOver(ctx context.Context, s *Store, restaurants []menu.RestaurantID) (m
 	pipe := s.redis.Client().Pipeline()
 	answers := make([]*redis.Cmd, len(restaurants))
 	for i, id := range restaurants {
-		names := s.sources.names(id)
+		names := s.sources(id)
 		if len(names) == 0 { // not configured any more
 			answers[i] = redis.NewCmd(ctx)
 			continue

@@ -39,7 +39,7 @@ type Store struct {
 	history int
 	clock   func() time.Time
 	packer  *packer
-	sources sources
+	sources sourceNames
 }
 
 // NewStore returns a Store. It does not connect to Redis.
@@ -50,9 +50,12 @@ func NewStore(r *redisdb.DB, cfg StoreConfig) *Store {
 		history: cmp.Or(max(cfg.History, 0), defaultHistory),
 		clock:   cfg.Clock,
 		packer:  newPacker(),
-		sources: sources{configured: cfg.Sources},
+		sources: cfg.Sources,
 	}
-	s.keys.tag = func(id menu.RestaurantID) string { return tagOf(s.sources.names(id)) }
+	if s.sources == nil {
+		s.sources = func(menu.RestaurantID) []string { return nil }
+	}
+	s.keys.tag = s.sources.tag
 	if s.clock == nil {
 		s.clock = time.Now
 	}

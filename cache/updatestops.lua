@@ -17,13 +17,9 @@
 --        {"fenced", stored fencing number}
 --        {"stale", current version}
 --        {"incomplete", staged key} it has expired: stage it again
-local refused = fenced(KEYS[2], ARGV[1])
+local refused = fenced(KEYS[2], ARGV[1], KEYS[1], ARGV[2])
 if refused then
   return refused
-end
-local version = redis.call("HGET", KEYS[1], "version") or "0"
-if version ~= ARGV[2] then
-  return {"stale", version}
 end
 if redis.call("STRLEN", KEYS[3]) ~= tonumber(ARGV[3]) then
   return {"incomplete", KEYS[3]}

@@ -35,23 +35,19 @@ type recheck struct {
 	wanted  bool             // the order is checked again before it is answered
 }
 
-// mayBeStale reports whether the response to a new order may mean that larder's menu is old: the service refused the
-// order, or answered with an error of the documented shape.
-func mayBeStale(op Operation, outcome Outcome, answer *Answer) bool {
-	return op == upstream.OpCreate &&
-		(outcome == OutcomeRefused || outcome == OutcomeUnknown && answer != nil && answer.Code != "")
-}
-
-// prepareRecheck reserves a sync if the menu may be old, and decides whether the order is checked again: a refused order
-// on the v1 API, unless there is neither a sync to wait for nor a newer menu in memory.
+// prepareRecheck reserves a sync if the menu may be old: the service refused a new order, or answered with an error of
+// the documented shape. It decides whether the order is checked again: a refused order on the v1 API, unless there is
+// neither a sync to wait for nor a newer menu in memory.
 func (o *Orders) prepareRecheck(ctx context.Context, e *execution) {
-	if !mayBeStale(e.operation, e.result.Outcome, e.result.Answer) {
+	refused, said := e.result.Outcome == OutcomeRefused, e.result.Answer
+	failed := e.result.Outcome == OutcomeUnknown && said != nil && said.Code != ""
+	if e.operation != upstream.OpCreate || !refused && !failed {
 		return
 	}
 	if o.deps.RefreshMenu != nil {
 		e.recheck.refresh = o.deps.RefreshMenu(e.record.Restaurant)
 	}
-	if e.place == nil || !e.place.Order.V1 || e.result.Outcome != OutcomeRefused {
+	if e.place == nil || !e.place.Order.V1 || !refused {
 		return
 	}
 	version, _, err := o.deps.Catalogues.Current(ctx, e.place.Restaurant, e.place.Connection)
@@ -89,14 +85,15 @@ func (o *Orders) recheckRefused(ctx context.Context, e *execution, call Call) er
 	return &InvalidError{Ref: e.record.Ref, Answer: call.Answer, Violations: explanation.Violations, More: explanation.More}
 }
 
-// explanation waits for the new menu and checks the order. It returns the result if it explains the refusal, or nil.
+// explanation waits for the new menu and checks the order. It returns the result if it explains the refusal, or nil: the
+// order has a violation now, or what would be sent differs.
 func (o *Orders) explanation(ctx context.Context, e *execution) *validate.Result {
 	request := o.newerMenu(ctx, e)
 	if request.Version == e.recheck.checked.Version {
 		return nil
 	}
 	result, err := o.deps.Validator.Recheck(e.place.Order, request, e.recheck.checked.Catalogue)
-	if err != nil || !explains(result, e.toSend) {
+	if err != nil || len(result.Violations) == 0 && bytes.Equal(result.Order, e.toSend) {
 		return nil
 	}
 	return result
@@ -125,10 +122,4 @@ func (o *Orders) newerMenu(ctx context.Context, e *execution) validate.Request {
 			return request
 		}
 	}
-}
-
-// explains reports whether a check against a newer menu explains why the service refused the order that was sent: the
-// order has a violation now, or what would be sent differs.
-func explains(now *validate.Result, sent []byte) bool {
-	return len(now.Violations) > 0 || !bytes.Equal(now.Order, sent)
 }

@@ -27,11 +27,6 @@ func mayRefresh(now, started, nothing time.Time) bool {
 	return passed(started, refreshMenuEvery) && passed(nothing, refreshMenuCalm)
 }
 
-// foundNothing reports whether a finished run found nothing new to publish.
-func foundNothing(run *runlog.Run) bool {
-	return run.Outcome == runlog.OutcomeUnchanged || run.Outcome == runlog.OutcomeQuarantined
-}
-
 // refreshes are the last syncs that refused orders have reserved, by restaurant.
 type refreshes struct {
 	mu   stdsync.Mutex
@@ -112,7 +107,7 @@ func (r *refreshes) finished(run *runlog.Run, now time.Time) {
 		return
 	}
 	last.over, last.version = true, run.Version
-	if foundNothing(run) {
+	if run.Outcome == runlog.OutcomeUnchanged || run.Outcome == runlog.OutcomeQuarantined {
 		last.nothing = now
 	}
 }

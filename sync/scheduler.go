@@ -140,16 +140,15 @@ func (s *Scheduler) keepQueued(ctx context.Context) {
 // start, and after Redis was down (policy S5).
 func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 	r := s.runner
-	trigger := runlog.TriggerCron
+	set, now, trigger := r.set.Load(), r.clock(), runlog.TriggerCron
+	var moved map[menu.RestaurantID]bool
 	if first {
-		trigger = runlog.TriggerStartup
+		trigger, moved = runlog.TriggerStartup, r.movedSources(ctx, set)
 	}
-	set, now := r.set.Load(), r.clock()
 	push := func(t *Target, missing bool) {
 		r.queue.pushScheduled(Work{Target: t, Trigger: trigger, missing: missing})
 	}
 	var absent, old []*Target
-	moved := r.movedSources(ctx, set, first)
 	err := r.store.Statuses(ctx, set.catalogued, func(id menu.RestaurantID, there cache.Status) {
 		switch t := set.byID[id]; {
 		case there.Version == 0, moved[id]:
@@ -176,12 +175,8 @@ func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 	r.log.WithField("event", "sync.catch_up").WithField("count", count).Info("syncing missing and stale menus")
 }
 
-// movedSources returns, at the start, the menus that another source published last. Their next fetch is unconditional
-// (policy O16).
-func (r *Runner) movedSources(ctx context.Context, set *targetSet, first bool) map[menu.RestaurantID]bool {
-	if !first {
-		return nil
-	}
+// movedSources returns the menus that another source published last. Their next fetch is unconditional (policy O16).
+func (r *Runner) movedSources(ctx context.Context, set *targetSet) map[menu.RestaurantID]bool {
 	sources, err := r.store.PublishedSources(ctx, set.catalogued)
 	if err != nil {
 		return nil

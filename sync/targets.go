@@ -107,19 +107,11 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 			if _, err := TimeZone(restaurant.TimeZone); err != nil {
 				return setting.Errorf(key+".time_zone", "%v", err)
 			}
-			schedule, err := ParseSchedule(restaurant.Schedule, restaurant.TimeZone, string(restaurant.ID))
-			if err != nil {
-				return setting.Errorf(key+".schedule", "%v", err)
+			var err error
+			if t, err = s.newTarget(restaurant, connection, key+".schedule", t); err != nil {
+				return err
 			}
-			t = &Target{
-				Restaurant:  restaurant,
-				upstream:    string(restaurant.ID),
-				source:      connection.Source,
-				store:       s.store.Of(connection.SourceName),
-				keys:        s.store.Of(connection.SourceName).Keys(),
-				schedule:    schedule,
-				targetState: t.state(),
-			}
+			t.upstream = string(restaurant.ID)
 		}
 		s.menus = append(s.menus, t)
 		s.byID[t.ID] = t
@@ -141,7 +133,7 @@ func (s *targetSet) addConnections(before *targetSet) error {
 			Guard:      c.Guard,
 		}
 		if c.DefaultMenu {
-			t, err := s.connectionTarget(own, c, before.byID[own.ID])
+			t, err := s.newTarget(own, c, "sync.schedule", before.byID[own.ID])
 			if err != nil {
 				return err
 			}
@@ -149,7 +141,7 @@ func (s *targetSet) addConnections(before *targetSet) error {
 			s.byID[t.ID] = t
 		}
 		own.ID += reasonsSuffix
-		t, err := s.connectionTarget(own, c, reasons[c.Name])
+		t, err := s.newTarget(own, c, "sync.schedule", reasons[c.Name])
 		if err != nil {
 			return err
 		}
@@ -159,10 +151,11 @@ func (s *targetSet) addConnections(before *targetSet) error {
 	return nil
 }
 
-func (s *targetSet) connectionTarget(own Restaurant, c Connection, before *Target) (*Target, error) {
-	schedule, err := ParseSchedule(own.Schedule, "", string(own.ID))
+// newTarget returns a target with the state of an earlier one. name is the setting of its schedule.
+func (s *targetSet) newTarget(own Restaurant, c Connection, name string, before *Target) (*Target, error) {
+	schedule, err := ParseSchedule(own.Schedule, own.TimeZone, string(own.ID))
 	if err != nil {
-		return nil, setting.Errorf("sync.schedule", "%v", err)
+		return nil, setting.Errorf(name, "%v", err)
 	}
 	store := s.store.Of(c.SourceName)
 	return &Target{

@@ -120,9 +120,8 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 				version.Floor = there.Floor
 				r.slots.replaceCurrent(version, here.Catalogue)
 			}
-		case replaces(cache.Version{Version: there.Version, Content: there.Content, SyncedAt: there.SyncedAt}, here.Version):
-			behind = append(behind, id)
-		case there.Version == here.Version.Version && !r.slots.isSetUp(here):
+		case replaces(cache.Version{Version: there.Version, Content: there.Content, SyncedAt: there.SyncedAt}, here.Version),
+			there.Version == here.Version.Version && !r.slots.isSetUp(here):
 			behind = append(behind, id)
 		case there.Version == here.Version.Version && statusDiffers(here.Version, there):
 			r.slots.replaceCurrent(here.Version.With(there), here.Catalogue)

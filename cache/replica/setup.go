@@ -80,8 +80,11 @@ func splitContentKey(key string) (hash string, as *menu.Settings, err error) {
 // S9). Then it has another body, so it counts as modified now.
 func compile(ctx context.Context, r *Replica, version cache.Version) (*cache.Snapshot, error) {
 	content, err := r.contents.content(ctx, r.slots.contentKey(version))
-	if err != nil || r.slots.setup == nil {
-		return &cache.Snapshot{Version: version, Catalogue: catalogueOf(content, version.Stops)}, err
+	if err != nil {
+		return nil, err
+	}
+	if r.slots.setup == nil {
+		return &cache.Snapshot{Version: version, Catalogue: content.Catalogue(version.Stops)}, nil
 	}
 	of, stops := r.slots.setup(version.Restaurant), version.Stops
 	published := of.Settings // of a version without settings: they change with its next publication
@@ -100,13 +103,6 @@ func compile(ctx context.Context, r *Replica, version cache.Version) (*cache.Sna
 	return &cache.Snapshot{Version: version, Catalogue: content.Catalogue(stops)}, nil
 }
 
-func catalogueOf(content *menu.Content, stops menu.Stops) *menu.Catalogue {
-	if content == nil {
-		return nil
-	}
-	return content.Catalogue(stops)
-}
-
 // readStops reads the stop lists of a version with other settings.
 func readStops(ctx context.Context, store *cache.Store, version cache.Version, settings menu.Settings) (menu.Stops, error) {
 	published, err := store.View(ctx, version)
@@ -123,31 +119,23 @@ func readStops(ctx context.Context, store *cache.Store, version cache.Version, s
 	return menu.Stops{}, fmt.Errorf("replica: stop lists of %s@%d: %w: %w", version.Restaurant, version.Version, cache.ErrCorrupt, err)
 }
 
-// Current returns the catalogue of Orderable, with its version number.
+// Current returns the restaurant's menu for an order over a connection, with its version number: it is of the connection's
+// source, and compiled with this instance's settings. Errors: cache.ErrOtherSource, those of Catalogue.
 func (r *Replica) Current(
 	ctx context.Context, restaurant menu.RestaurantID, connection string,
 ) (version int64, catalogue *menu.Catalogue, err error) {
-	snapshot, err := r.Orderable(ctx, restaurant, connection)
-	if err != nil {
-		return 0, nil, err
-	}
-	return snapshot.Version.Version, snapshot.Catalogue, nil
-}
-
-// Orderable returns the restaurant's menu for an order over a connection: it is of the connection's source, and
-// compiled with this instance's settings. Errors: cache.ErrOtherSource, those of Catalogue.
-func (r *Replica) Orderable(ctx context.Context, restaurant menu.RestaurantID, connection string) (*cache.Snapshot, error) {
 	snapshot, err := r.Catalogue(ctx, restaurant)
 	if err == nil && !r.slots.isSetUp(snapshot) {
 		snapshot, err = recompile(ctx, r, snapshot.Version)
 	}
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	if sources := r.cfg.Sources(connection); len(sources) > 0 && !slices.Contains(sources, snapshot.Source) {
-		return nil, fmt.Errorf("replica: %s@%d is of %q: %w", restaurant, snapshot.Version.Version, snapshot.Source, cache.ErrOtherSource)
+		return 0, nil, fmt.Errorf("replica: %s@%d is of %q: %w",
+			restaurant, snapshot.Version.Version, snapshot.Source, cache.ErrOtherSource)
 	}
-	return snapshot, nil
+	return snapshot.Version.Version, snapshot.Catalogue, nil
 }
 
 // recompile compiles the version in memory with the current settings, once for all concurrent callers.
@@ -179,16 +167,14 @@ func (r *Replica) Refresh(restaurants ...menu.RestaurantID) {
 
 // logForeign logs when more menus are of another source than at the last poll.
 func logForeign(r *Replica, restaurants []menu.RestaurantID) {
-	count, first := int64(0), menu.RestaurantID("")
+	var found []menu.RestaurantID
 	for _, id := range restaurants {
 		if now := r.slots.current(id); now != nil && r.slots.isForeign(now.snapshot.Version) {
-			if count++; count == 1 {
-				first = id
-			}
+			found = append(found, id)
 		}
 	}
-	if count > r.foreign.Swap(count) {
-		r.cfg.Log.WithField("event", "menu.of_another_service").WithField("count", count).WithField("restaurant", string(first)).
+	if count := int64(len(found)); count > r.foreign.Swap(count) {
+		r.cfg.Log.WithField("event", "menu.of_another_service").WithField("count", count).WithField("restaurant", string(found[0])).
 			Warn("the menus in Redis are of another ordering service: they are served as stale, and orders are rejected until the menus " +
 				"of this service are fetched; if it is the same service, set former_urls or former_client_ids of the connection")
 	}

@@ -44,14 +44,14 @@ func (h *Handlers) Validate(c *gin.Context) error {
 		return err
 	}
 	h.chargeOrder(c, h.deps.ValidateLimit, pooled.request)
-	snapshot, err := h.deps.Replica.Orderable(c.Request.Context(), restaurant.ID, restaurant.Connection)
+	version, catalogue, err := h.deps.Replica.Current(c.Request.Context(), restaurant.ID, restaurant.Connection)
 	if err != nil {
 		return err
 	}
 	text, err := h.deps.Validator.AppendResult(append(pooled.response[:0], `{"result":`...), validate.Request{
 		Restaurant: restaurant.ID,
-		Version:    snapshot.Version.Version,
-		Catalogue:  snapshot.Catalogue,
+		Version:    version,
+		Catalogue:  catalogue,
 		Input:      h.input(c, restaurant.Connection, pooled.request),
 	})
 	if err != nil {
@@ -59,7 +59,7 @@ func (h *Handlers) Validate(c *gin.Context) error {
 	}
 	pooled.response = append(text, '}')
 	c.Header("Content-Language", respond.Language(c))
-	c.Header(respond.HeaderMenuVersion, strconv.FormatInt(snapshot.Version.Version, 10))
+	c.Header(respond.HeaderMenuVersion, strconv.FormatInt(version, 10))
 	respond.JSONText(c, http.StatusOK, pooled.response)
 	return nil
 }

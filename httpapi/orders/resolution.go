@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/gin-gonic/gin"
+
 	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 	"larder/internal/upstream"
@@ -21,11 +23,13 @@ const (
 
 // readResolution reads {"operation", "outcome", "orderID", "note"}, and for several orders "refs" instead of
 // "orderID". The names ignore case and underscores. Package ordering checks whether the values fit together.
-func readResolution(body []byte, several bool) (resolution ordering.ResolveRequest, refs []string, err error) {
-	var (
-		violations []violation.Violation
-		unknown    error
-	)
+func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRequest, refs []string, err error) {
+	body, err := respond.ReadJSON(c, nil)
+	if err != nil {
+		return resolution, nil, err
+	}
+	var violations []violation.Violation
+	var unknown error
 	violate := func(path string, code violation.Code, params violation.Params) {
 		violations = append(violations, violation.New(path, code, params, violation.English))
 	}
@@ -55,16 +59,13 @@ func readResolution(body []byte, several bool) (resolution ordering.ResolveReque
 			unknown = respond.InvalidParameter(name, "is an unknown field; the fields are "+names)
 			continue
 		}
-		text, ok := "", true
-		switch {
-		case kind == jsontext.KindNull: // the same as missing
-		case folded == "orderid":
-			text, ok = reader.ID() // a number too (policy W4)
-		default:
-			text, ok = reader.Text()
+		read := reader.Text
+		if folded == "orderid" {
+			read = reader.ID // a number too (policy W4)
 		}
+		text, ok := read()
 		set(text)
-		if !ok { // the name is one of the four, so the path needs no escapes
+		if !ok && kind != jsontext.KindNull { // null is the same as missing; the name is one of the four, so the path needs no escapes
 			violate("/"+name, violation.TypeMismatch, violation.Params{"want": jsontext.KindString.String(), "got": kind.String()})
 		} else if folded == "note" && utf8.RuneCountInString(text) > maxNote {
 			violate("/"+name, violation.LimitExceeded, violation.Params{"limit": maxNote})

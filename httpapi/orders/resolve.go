@@ -14,11 +14,7 @@ import (
 
 // Resolve answers POST /v1/ops/orders/{ref}/resolve: an operator's resolution of an unknown outcome (policy O12).
 func (h *Handlers) Resolve(c *gin.Context) error {
-	body, err := respond.ReadJSON(c, nil)
-	if err != nil {
-		return err
-	}
-	resolution, _, err := readResolution(body, false)
+	resolution, _, err := readResolution(c, false)
 	if err != nil {
 		return err
 	}
@@ -75,11 +71,7 @@ type resolvedOrder struct {
 // ResolveSeveral answers POST /v1/ops/orders/resolve: one resolution of several orders. Each order is resolved and
 // audited by itself. An order whose outcome is not unknown any more is skipped.
 func (h *Handlers) ResolveSeveral(c *gin.Context) error {
-	body, err := respond.ReadJSON(c, nil)
-	if err != nil {
-		return err
-	}
-	resolution, refs, err := readResolution(body, true)
+	resolution, refs, err := readResolution(c, true)
 	if err == nil {
 		err = onlyOneByOne(&resolution)
 	}

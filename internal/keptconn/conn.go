@@ -72,10 +72,8 @@ func (c *Conn) quiet() bool {
 	c.wire.instant = true
 	_, err := c.Conn.Read(one[:])
 	c.wire.instant = false
-	return errors.Is(err, syscall.EAGAIN) && (!c.secured() || c.wire.head == 0)
+	return errors.Is(err, syscall.EAGAIN) && (c.Conn == net.Conn(c.wire) || c.wire.head == 0)
 }
-
-func (c *Conn) secured() bool { return c.Conn != net.Conn(c.wire) }
 
 // Past reports whether end has passed by the monotonic or by the wall clock, because the monotonic
 // one stops while a machine sleeps. A zero end never passes.

@@ -131,7 +131,7 @@ func TestReadingAnEntryDoesNotAllocate(t *testing.T) { //nolint:paralleltest // 
 		menu.DefaultSettings())
 	size := 0
 	if n := testing.AllocsPerRun(100, func() {
-		p, _ := c.Products().Named("7")
+		p := c.Products().ByExternalID("7")[0]
 		e := c.Products().At(p)
 		size += len(e.ID()) + len(e.ExternalID()) + len(e.Name())
 		if e.PriceInvalid() || e.HasMeasure() {

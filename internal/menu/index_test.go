@@ -7,9 +7,8 @@ import (
 	"larder/internal/menu"
 )
 
-// An id wins over an equal externalId (policy O3). A shared externalId returns all its
-// owners. Named agrees with ByID and ByExternalID.
-func TestNamed(t *testing.T) {
+// ByID and ByExternalID agree with a search of all items. A shared externalId returns all its owners.
+func TestByIDAndExternalID(t *testing.T) {
 	t.Parallel()
 	view := &menu.View{
 		Products: []menu.Product{
@@ -27,30 +26,30 @@ func TestNamed(t *testing.T) {
 	}
 	c := menu.CompileContent(view, menu.DefaultSettings())
 	for _, name := range []string{"", "a", "b", "c", "d", "e", "f", "g", "h", "1", "2", "3", "2x", "x", "y", "z", "nobody"} {
-		compare(t, name, c.Products().Named, c.Products().ByID, c.Products().ByExternalID)
-		compare(t, name, c.Ingredients().Named, c.Ingredients().ByID, c.Ingredients().ByExternalID)
+		compare(t, name, c.Products())
+		compare(t, name, c.Ingredients())
 	}
-	if _, sharing := c.Products().Named("2"); !slices.Equal(sharing, []menu.Index{1, 2}) {
+	if sharing := c.Products().ByExternalID("2"); !slices.Equal(sharing, []menu.Index{1, 2}) {
 		t.Errorf("2 is shared by %v, want [1 2]", sharing)
 	}
 }
 
-func compare(
-	t *testing.T, name string, named func(string) (menu.Index, []menu.Index),
-	byID func(string) (menu.Index, bool), byExternalID func(string) []menu.Index,
-) {
+func compare(t *testing.T, name string, items *menu.ItemTable) {
 	t.Helper()
-	want, ok := byID(name)
+	want := menu.None
 	var shared []menu.Index
-	if !ok {
-		want = menu.None
-		if owners := byExternalID(name); len(owners) == 1 {
-			want = owners[0]
-		} else {
-			shared = owners
+	for i, item := range items.All() {
+		if item.ID() == name {
+			want = i
+		}
+		if name != "" && item.ExternalID() == name {
+			shared = append(shared, i)
 		}
 	}
-	if i, sharing := named(name); i != want || !slices.Equal(sharing, shared) {
-		t.Errorf("%q is %d, shared by %v; want %d, %v", name, i, sharing, want, shared)
+	if i, ok := items.ByID(name); ok != (want != menu.None) || ok && i != want {
+		t.Errorf("%q is the id of %d, want %d", name, i, want)
+	}
+	if owners := items.ByExternalID(name); !slices.Equal(owners, shared) {
+		t.Errorf("%q is the externalId of %v, want %v", name, owners, shared)
 	}
 }

@@ -118,19 +118,6 @@ func (t *ItemTable) SharingExternalID(i Index) []Index {
 	return t.owners[i : i+1 : i+1]
 }
 
-// Named returns the item with the menu's id, otherwise the one with the externalId (policy O3).
-// If several share the externalId, it returns None and all of them.
-func (t *ItemTable) Named(name string) (i Index, sharing []Index) {
-	if at, ok := t.ByID(name); ok {
-		return at, nil
-	}
-	owners := t.ByExternalID(name)
-	if len(owners) == 1 {
-		return owners[0], nil
-	}
-	return None, owners
-}
-
 // unknownToPOS reports whether no id of the item at i identifies it at the POS: it has no externalId and that
 // is refused (policy O2), or its id is the externalId of another item, which the POS would prepare instead.
 func (t *ItemTable) unknownToPOS(i Index, s Settings) bool {

@@ -113,24 +113,48 @@ func WithProxy(proxy func(*http.Request) (*url.URL, error)) Option {
 }
 
 // AgeKept makes the idle connections for writes older.
-func (c *Client) AgeKept(by time.Duration) { c.kept().Age(by) }
+func (c *Client) AgeKept(by time.Duration) {
+	c.kept().Inspect(func(idle []*keptconn.Conn) {
+		for _, conn := range idle {
+			conn.Age(by)
+		}
+	})
+}
 
 // Kept returns the number of idle connections for writes, whether they may be used, and whether the last one
-// could be used now.
-func (c *Client) Kept() (idle int, proven, usable bool) { return c.kept().State() }
+// could be used now. If something has arrived at it, Kept closes it.
+func (c *Client) Kept() (idle int, proven, usable bool) {
+	pool := c.kept().Pool
+	pool.Inspect(func(all []*keptconn.Conn) {
+		if idle, proven = len(all), pool.Proven; idle > 0 {
+			last := all[idle-1]
+			usable = !last.HasEnded() && last.Usable(pool.Reuse)
+		}
+	})
+	return idle, proven, usable
+}
 
 // KeptHasEnded reports whether the service has closed the last idle connection, or sent something on it. It is also
 // true if none is idle. Without TLS it consumes one byte of what was sent: a service that has sent a single byte has
-// sent nothing for the next call.
-func (c *Client) KeptHasEnded() bool {
-	return c.kept().LastHasEnded()
+// sent nothing for the next call. If something has arrived, it closes the connection.
+func (c *Client) KeptHasEnded() (ended bool) {
+	c.kept().Inspect(func(idle []*keptconn.Conn) {
+		ended = len(idle) == 0 || idle[len(idle)-1].HasEnded()
+	})
+	return ended
 }
 
 // AwaitKeptEnd waits until KeptHasEnded, and returns false after a minute of real time. In a synctest bubble, no time
 // passes meanwhile.
 func (c *Client) AwaitKeptEnd() bool {
 	for !c.KeptHasEnded() {
-		if last := c.kept().Last(); last != nil && !Arrives(last) {
+		var last *keptconn.Conn
+		c.kept().Inspect(func(idle []*keptconn.Conn) {
+			if len(idle) > 0 {
+				last = idle[len(idle)-1]
+			}
+		})
+		if last != nil && !Arrives(last) {
 			return c.KeptHasEnded()
 		}
 	}

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -37,11 +36,9 @@ func sourceOf(address, client string) string {
 	if err != nil { // Validate rejects it
 		return address + " " + client
 	}
-	host := to.Hostname()
-	if port := to.Port(); port != "" && port != "80" && port != "443" { // the default ports; http and https are the same
-		host = net.JoinHostPort(host, port)
-	} else if strings.Contains(host, ":") {
-		host = "[" + host + "]" // IPv6
+	host := to.Host
+	if port := to.Port(); port == "" || port == "80" || port == "443" { // the default ports; http and https are the same
+		host = strings.TrimSuffix(host, ":"+port)
 	}
 	return strings.ToLower(host+strings.TrimRight(to.EscapedPath(), "/")) + " " + client
 }

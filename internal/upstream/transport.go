@@ -97,14 +97,11 @@ func (w *writeSender) Send(req *http.Request, limits keptconn.Limits, fresh bool
 	if w.direct && req.ContentLength <= maxKeptBody {
 		return w.Pool.Send(req, limits, fresh)
 	}
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
 	transport := &http.Transport{
 		Proxy:               w.proxy,
 		DialContext:         w.dial(nil, limits),
 		DialTLSContext:      w.dial(w.TLS, limits),
 		TLSClientConfig:     w.TLS, // behind a proxy
-		Protocols:           protocols,
 		DisableKeepAlives:   true,
 		WriteBufferSize:     maxKeptBody,
 		TLSHandshakeTimeout: handshakeTimeout,

@@ -154,7 +154,7 @@ func (j *Journal) takeID(
 		err   error
 	)
 	if !c.order.unread { // otherwise the check fails if the orderID exists, which is rare
-		if ref, other, err = j.latestByOrderID(ctx, c.connection(), orderID); err != nil {
+		if ref, other, err = j.named(ctx, c.connection(), j.keys.OrderID(c.connection(), orderID)); err != nil {
 			return err
 		}
 	}

@@ -80,9 +80,13 @@ func (r *reader) readAll(ctx context.Context, client redis.UniversalClient, plac
 		if found[i], faults[i] = decode(at, text); faults[i] != nil {
 			continue
 		}
-		if err := r.setSource(ctx, &found[i].Record); err != nil {
-			return nil, nil, err
+		record := &found[i].Record
+		if record.Source == "" && r.sources != nil { // an older version of larder has written it
+			if record.Source, err = r.unnamedSource(ctx, record.Connection); err != nil {
+				return nil, nil, err
+			}
 		}
+		record.Foreign = !r.sources.Same(record.Connection, record.Source)
 		for n := range found[i].Calls {
 			switch call := &found[i].Calls[n]; {
 			case call.Answer == nil:
@@ -171,31 +175,22 @@ func (r *reader) readText(ctx context.Context, key string) (string, error) {
 // byOrderID returns the order with the orderID, or nil, and the ref that the orderID refers to, which may have
 // outlived its order. An order of the connection's service is preferred (policy O16); it may have another ref.
 func (r *reader) byOrderID(ctx context.Context, connection, orderID string) (ref string, found *order, err error) {
-	ref, found, err = r.latestByOrderID(ctx, connection, orderID)
+	ref, found, err = r.named(ctx, connection, r.keys.OrderID(connection, orderID))
 	if err != nil || found != nil && !found.Foreign {
 		return ref, found, err
 	}
 	for _, source := range r.sources.Names(connection) {
-		own, err := r.readText(ctx, r.keys.OrderIDOf(connection, orderID, source))
-		if err != nil {
-			return "", nil, err
-		}
-		if own == "" {
-			continue
-		}
-		switch o, err := r.readOrder(ctx, r.write, location{connection, own}); {
-		case err == nil:
-			return ref, o, nil
-		case !errors.Is(err, ordering.ErrNoOrder):
-			return "", nil, err
+		_, own, err := r.named(ctx, connection, r.keys.OrderIDOf(connection, orderID, source))
+		if err != nil || own != nil {
+			return ref, own, err
 		}
 	}
 	return ref, found, nil
 }
 
-// latestByOrderID is byOrderID for the order that got the orderID last, of any service.
-func (r *reader) latestByOrderID(ctx context.Context, connection, orderID string) (ref string, found *order, err error) {
-	ref, err = r.readText(ctx, r.keys.OrderID(connection, orderID))
+// named returns the ref that the key of an orderID contains, and its order, or nil.
+func (r *reader) named(ctx context.Context, connection, key string) (ref string, found *order, err error) {
+	ref, err = r.readText(ctx, key)
 	if err != nil || ref == "" {
 		return "", nil, err
 	}

@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"errors"
-	"strconv"
 
 	"larder/ordering"
 )
@@ -41,14 +40,7 @@ func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number
 // withoutOverdueRecheck returns the order without the mark of a recheck if it is over, by Redis's clock. It reads the
 // order after the time: the key may have been freed since the order was read, but not after the time was.
 func (w *writer) withoutOverdueRecheck(ctx context.Context, o *order, number int) (*order, error) {
-	at := o.place.connection
-	keys := []string{w.keys.OrdersOpen(at), w.keys.OrdersExpiry(at), w.keys.JournalState(at)}
-	reply, err := dueScript.Run(ctx, w.write, keys, 0).Slice()
-	if err != nil {
-		return nil, err
-	}
-	text, _ := reply[len(reply)-1].(string)
-	now, err := strconv.ParseInt(text, 10, 64)
+	_, _, now, err := w.findOverdue(ctx, o.place.connection, 0)
 	call, _ := o.Call(number)
 	if err != nil || !moment(now).After(call.EndedAt.Add(ordering.RecheckTime)) {
 		return o, err

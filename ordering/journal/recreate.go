@@ -97,11 +97,9 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 		c.list(c.stateList(state), "", expiry{})
 	}
 	for _, call := range known.Calls {
-		sent := body
+		var sent []byte // of earlier calls only the outcome is known
 		if call.Number == ended.Number {
-			call = ended
-		} else {
-			sent = nil // of earlier calls only the outcome is known
+			call, sent = ended, body
 		}
 		if err := j.putCall(ctx, c, call, call.Number, sent); err != nil {
 			return nil, err

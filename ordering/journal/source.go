@@ -12,17 +12,6 @@ import (
 	"larder/ordering"
 )
 
-// setSource sets Foreign of a record that was read, and Source if an older version of larder has written it.
-func (r *reader) setSource(ctx context.Context, record *ordering.Record) (err error) {
-	if record.Source == "" && r.sources != nil {
-		if record.Source, err = r.unnamedSource(ctx, record.Connection); err != nil {
-			return err
-		}
-	}
-	record.Foreign = !r.sources.Same(record.Connection, record.Source)
-	return nil
-}
-
 // fieldSource is the field of a connection's state with the source of its records without one.
 const fieldSource = "source"
 
@@ -82,7 +71,6 @@ func (r *reader) ForeignOrders(ctx context.Context, connections []string) ([]For
 	all = append(all, connections...)
 	slices.Sort(all)
 	for _, connection := range slices.Compact(all) {
-		from := len(found)
 		for _, state := range []ordering.State{ordering.StatePlaced, ordering.StatePlacing, ordering.StateUnknown} {
 			if err := r.each(ctx, ordering.Query{Connections: []string{connection}, State: state}, func(record *ordering.Record) bool {
 				call, busy := record.Busy()
@@ -90,12 +78,12 @@ func (r *reader) ForeignOrders(ctx context.Context, connections []string) ([]For
 				if !record.Foreign || unknown != (state == ordering.StateUnknown) {
 					return true
 				}
-				at := slices.IndexFunc(found[from:], func(f ForeignOrders) bool { return f.Source == record.Source })
+				at := slices.IndexFunc(found, func(f ForeignOrders) bool { return f.Connection == connection && f.Source == record.Source })
 				if at < 0 {
-					at = len(found) - from
+					at = len(found)
 					found = append(found, ForeignOrders{Connection: connection, Source: record.Source, Current: r.sources.Current(connection)})
 				}
-				if f := &found[from+at]; unknown {
+				if f := &found[at]; unknown {
 					f.Unknown++
 				} else {
 					f.Open++

@@ -26,7 +26,7 @@ type sweeper struct{ *writer }
 // Sweep sets calls whose deadline has passed to unknown (policy O12), and removes expired records from the
 // lists (policy O13). An unreadable record is logged and tried again later; it does not stop the sweep.
 func (s *sweeper) Sweep(ctx context.Context, connection string) ([]ordering.Record, error) {
-	calls, records, now, err := s.findOverdue(ctx, connection)
+	calls, records, now, err := s.findOverdue(ctx, connection, sweepAtMost)
 	if err != nil {
 		return nil, failed("sweep", err)
 	}
@@ -43,11 +43,11 @@ func (s *sweeper) Sweep(ctx context.Context, connection string) ([]ordering.Reco
 	return moved, failed("sweep", s.prune(ctx, connection, records))
 }
 
-// findOverdue returns the overdue calls and the expired records, as members of their lists, and the
+// findOverdue returns overdue calls and expired records, at most so many of each, as members of their lists, and the
 // time of Redis's clock in milliseconds since the epoch.
-func (s *sweeper) findOverdue(ctx context.Context, connection string) (calls, records []string, now int64, err error) {
-	keys := []string{s.keys.OrdersOpen(connection), s.keys.OrdersExpiry(connection), s.keys.JournalState(connection)}
-	reply, err := dueScript.Run(ctx, s.write, keys, sweepAtMost).Slice()
+func (w *writer) findOverdue(ctx context.Context, connection string, atMost int) (calls, records []string, now int64, err error) {
+	keys := []string{w.keys.OrdersOpen(connection), w.keys.OrdersExpiry(connection), w.keys.JournalState(connection)}
+	reply, err := dueScript.Run(ctx, w.write, keys, atMost).Slice()
 	if err != nil {
 		return nil, nil, 0, err
 	}

@@ -70,9 +70,8 @@ func (w *writer) newTx(o *order, body int) *tx {
 	c, _ := txs.Get().(*tx)
 	c.cfg, c.order, c.next = &w.cfg, o, order{Record: o.Record, place: o.place}
 	c.mode, c.until = modeCommit, keepTTL()
-	if known, ok := w.unnamed.Load(o.place.connection); ok {
-		c.unnamed, _ = known.(string)
-	}
+	known, _ := w.unnamed.Load(o.place.connection)
+	c.unnamed, _ = known.(string)
 	c.absent, c.checked, c.stepKeys = c.texts[0:0:4], c.texts[4:4:8], c.texts[8:8:24]
 	c.checks, c.steps = c.texts[24:24:32], c.texts[32:32]
 	c.text.Grow(1536 + body) // usually enough

@@ -184,7 +184,7 @@ func (c *validation) checkUnits(parent, n int32) {
 		c.refuse(n, q.position, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
 	case !q.number.IsWhole():
 		c.refuse(n, q.position, violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)})
-	case exceeds(q.number, maxUnits):
+	case q.number.Cmp(jsontext.Whole(maxUnits)) > 0:
 		c.refuse(n, q.position, violation.LimitExceeded, violation.Params{"limit": maxUnits})
 	default:
 		it.units, _ = q.number.Int64()
@@ -201,12 +201,6 @@ func (c *validation) checkUnits(parent, n int32) {
 	}
 }
 
-// exceeds reports whether the magnitude of a whole number of any length exceeds limit.
-func exceeds(n jsontext.Number, limit int64) bool {
-	whole, ok := n.Int64()
-	return !ok || whole > limit || whole < -limit
-}
-
 func (c *validation) refuse(n int32, at position, code violation.Code, params violation.Params) {
 	c.violations.Add(at.pos, member(c.order.linePath(n), at.name), code, params, c.itemName(n))
 }
@@ -220,7 +214,7 @@ func (c *validation) refuseLine(n int32, code violation.Code, params violation.P
 // W12). Unless the line certainly means one item, find adds a violation and returns menu.None.
 func (c *validation) find(n int32) menu.Index {
 	l := &c.order.lines[n]
-	id, only := l.id.text, idOrExternalID
+	id, onlyExternalID := l.id.text, false
 	unknown, field := violation.IngredientNotInMenu, "dishList[].ingredients[].ID"
 	if l.parent == none {
 		unknown, field = violation.DishNotInMenu, "dishList[].ID"
@@ -232,53 +226,39 @@ func (c *validation) find(n int32) menu.Index {
 		addMissing(&c.violations, l.id.position, l.end, c.order.linePath(n), "ID", field)
 		return menu.None
 	case id == "":
-		id, only = l.externalID.text, externalID
+		id, onlyExternalID = l.externalID.text, true
 	}
 	items := c.itemsOf(n)
-	meant, sharing := c.named(n, id, only)
+	meant, named := c.named(n, id, onlyExternalID)
 	switch {
-	case len(sharing) > 0:
-		ids := make([]string, len(sharing))
-		for k, shared := range sharing {
+	case meant == menu.None && len(named) > 0:
+		ids := make([]string, len(named))
+		for k, shared := range named {
 			ids[k] = items.At(shared).ID()
 		}
 		c.refuseLine(n, violation.ExternalIDAmbiguous, violation.Params{"externalId": strings.Clone(id), "ids": ids}, "")
-	case meant.first == menu.None:
+	case meant == menu.None:
 		c.refuseLine(n, unknown, violation.Params{"id": strings.Clone(id)}, "")
 	default:
-		if other, two := c.contradicts(n, meant); two {
-			c.refuseLine(n, violation.IDConflict, conflict(&c.order.lines[n], items, meant.first, other), "")
+		if other, two := c.contradicts(n, meant, named); two {
+			c.refuseLine(n, violation.IDConflict, conflict(l, items, meant, other), "")
 			return menu.None
 		}
 	}
-	return meant.first
+	return meant
 }
 
-// naming is what a text of a line may be.
-type naming int
-
-const (
-	idOrExternalID naming = iota
-	externalID
-)
-
-// meaning is the item that a text means, or menu.None, and the others that it could mean, because it is the id or the
-// externalId of them. The dish may not offer them.
-type meaning struct {
-	first  menu.Index
-	others []menu.Index
-}
-
-// named returns what a text of line n means. On the compatible API it is an externalId first, as the interface says, and
-// on /v1 an id. Among several items of an ingredient, those of the dish's groups come first. If several items share the
-// externalId, and the id does not decide, named returns them.
-func (c *validation) named(n int32, text string, only naming) (m meaning, sharing []menu.Index) {
+// named returns the item that a text of line n means, and all that it could mean, because it is their id or externalId.
+// The dish may not offer them. On the compatible API it is an externalId first, as the interface says, and on /v1 an id.
+// Among several items of an ingredient, those of the dish's groups come first. If several items share the externalId, and
+// the id does not decide, named returns menu.None and them.
+func (c *validation) named(n int32, text string, onlyExternalID bool) (meant menu.Index, all []menu.Index) {
 	items := c.itemsOf(n)
 	byID, owners := menu.None, items.ByExternalID(text)
-	if at, ok := items.ByID(text); ok && only != externalID {
+	if at, ok := items.ByID(text); ok && !onlyExternalID {
 		byID = at
 	}
-	all := owners
+	all = owners
 	if byID != menu.None && len(owners) > 0 && !slices.Contains(owners, byID) {
 		all = append(slices.Clone(owners), byID)
 	}
@@ -289,18 +269,12 @@ func (c *validation) named(n int32, text string, only naming) (m meaning, sharin
 	}
 	switch {
 	case byID != menu.None && (c.V1 || len(owners) == 0 || slices.Contains(owners, byID)):
-		m.first = byID
-	case len(owners) > 1:
-		return meaning{first: menu.None}, owners
+		return byID, all
 	case len(owners) == 1:
-		m.first = owners[0]
+		return owners[0], all
 	default:
-		m.first = menu.None
+		return menu.None, owners
 	}
-	if len(all) > 1 && m.first != menu.None {
-		m.others = slices.DeleteFunc(slices.Clone(all), func(i menu.Index) bool { return i == m.first })
-	}
-	return m, nil
 }
 
 // offered returns those of the items with an id or an externalId that the dish offers, or all of them if it offers none.
@@ -309,12 +283,13 @@ func offered(from *menu.Catalogue, dish, byID menu.Index, owners []menu.Index) (
 	addOffered(from, all, from.ProductScheme(dish), map[menu.Index]bool{})
 	inside := slices.DeleteFunc(slices.Clone(owners), func(i menu.Index) bool { return !all[i] })
 	switch {
-	case len(inside) == 0 && (byID == menu.None || !all[byID]):
+	case all[byID]:
+		return byID, inside
+	case len(inside) == 0:
 		return byID, owners
-	case byID != menu.None && !all[byID]:
-		byID = menu.None
+	default:
+		return menu.None, inside
 	}
-	return byID, inside
 }
 
 // addOffered adds the ingredients of a scheme's groups and of their own schemes.
@@ -333,28 +308,28 @@ func addOffered(from *menu.Catalogue, all map[menu.Index]bool, scheme menu.Index
 
 // contradicts reports whether line n says that it means another item than the one that its ID means: by another ID, by
 // its externalId, or by a name or a price that fits only the other. The other item may be menu.None.
-func (c *validation) contradicts(n int32, meant meaning) (other menu.Index, conflict bool) {
+func (c *validation) contradicts(n int32, meant menu.Index, named []menu.Index) (other menu.Index, conflict bool) {
 	l, items := &c.order.lines[n], c.itemsOf(n)
 	if l.otherID != "" {
-		if second, _ := c.named(n, l.otherID, idOrExternalID); second.first != meant.first {
-			return second.first, true
+		if second, _ := c.named(n, l.otherID, false); second != meant {
+			return second, true
 		}
 	}
-	found := items.At(meant.first)
+	found := items.At(meant)
 	if text := l.externalID.text; l.id.text != "" && text != "" && text != found.ExternalID() &&
 		(found.ExternalID() != "" || text != found.ID()) {
-		second, _ := c.named(n, text, externalID)
-		return second.first, true
+		second, _ := c.named(n, text, true)
+		return second, true
 	}
-	named := func(i menu.Index) bool {
+	hasName := func(i menu.Index) bool {
 		return strings.EqualFold(strings.TrimSpace(l.name), strings.TrimSpace(items.At(i).Name()))
 	}
 	costs := func(i menu.Index) bool {
 		return !items.At(i).PriceInvalid() && l.price.number.Cmp(items.Item(i).Price) == 0
 	}
-	for _, other := range meant.others {
-		if l.name != "" && named(other) && !named(meant.first) ||
-			l.price.state == readable && costs(other) && !costs(meant.first) {
+	for _, other := range named {
+		if l.name != "" && hasName(other) && !hasName(meant) ||
+			l.price.state == readable && costs(other) && !costs(meant) {
 			return other, true
 		}
 	}
