@@ -3,6 +3,7 @@ package orders
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -161,7 +162,7 @@ func resolutionProblem(err error) error {
 func nothingToResolve(state *ordering.StateError) string {
 	record, operation := state.Record, string(state.Operation)
 	if busy, is := record.Busy(); is && busy.Outcome == ordering.OutcomeUnknown {
-		return "the unknown outcome is that of " + string(busy.Operation) + ", not of " + operation + "; the order is " + respond.StateText(record)
+		return fmt.Sprintf("the unknown outcome is that of %s, not of %s; the order is %s", busy.Operation, operation, respond.StateText(record))
 	}
 	text := "there is nothing to resolve: "
 	switch call, made := record.Last(state.Operation); {

@@ -212,7 +212,8 @@ func resolutionBody(cmd *cobra.Command, refs []string) ([]byte, error) {
 			"resolve the others one by one"}
 	case operation != string(upstream.OpCreate):
 	case done && orderID == "":
-		return nil, &usageError{"--order-id is required: pass the order id of the ordering service, or --operation if the unknown outcome is not that of create (larder order show)"}
+		return nil, &usageError{"--order-id is required: pass the order id of the ordering service, " +
+			"or --operation if the unknown outcome is not that of create (larder order show)"}
 	case !done && orderID != "":
 		return nil, &usageError{"--order-id is allowed only with --outcome done"}
 	}

@@ -81,7 +81,8 @@ func (r *reader) ForeignOrders(ctx context.Context, connections []string) ([]For
 				at := slices.IndexFunc(found, func(f ForeignOrders) bool { return f.Connection == connection && f.Source == record.Source })
 				if at < 0 {
 					at = len(found)
-					found = append(found, ForeignOrders{Connection: connection, Source: record.Source, Current: r.sources.Current(connection)})
+					current := r.sources.Current(connection)
+					found = append(found, ForeignOrders{Connection: connection, Source: record.Source, Current: current})
 				}
 				if f := &found[at]; unknown {
 					f.Unknown++

@@ -43,7 +43,7 @@ func (s *sweeper) Sweep(ctx context.Context, connection string) ([]ordering.Reco
 	return moved, failed("sweep", s.prune(ctx, connection, records))
 }
 
-// findOverdue returns overdue calls and expired records, at most so many of each, as members of their lists, and the
+// findOverdue returns overdue calls and expired records, at most atMost of each, as members of their lists, and the
 // time of Redis's clock in milliseconds since the epoch.
 func (w *writer) findOverdue(ctx context.Context, connection string, atMost int) (calls, records []string, now int64, err error) {
 	keys := []string{w.keys.OrdersOpen(connection), w.keys.OrdersExpiry(connection), w.keys.JournalState(connection)}
