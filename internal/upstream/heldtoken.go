@@ -114,7 +114,7 @@ func (c *Client) renewToken(ctx context.Context) (*oauth2.Token, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err == nil {
-		if h.refusals > 0 {
+		if !h.refusedUntil.IsZero() { // a refusal came before this token
 			c.log.WithField("event", "upstream.token_accepted").Info("the token endpoint returns a token again")
 		}
 		h.current, h.failed, h.refusals, h.retryAt, h.refusedUntil = token, nil, 0, time.Time{}, time.Time{}

@@ -47,10 +47,10 @@ await scenario({ locale: 'ar', matrix: { dirs: ['rtl'] } }, async ({ open, larde
       }
     }, arabic);
     await form.getByText('طلبك').waitFor();
-    await menu.locator('[data-dish=dish-mezze]').scrollIntoViewIfNeeded();
+    await menu.locator('[data-dish=dish-mezze]').evaluate((one) => one.scrollIntoView({ block: 'center', behavior: 'instant' }));
     for (const dish of [fries.id, 'dish-borscht', 'dish-mezze']) {
       const card = menu.locator(`[data-dish=${dish}]`).first();
-      await card.scrollIntoViewIfNeeded();
+      await card.evaluate((one) => one.scrollIntoView({ block: 'center', behavior: 'instant' }));
       for (const part of ['name', 'description', 'measure', 'price']) {
         await startsRight(card.locator(`[part~=${part}]`).first(), '.about', `${size}, ${dish}, ${part}`);
       }
@@ -87,7 +87,8 @@ await scenario({ locale: 'ar', matrix: { dirs: ['rtl'] } }, async ({ open, larde
     await dialog.locator('[part=dish-add]').click();
     await form.locator('[data-line]').waitFor();
     await axe(page, `the Arabic form, ${size}`);
-    await form.locator('[data-line]').scrollIntoViewIfNeeded();
+    // A line may be replaced when the order has been checked.
+    await form.locator('[data-line]').evaluate((line) => line.scrollIntoView({ block: 'center', behavior: 'instant' }));
     await shot(page, `form-${size}`, { full: false });
 
     step(`${size}: only English texts on the Arabic page`);

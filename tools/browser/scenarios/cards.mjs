@@ -107,7 +107,7 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
 
   step('G5: a dish without a photo has no empty space');
   equal(await card(beef).locator('.frame, [part=photo]').count(), 0, 'frames without a photo');
-  await card(beef).scrollIntoViewIfNeeded();
+  await card(beef).evaluate((one) => one.scrollIntoView({ block: 'center', behavior: 'instant' }));
   const [a, b] = [await card(beef).boundingBox(), await card(beef).locator('[part=name]').boundingBox()];
   must(Math.min(b.x - a.x, a.x + a.width - b.x - b.width) < 24, 'the name begins at the edge of the card');
   await shot(page, 'no-photo', { full: false });

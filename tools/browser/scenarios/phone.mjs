@@ -52,7 +52,7 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
   await add.tap();
   await bar.waitFor();
   const last = menu.locator('[part=card]').last();
-  await last.scrollIntoViewIfNeeded();
+  await last.evaluate((one) => one.scrollIntoView({ block: 'center', behavior: 'instant' }));
   await eventually(async () => { // cards that are rendered while scrolling have another height than estimated
     await page.evaluate(() => document.querySelector('larder-menu').scrollIntoView({ block: 'end', behavior: 'instant' }));
     const [a, b] = [await last.boundingBox(), await bar.boundingBox()];
