@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shopspring/decimal"
-
 	"larder/cache"
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 )
 
@@ -82,13 +81,17 @@ type comparison struct {
 // compareDishes compares the dishes of two menus. If ids may change, new dishes that can be ordered at a price above 0 take
 // the place of those that are gone. A price is the lowest one with the options that must be chosen.
 func compareDishes(before, now *menu.Catalogue, idsMayChange bool) (c comparison) {
-	priceBefore, priceNow, factor := before.LeastPrice(), now.LeastPrice(), decimal.NewFromInt(priceFactor)
-	sells := func(k menu.Index) bool {
-		price, ok := priceNow(k)
-		return ok && price.IsPositive() && now.Orderable(k)
+	priceBefore, priceNow, factor := before.LeastPrice(), now.LeastPrice(), jsontext.Whole(priceFactor)
+	type offer struct {
+		price  jsontext.Number
+		priced bool
+		sells  bool // can be ordered at a price above 0
 	}
+	offers := make([]offer, now.Products().Len())
+	sells := func(k menu.Index) bool { return offers[k].sells }
 	for k, dish := range now.Products().All() {
-		if sells(k) {
+		price, ok := priceNow(k)
+		if offers[k] = (offer{price, ok, ok && price.Sign() > 0 && now.Orderable(k)}); sells(k) {
 			c.sellingNow++
 		} else if reasons := now.Reasons(k); len(reasons) == 1 && reasons[0].Code == menu.ReasonTooDeep && dish.Price().IsPositive() {
 			c.tooDeep++
@@ -102,13 +105,13 @@ func compareDishes(before, now *menu.Catalogue, idsMayChange bool) (c comparison
 			c.gone = append(c.gone, i)
 		}
 		was, ok := priceBefore(i)
-		if !ok || !was.IsPositive() {
+		if !ok || was.Sign() <= 0 {
 			continue
 		}
 		c.priced++
 		similar := func(k menu.Index) bool { // a missing price is no change of it: the dish counts as unorderable
-			price, ok := priceNow(k)
-			return !ok || price.LessThan(was.Mul(factor)) && price.Mul(factor).GreaterThan(was)
+			price := offers[k].price
+			return !offers[k].priced || price.Cmp(was.Mul(factor)) < 0 && price.Mul(factor).Cmp(was) > 0
 		}
 		if len(left) > 0 && !slices.ContainsFunc(left, similar) {
 			c.jumped = append(c.jumped, i)
@@ -134,7 +137,7 @@ func compareDishes(before, now *menu.Catalogue, idsMayChange bool) (c comparison
 // would sell if ordering.max_depth were higher: that is no fault of the menu.
 func (g GuardLimits) checkDishes(served, fetched *menu.Catalogue) refusal {
 	const prices, none = "sync.guard.prices", "No dish is both priced and orderable"
-	before, now := served.Content.Catalogue(menu.Stops{}), fetched.Content.Catalogue(menu.Stops{})
+	before, now := unstopped(served), unstopped(fetched)
 	c := compareDishes(before, now, !g.IDs)
 	tooMany := func(some []menu.Index, of int) bool { return float64(len(some)) > g.ShrinkLimit*float64(of) }
 	dishes, count, first := before.Products().Len(), now.Products().Len(), []menu.Index{0, 1, 2}
@@ -152,6 +155,14 @@ func (g GuardLimits) checkDishes(served, fetched *menu.Catalogue) refusal {
 	default:
 		return refusal{}
 	}
+}
+
+// unstopped returns the menu without stop lists.
+func unstopped(c *menu.Catalogue) *menu.Catalogue {
+	if c.Stops().Equal(menu.Stops{}) {
+		return c
+	}
+	return c.Content.Catalogue(menu.Stops{})
 }
 
 // sameDishes returns the dishes of a menu that may be a dish of the one before: that with its id, and that with its

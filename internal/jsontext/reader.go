@@ -277,6 +277,10 @@ func (r *Reader) next(closing byte) bool {
 
 // Skip consumes the next value. It takes no stack for each level, because a value may have millions.
 func (r *Reader) Skip() {
+	if kind := r.Kind(); kind != KindObject && kind != KindArray { // most values
+		r.scalar()
+		return
+	}
 	var few [64]byte
 	open := few[:0] // the closing brackets of what is open
 	for {

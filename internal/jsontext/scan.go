@@ -35,15 +35,18 @@ func scalarEnd(text string, i int) (end int, control bool) {
 
 // stringEnd also reports whether the string is plain, ASCII without escapes, and whether it has control characters.
 func stringEnd(text string, i int) (end int, plain, control bool) {
-	plain = true
-	for i++; i < len(text); i++ {
-		c := text[i]
-		if isPlain[c] { // a table, because most of a menu is inside strings
-			continue
-		}
-		switch {
+	i++
+	for i < len(text) && isPlain[text[i]] { // a table, because most of a menu is inside strings
+		i++
+	}
+	if i < len(text) && text[i] == '"' {
+		return i + 1, true, false
+	}
+	for ; i < len(text); i++ {
+		switch c := text[i]; {
+		case isPlain[c]:
 		case c == '"':
-			return i + 1, plain, control
+			return i + 1, false, control
 		case c < ' ':
 			control = true
 		case c == '\\':
@@ -51,7 +54,6 @@ func stringEnd(text string, i int) (end int, plain, control bool) {
 				return -1, false, false
 			}
 		}
-		plain = false
 	}
 	return -1, false, false
 }

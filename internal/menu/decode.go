@@ -222,20 +222,20 @@ func (d *decoder) readView() (known bool) {
 func (d *decoder) fields(where string, read func(folded string) bool) {
 	for name := range d.Members() {
 		field, raw, start := d.fieldName(name), d.RawName(), d.Offset()
-		path := where + field.canonical
+		spelt := field.canonical
 		if !read(field.folded) {
-			path = where + name
-			d.report(IssueUnknownField, path, "")
+			spelt = name
+			d.report(IssueUnknownField, where+spelt, "")
 			d.Skip()
-		} else if field.canonical != name {
-			d.report(IssueNameSpelling, path, name)
+		} else if spelt != name {
+			d.report(IssueNameSpelling, where+spelt, name)
 		}
 		control, tooDeep := d.Oddities()
 		if control {
-			d.report(IssueControlRaw, path, "")
+			d.report(IssueControlRaw, where+spelt, "")
 		}
 		if tooDeep {
-			d.report(IssueNestedTooDeep, path, "")
+			d.report(IssueNestedTooDeep, where+spelt, "")
 		}
 		if where == "" {
 			d.members = append(d.members, viewMember{name: raw, value: d.Source()[start:d.Offset()]})

@@ -3,15 +3,13 @@ package menu
 import (
 	"slices"
 
-	"github.com/shopspring/decimal"
-
 	"larder/internal/jsontext"
 )
 
 // LeastPrice returns a function for the lowest price of a dish: its own and that of the cheapest options that must be
 // chosen, down to the depth limit, as storefronts show it. Options that cannot be chosen do not count. ok is false if the
 // price of the dish is invalid, or if no choice can satisfy one of its groups. O(depth × ingredients of groups).
-func (c *Catalogue) LeastPrice() func(dish Index) (price decimal.Decimal, ok bool) {
+func (c *Catalogue) LeastPrice() func(dish Index) (price jsontext.Number, ok bool) {
 	extras := make([]jsontext.Number, len(c.schemes)) // by scheme: the price of its required options
 	for range c.settings.MaxDepth {
 		next := c.extrasAbove(extras)
@@ -20,13 +18,13 @@ func (c *Catalogue) LeastPrice() func(dish Index) (price decimal.Decimal, ok boo
 		}
 		extras = next
 	}
-	return func(dish Index) (decimal.Decimal, bool) {
+	return func(dish Index) (jsontext.Number, bool) {
 		own, s := c.products.At(dish), c.productScheme[dish]
 		price := own.priceNumber()
 		if s != None {
 			price = price.Add(extras[s])
 		}
-		return price.Decimal(), !own.PriceInvalid() && len(c.unsatisfied[s]) == 0
+		return price, !own.PriceInvalid() && len(c.unsatisfied[s]) == 0
 	}
 }
 

@@ -44,12 +44,12 @@ func TestLeastPrice(t *testing.T) {
 			least := menu.Compile(view, "r", menu.DefaultSettings()).LeastPrice()
 			got := ""
 			if price, ok := least(0); ok {
-				got = price.String()
+				got = price.Decimal().String()
 			}
 			if got != c.want {
 				t.Errorf("lowest price %q, want %q", got, c.want)
 			}
-			if price, ok := least(1); !ok || price.String() != "4" {
+			if price, ok := least(1); !ok || price.Decimal().String() != "4" {
 				t.Errorf("without a scheme: %v %v, want 4", price, ok)
 			}
 			if _, ok := least(2); ok {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // duplicates reports missing and duplicate ids, and (scheme, group) pairs with several limits (policy W9).
@@ -33,8 +34,19 @@ func (l *linter) duplicates() {
 // which the first is used. If dishes or ingredients differ, all but the first are lost.
 func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name string)) {
 	id := func(at Index) string { id, _ := read(&all[at]); return id }
-	folded := func(at Index) string { return strings.ToLower(strings.Join(strings.Fields(id(at)), "")) }
-	ids, similar := newIndex(len(all)), newIndex(len(all))
+	folded := func(at Index) string {
+		if strings.ContainsFunc(id(at), unicode.IsSpace) {
+			return strings.ToLower(strings.Join(strings.Fields(id(at)), ""))
+		}
+		return strings.ToLower(id(at))
+	}
+	ids, similar := newIndex(len(all)), hashIndex(nil) // nil: no two ids differ only by case or spaces
+	for i := range Index(len(all)) {
+		if folded(i) != id(i) {
+			similar = newIndex(len(all))
+			break
+		}
+	}
 	var repeated []Index         // the first definitions of these ids
 	again := map[Index][]Index{} // their further definitions
 	for i := range Index(len(all)) {
@@ -47,6 +59,9 @@ func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name str
 			if again[first] = append(again[first], i); len(again[first]) == 1 {
 				repeated = append(repeated, first)
 			}
+			continue
+		}
+		if similar == nil {
 			continue
 		}
 		if other, known := similar.add(folded(i), i, folded); known {

@@ -96,9 +96,11 @@ func (l *linter) optionsByWeight() {
 		}
 	}
 	for i, p := range c.products.All() {
-		m := p.Measure() // of a portion, if it is not 1
 		option, ok := costing[c.productScheme[i]]
-		if ok && m != nil && m.Value.Equal(decimal.NewFromInt(1)) && (strings.EqualFold(m.Unit, "kg") || strings.EqualFold(m.Unit, "liter")) {
+		if unit := p.values().unit; !ok || !p.hasMeasure() || !strings.EqualFold(unit, "kg") && !strings.EqualFold(unit, "liter") {
+			continue
+		}
+		if m := p.Measure(); m.Value.Equal(decimal.NewFromInt(1)) { // otherwise it is the size of a portion
 			l.add(LintOptionByWeight, l.listed([]Index{i}), []string{"product", p.ID(), "ingredient", option.ID()},
 				"dish %q (%s) is sold by the %s: the price of option %q (%s) is multiplied by the quantity, but the service gets the option once",
 				p.ID(), p.Name(), m.Unit, option.ID(), option.Name())
