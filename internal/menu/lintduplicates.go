@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -34,18 +35,10 @@ func (l *linter) duplicates() {
 // which the first is used. If dishes or ingredients differ, all but the first are lost.
 func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name string)) {
 	id := func(at Index) string { id, _ := read(&all[at]); return id }
-	folded := func(at Index) string {
-		if strings.ContainsFunc(id(at), unicode.IsSpace) {
-			return strings.ToLower(strings.Join(strings.Fields(id(at)), ""))
-		}
-		return strings.ToLower(id(at))
-	}
-	ids, similar := newIndex(len(all)), hashIndex(nil) // nil: no two ids differ only by case or spaces
-	for i := range Index(len(all)) {
-		if folded(i) != id(i) {
-			similar = newIndex(len(all))
-			break
-		}
+	folded := func(at Index) string { return foldedID(id(at)) }
+	ids, similar := newIndex(len(all)), hashIndex(nil)
+	if slices.ContainsFunc(all, func(one T) bool { id, _ := read(&one); return foldedID(id) != id }) {
+		similar = newIndex(len(all)) // otherwise no two ids differ only by case or spaces
 	}
 	var repeated []Index         // the first definitions of these ids
 	again := map[Index][]Index{} // their further definitions
@@ -98,6 +91,14 @@ func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name str
 		l.add(code, l.dishesOf(kind, first), []string{kind, first},
 			"%s %q has %d definitions, %s; the first is used", kind, first, len(again[at])+1, how)
 	}
+}
+
+// foldedID returns an id in lower case and without spaces.
+func foldedID(id string) string {
+	if strings.ContainsFunc(id, unicode.IsSpace) {
+		id = strings.Join(strings.Fields(id), "")
+	}
+	return strings.ToLower(id)
 }
 
 // definition returns a text that is equal for equal elements. The categories of a dish are merged, so they do not count.
