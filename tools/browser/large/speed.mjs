@@ -71,7 +71,8 @@ await scenario({ size: 'phone', matrix: false }, async ({ open, larder }) => {
     const opened = new Promise((resolve) => { client.on('Runtime.bindingCalled', ({ name, payload }) => name === 'larderOpened' && resolve(JSON.parse(payload))); });
     await page.addInitScript(opener);
     await page.goto(`${larder}/`, { waitUntil: 'commit' });
-    const { html, card, dialog, early, first } = await opened;
+    // The components may replace the HTML menu before a frame shows it: then the first dish is visible with the first card.
+    const { card, dialog, early, first, html = card } = await opened;
     best.html = Math.min(best.html, html);
     best.dialog = Math.min(best.dialog, dialog);
     step(`visible: the HTML menu after ${html.toFixed(0)} ms, the first card after ${card.toFixed(0)} ms, an open dish after ${dialog.toFixed(0)} ms; ${first} dishes were built by then`);
