@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
+	stdsync "sync"
 
 	"golang.org/x/sync/semaphore"
 
@@ -28,8 +30,9 @@ const (
 	// spareBody is the assumed growth since the last one.
 	firstBody = 1 << 20
 	spareBody = 64 << 10
-	// largeRun is the memory of a run from which its garbage is collected at its end.
-	largeRun = 64 << 20
+	// largeRun is the memory of a run from which its garbage is collected earlier: at largeRunGC percent of the memory in use
+	// (GOGC) while it runs, and at its end.
+	largeRun, largeRunGC = 64 << 20, 40
 	// growFactor enlarges a reservation that was too small for the view.
 	growFactor = 4
 )
@@ -39,6 +42,10 @@ const (
 type budget struct {
 	places *semaphore.Weighted
 	size   int64
+
+	mu    stdsync.Mutex
+	large int // runs of at least largeRun
+	gc    int // GOGC without them
 }
 
 // largest returns the size of the largest menu view that one run may fetch.
@@ -71,7 +78,9 @@ func (b *budget) reserve(ctx context.Context, memory int64) (*reservation, error
 			return nil, &stepError{doing: "wait for memory", err: memoryLimitError{size: b.size, cause: context.Cause(ctx)}}
 		}
 	}
-	return &reservation{budget: b, memory: memory}, nil
+	held := &reservation{budget: b}
+	held.set(memory)
+	return held, nil
 }
 
 // memoryLimitError ends a run that got no memory before its context ended.
@@ -92,8 +101,30 @@ func (s *reservation) resize(memory int64) bool {
 	} else if more < 0 {
 		s.budget.places.Release(-more)
 	}
-	s.memory = memory
+	s.set(memory)
 	return true
+}
+
+// set notes how much memory is reserved. The first large run lowers GOGC, and the end of the last one sets it again.
+func (s *reservation) set(memory int64) {
+	wasLarge, isLarge := s.memory >= largeRun, memory >= largeRun
+	s.memory = memory
+	b := s.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case isLarge && !wasLarge:
+		if b.large++; b.large > 1 {
+			return
+		}
+		if b.gc = debug.SetGCPercent(largeRunGC); 0 <= b.gc && b.gc < largeRunGC { // it was lower
+			debug.SetGCPercent(b.gc)
+		}
+	case wasLarge && !isLarge:
+		if b.large--; b.large == 0 {
+			debug.SetGCPercent(b.gc)
+		}
+	}
 }
 
 // release releases all of it. It may be called again. After a large run, it first collects the garbage, because that would use
