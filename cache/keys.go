@@ -288,3 +288,7 @@ func (k Keys) SigningKey() string { return k.name(format, "signing-key") }
 // ReplacedSigningKeys is a sorted set of earlier signing keys. The score is the time until which tokens
 // of the key are accepted, in milliseconds since the epoch. The set expires.
 func (k Keys) ReplacedSigningKeys() string { return k.name(format, "signing-keys-replaced") }
+
+// RevokedSigningKeys is a sorted set of the ids of signing keys that operators have revoked (policy H14). The score
+// is the time in milliseconds since the epoch.
+func (k Keys) RevokedSigningKeys() string { return k.name(format, "signing-keys-revoked") }

@@ -39,7 +39,7 @@ func TestKeysShareTheirHashTag(t *testing.T) {
 	}
 	single := []string{
 		k.JournalSecret(), k.Contents(), k.Swept(), k.Notices(), k.RunIndex(), k.SigningKey(),
-		k.ReplacedSigningKeys(), k.Reasons("main"),
+		k.ReplacedSigningKeys(), k.RevokedSigningKeys(), k.Reasons("main"),
 	}
 	seen := make(map[string]bool)
 	for tag, keys := range map[string][]string{"larder:{r:bistro}:": restaurant, "larder:{c:ab12}:": content, "larder:{o:main}:": orders, "larder:": single} {

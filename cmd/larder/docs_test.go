@@ -29,6 +29,7 @@ func notRun() map[string]string {
 		"systemd":    "needs root and a machine that systemd has started",
 		"long":       "takes minutes",
 		"root":       "changes the machine",
+		"sentinel":   "needs a Sentinel; TestDocumentedRedisRights_H14 runs it",
 		"person":     "asks questions, or does not end by itself",
 	}
 }

@@ -103,6 +103,8 @@ func New(cfg Config, deps Deps) *Auth {
 	}
 	a.tokenCache.byID = map[[sha256.Size]byte]*Caller{}
 	a.bearerOps = a.RequireScope(ScopeOps)
+	a.keys.changed = a.keysChanged
+	a.clients.accepts = a.keys.accepts
 	a.clients.now.Store(&clientSet{})
 	a.SetClients(cfg.Clients)
 	a.parser = jwt.NewParser(

@@ -9,7 +9,8 @@ import (
 
 // clients are the configured clients. After a reload, tokens and sessions have the rights of the changed client.
 type clients struct {
-	now atomic.Pointer[clientSet]
+	now     atomic.Pointer[clientSet]
+	accepts func(*signingKey) bool // nil: of a caller without a key
 
 	mu      sync.Mutex
 	watches map[*clientWatch]struct{}
@@ -18,9 +19,10 @@ type clients struct {
 // clientSet has all clients by id. It is immutable.
 type clientSet struct{ byID map[string]ClientConfig }
 
-// clientWatch calls end when its client changes.
+// clientWatch calls end when its client changes, or the key of its token is not accepted any more.
 type clientWatch struct {
 	client string
+	key    *signingKey
 	end    func()
 }
 
@@ -66,13 +68,14 @@ func (c *clients) get(id string) (ClientConfig, bool) {
 	return client, known
 }
 
-// Watch calls end when the caller's client changes or is removed, at once if that has already
-// happened. Calling stop ends the watch.
+// Watch calls end when the caller's client changes or is removed, or when the key of its token is
+// revoked, at once if that has already happened. Calling stop ends the watch.
 func (c *clients) Watch(who Caller, end func()) (stop func()) {
-	w := &clientWatch{client: who.Client, end: end}
+	w := &clientWatch{client: who.Client, key: who.key, end: end}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := c.now.Load(); who.among != nil && who.among != now && who.among.differing(now)[who.Client] {
+	now := c.now.Load()
+	if !c.accepts(who.key) || who.among != nil && who.among != now && who.among.differing(now)[who.Client] {
 		end()
 		return func() {}
 	}

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	cryptorand "crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -46,19 +45,32 @@ func newSigningKey(secret []byte) *signingKey {
 //
 // If Redis loses its data, the key is stored again. If another instance has created a new key by then, the
 // new key signs. The old key is stored beside it until the last token that it signed has expired.
+//
+// A key that an operator has revoked (policy H14) is never accepted or stored again.
 type signingKeys struct {
-	redis        redis.UniversalClient // nil if the key is configured
-	name         string
-	replacedName string
-	lifetime     time.Duration // the longest validity of a token or session
-	clock        func() time.Time
+	storedKeys
+	lifetime time.Duration // the longest validity of a token or session
+	clock    func() time.Time
+	changed  func(signing string) // called after another key signs or keys were revoked
 
 	signing  atomic.Pointer[signingKey]
 	replaced atomic.Pointer[[]replacedKey] // at most maxReplaced, the newest first
 
-	mu     sync.Mutex // held while Redis is read
-	readAt time.Time
-	failed error // error of the last read
+	mu      sync.Mutex // held while Redis is read
+	readAt  time.Time
+	failed  error                // error of the last read
+	revoked map[string]time.Time // by id
+}
+
+// storedKeys are the keys of Redis that have the signing keys.
+type storedKeys struct {
+	redis                           redis.UniversalClient // nil if the key is configured
+	name, replacedName, revokedName string
+}
+
+func storedKeysOf(db *redisdb.DB) storedKeys {
+	names := cache.NewKeys(db.Prefix())
+	return storedKeys{db.Client(), names.SigningKey(), names.ReplacedSigningKeys(), names.RevokedSigningKeys()}
 }
 
 // replacedKey no longer signs. Its tokens are valid until the given time.
@@ -69,14 +81,12 @@ type replacedKey struct {
 
 // signingKeysOf returns the configured key, or the keys in Redis.
 func signingKeysOf(cfg Config, db *redisdb.DB, clock func() time.Time) *signingKeys {
-	keys := &signingKeys{clock: clock}
+	keys := &signingKeys{clock: clock, changed: func(string) {}}
 	if cfg.SigningKey != "" {
 		keys.signing.Store(newSigningKey([]byte(cfg.SigningKey)))
 		return keys
 	}
-	names := cache.NewKeys(db.Prefix())
-	keys.redis, keys.name, keys.replacedName = db.Client(), names.SigningKey(), names.ReplacedSigningKeys()
-	keys.lifetime = max(cfg.TokenLifetime, cfg.SessionLifetime)
+	keys.storedKeys, keys.lifetime = storedKeysOf(db), cfg.longest()
 	return keys
 }
 
@@ -150,15 +160,19 @@ func (k *signingKeys) read(ctx context.Context, recent time.Duration) (*signingK
 	if replaced := k.replaced.Load(); replaced != nil {
 		known = *replaced
 	}
+	revokedBefore := len(k.revoked)
 	stored, replaced, err := k.exchange(ctx, key, known)
 	k.readAt, k.failed = k.clock(), err
 	if err != nil {
 		return nil, err
 	}
-	k.replaced.Store(&replaced) // before the new key signs, so that the old one is known all the time
-	if key == nil || key.id != stored.id {
-		key = stored
-		k.signing.Store(key)
+	k.replaced.Store(&replaced)                                               // before the new key signs, so that the old one is known all the time
+	if key == nil || key.id != stored.id || len(k.revoked) != revokedBefore { // otherwise cached tokens stay valid
+		k.signing.Store(stored)
+		if key != nil { // not at the start
+			k.changed(stored.id)
+		}
+		return stored, nil
 	}
 	return key, nil
 }
@@ -167,6 +181,18 @@ func (k *signingKeys) read(ctx context.Context, recent time.Duration) (*signingK
 // Redis has no key, it stores key. Otherwise it stores key and replaced as replaced keys.
 func (k *signingKeys) exchange(ctx context.Context, key *signingKey, replaced []replacedKey) (*signingKey, []replacedKey, error) {
 	stored, err := k.exchangeCurrent(ctx, key)
+	if err == nil {
+		// Read after the key: if the key is revoked meanwhile, its successor is in Redis only after the list.
+		err = k.exchangeRevoked(ctx)
+	}
+	if err == nil && k.isRevoked(stored) {
+		// A rotation was interrupted, or a backup from before it was restored.
+		offer := newSecret()
+		if key != nil && !k.isRevoked(key) {
+			offer = key.secret
+		}
+		stored, err = k.replace(ctx, stored, offer)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("auth: signing key: %w: %w", redisdb.ErrUnavailable, err)
 	}
@@ -183,8 +209,7 @@ func (k *signingKeys) exchange(ctx context.Context, key *signingKey, replaced []
 func (k *signingKeys) exchangeCurrent(ctx context.Context, key *signingKey) (*signingKey, error) {
 	secret, err := k.redis.Get(ctx, k.name).Bytes()
 	if errors.Is(err, redis.Nil) {
-		offer := make([]byte, signingKeyBytes)
-		_, _ = cryptorand.Read(offer) // never fails (crypto/rand)
+		offer := newSecret()
 		if key != nil {
 			offer = key.secret
 		}
@@ -208,7 +233,7 @@ func (k *signingKeys) exchangeReplaced(ctx context.Context, current *signingKey,
 	}
 	var all []replacedKey
 	add := func(key replacedKey) bool {
-		if !key.until.After(now) || key.id == current.id ||
+		if !key.until.After(now) || key.id == current.id || k.isRevoked(key.signingKey) ||
 			slices.ContainsFunc(all, func(other replacedKey) bool { return other.id == key.id }) {
 			return false
 		}
@@ -227,14 +252,21 @@ func (k *signingKeys) exchangeReplaced(ctx context.Context, current *signingKey,
 	}
 	slices.SortStableFunc(all, func(a, b replacedKey) int { return b.until.Compare(a.until) })
 	all = all[:min(len(all), maxReplaced)]
-	if len(missing) == 0 {
-		return all, nil
+	return all, k.add(ctx, k.replacedName, maxReplaced, k.lifetime, missing...)
+}
+
+// add adds members to a sorted set, which keeps the newest and expires after the lifetime; 0 means never.
+func (s storedKeys) add(ctx context.Context, set string, most int64, lifetime time.Duration, members ...redis.Z) error {
+	if len(members) == 0 {
+		return nil
 	}
-	_, err = k.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-		pipe.ZAdd(ctx, k.replacedName, missing...)
-		pipe.ZRemRangeByRank(ctx, k.replacedName, 0, -maxReplaced-1)
-		pipe.PExpire(ctx, k.replacedName, k.lifetime)
+	_, err := s.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+		pipe.ZAdd(ctx, set, members...)
+		pipe.ZRemRangeByRank(ctx, set, 0, -most-1)
+		if lifetime > 0 {
+			pipe.PExpire(ctx, set, lifetime)
+		}
 		return nil
 	})
-	return all, err
+	return err
 }

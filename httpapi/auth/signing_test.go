@@ -14,13 +14,11 @@ import (
 
 // keysIn returns the keys that one instance has read from Redis.
 func keysIn(opened *redisdb.DB) *signingKeys {
-	names := cache.NewKeys(opened.Prefix())
 	return &signingKeys{
-		clock:        time.Now,
-		redis:        opened.Client(),
-		name:         names.SigningKey(),
-		replacedName: names.ReplacedSigningKeys(),
-		lifetime:     time.Hour,
+		storedKeys: storedKeysOf(opened),
+		clock:      time.Now,
+		lifetime:   time.Hour,
+		changed:    func(string) {},
 	}
 }
 

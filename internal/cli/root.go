@@ -35,7 +35,7 @@ func Root(env *Environment, args []string, more ...*cobra.Command) *cobra.Comman
 	SetEnv(flags, "log-format", "LARDER_LOG_FORMAT")
 	root.AddCommand(
 		initCommand(env), syncCommand(env), orderCommand(env), menuCommand(env),
-		checkCommand(env), configCommand(env), statusCommand(env),
+		checkCommand(env), configCommand(env), statusCommand(env), tokenCommand(env),
 	)
 	root.AddCommand(more...)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, args, err) })

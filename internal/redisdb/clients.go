@@ -48,6 +48,7 @@ func withLimits(options redis.UniversalOptions, retries int) *redis.UniversalOpt
 	options.ReadTimeout = ioTimeout
 	options.WriteTimeout = ioTimeout
 	options.ContextTimeoutEnabled = true
+	options.DisableIdentity = true // CLIENT SETINFO would need a right that Redis before 7.2 cannot grant
 	options.ReadBufferSize, options.WriteBufferSize = connBuffer, connBuffer
 	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	return &options
