@@ -43,6 +43,23 @@ func (h Hold) fields() []any {
 	return []any{"held", h != Hold{}, "hold", string(h.Until), "holdOf", h.Of}
 }
 
+// UnreadableHold reports whether a rollback of another version of larder holds a menu, which this one cannot read (policy
+// O20). The error is redisdb.ErrUnavailable.
+func UnreadableHold(ctx context.Context, s *Store, restaurant menu.RestaurantID) (held bool, err error) {
+	for _, key := range []func(menu.RestaurantID) string{s.keys.Current, s.keys.Published} {
+		err := s.queryCurrent(ctx, []menu.RestaurantID{restaurant}, key, []string{"form", "held", "source"},
+			func(_ menu.RestaurantID, values []any) {
+				of := fieldValues(values)
+				own := of.text(2) == "" || of.text(2) == s.sources.current(restaurant)
+				held = held || own && of.text(0) != catalogueForm && of.text(1) == "1"
+			})
+		if err != nil {
+			return false, err
+		}
+	}
+	return held, nil
+}
+
 // Release ends the hold immediately and returns it; the zero Hold if there was none. It publishes nothing: a sync
 // that starts afterwards does. Replicas see the change at their next poll. The error is redisdb.ErrUnavailable.
 func (s *Store) Release(ctx context.Context, restaurant menu.RestaurantID) (Hold, error) {

@@ -53,6 +53,8 @@ type health struct {
 	listedAt time.Time
 	listed   []directory.Restaurant // at listedAt: those without a menu whose last sync failed
 	missing  int                    // at listedAt: number of restaurants without a menu
+	formerAt time.Time
+	former   map[string]component // at formerAt
 }
 
 // readinessView is the response of /readyz.
@@ -181,6 +183,7 @@ type components struct {
 	Journal     component            `json:"journal"`
 	Catalogues  component            `json:"catalogues"`
 	Connections map[string]component `json:"connections"`
+	Former      map[string]component `json:"formerConnections,omitempty"`
 }
 
 // componentsOf returns the state of every component.
@@ -203,6 +206,9 @@ func (h *health) componentsOf(ctx context.Context, found readinessReport) *compo
 		p.Catalogues = component{Msg: fmt.Sprintf("no menu yet for %d of %s: %s",
 			len(found.missing), countOf(len(found.all), "restaurant"), firstOf(found.missing))}
 	}
+	if found.redis == nil && h.deps.UnknownOrders != nil {
+		p.Former = h.formerComponents(ctx)
+	}
 	failed, foreign := h.failed(ctx, found), byConnection(found.foreign)
 	for _, connection := range h.deps.Connections {
 		token := connection.TokenStatus()
@@ -224,6 +230,32 @@ func (h *health) componentsOf(ctx context.Context, found readinessReport) *compo
 		p.Connections[connection.Name] = one
 	}
 	return p
+}
+
+// formerComponents returns the state of the orders of the connections that are not configured any more (policy O20). Anybody
+// may ask, so it reads them at most once a second (policy H7).
+func (h *health) formerComponents(ctx context.Context) map[string]component {
+	h.listing.Lock()
+	defer h.listing.Unlock()
+	now := h.deps.Clock()
+	if now.Sub(h.formerAt) < time.Second {
+		return h.former
+	}
+	former, err := h.deps.Journal.Former(ctx, h.deps.Directory.Connections(""))
+	if err != nil {
+		return h.former
+	}
+	h.formerAt, h.former = now, map[string]component{}
+	for _, connection := range former {
+		one := component{Msg: "orders cannot be counted"}
+		if count, err := h.deps.UnknownOrders(ctx, connection); err == nil {
+			one = component{OK: count == 0, Msg: fmt.Sprint("the connection is not configured any more; orders with an unknown outcome: ", count)}
+		} else if format, ok := errors.AsType[*ordering.FormatError](err); ok {
+			one.Msg = format.Msg()
+		}
+		h.former[connection] = one
+	}
+	return h.former
 }
 
 // byConnection groups restaurants by their connection.

@@ -9,14 +9,32 @@ import (
 	"larder/httpapi"
 )
 
+// restore makes the Redis of a fixture forget the commits of connection main, as after the restore of a backup.
+func (w *fixture) restore(t *testing.T) {
+	t.Helper()
+	state := cache.NewKeys(w.redis.Prefix()).JournalState("main")
+	kept := w.redis.Client().HGetAll(t.Context(), state).Val()
+	w.redis.Client().Del(t.Context(), state)
+	if err := w.redis.Client().HSet(t.Context(), state, "epoch", kept["epoch"], "format", kept["format"]).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// otherFormat changes the format of the records of a connection to that of another version of larder.
+func (w *fixture) otherFormat(t *testing.T, connection string) {
+	t.Helper()
+	state := cache.NewKeys(w.redis.Prefix()).JournalState(connection)
+	if err := w.redis.Client().HSet(t.Context(), state, "format", "3").Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // paused is a fixture whose Redis has lost the orders of connection main.
 func paused(t *testing.T) *orderFixture {
 	t.Helper()
 	k := newOrderFixture(t)
 	k.place("before")
-	if err := k.redis.Client().Del(t.Context(), cache.NewKeys(k.redis.Prefix()).JournalState("main")).Err(); err != nil {
-		t.Fatal(err)
-	}
+	k.restore(t)
 	k.post(ordersPath, order(), append(key("after"), k.shop...)...).refused(t, http.StatusServiceUnavailable, "journal_restored")
 	return k
 }
@@ -66,9 +84,7 @@ func TestJournalRestored_SendAgain(t *testing.T) {
 		refs = append(refs, k.post(ordersPath, order(), append(key(name), k.shop...)...).
 			refused(t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref)
 	}
-	if err := k.redis.Client().Del(t.Context(), cache.NewKeys(k.redis.Prefix()).JournalState("main")).Err(); err != nil {
-		t.Fatal(err)
-	}
+	k.restore(t)
 	resolve := func(ref, outcome string) reply {
 		return k.post("/v1/ops/orders/"+ref+"/resolve", `{"operation":"create","outcome":"`+outcome+`"}`, k.ops...)
 	}

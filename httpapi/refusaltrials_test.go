@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/cache"
 	"larder/internal/upstream"
 )
 
@@ -218,9 +217,7 @@ func (b *exampleFixture) tryElsewhere() {
 		raw:       new(order()),
 		before: func() {
 			paused.post("/v1/restaurants/"+bistro+"/orders", order(), append([]string{"Idempotency-Key", "before"}, b.tokens[clientShop]...)...).is(b.t, http.StatusCreated)
-			if err := paused.redis.Client().Del(b.t.Context(), cache.NewKeys(paused.redis.Prefix()).JournalState("main")).Err(); err != nil {
-				b.t.Fatal(err)
-			}
+			paused.restore(b.t)
 		},
 	})
 	b.try(trial{
@@ -232,6 +229,15 @@ func (b *exampleFixture) tryElsewhere() {
 		with:      map[string]string{"connection": "main"},
 	})
 	paused.post("/v1/restaurants/"+bistro+"/orders", order(), append([]string{"Idempotency-Key", "after the restore"}, b.tokens[clientShop]...)...).is(b.t, http.StatusCreated)
+	b.try(trial{
+		on:        paused,
+		operation: "placeOrder",
+		status:    http.StatusServiceUnavailable,
+		as:        clientShop,
+		with:      map[string]string{"restaurant": bistro, "Idempotency-Key": "of another version"},
+		raw:       new(order()),
+		before:    func() { paused.otherFormat(b.t, "main") },
+	})
 
 	bare := newFixture(b.t, func(p *plan) { p.unsynced = true })
 	b.try(trial{

@@ -17,7 +17,8 @@ import (
 // internal/testkit/journaltest tests implementations.
 //
 // Besides the errors that each method names, a method returns *JournalError if the store does not
-// answer or contains invalid data.
+// answer or contains invalid data. Its cause is a *FormatError if another version of larder wrote the records (policy O20).
+// Nothing is written to the records of a connection then.
 type Journal interface {
 	// Ready returns nil if a new order of the connection can be recorded durably (policy O14), otherwise a
 	// *NotReadyError with the setting to change. It is called before every order and must be cheap.
@@ -114,7 +115,10 @@ type Journal interface {
 	Record(ctx context.Context, connections []string, ref string) (Record, error)
 	// Body returns the body that a call sent, or ErrNoBody if it has none or it is no longer kept.
 	Body(ctx context.Context, connection, ref string, call int) ([]byte, error)
-	// List returns records, newest first, and the cursor of the next page, empty on the last page.
+	// Former returns the connections with records that are not configured any more (policy O20).
+	Former(ctx context.Context, configured []string) ([]string, error)
+	// List returns records, newest first, and the cursor of the next page, empty on the last page. With a *FormatError it
+	// returns the records that it can read.
 	List(ctx context.Context, q Query) (page []Record, next string, err error)
 }
 
@@ -214,6 +218,8 @@ type JournalHealth struct {
 	// Failing is true if the last change was not acknowledged. No call is begun then.
 	Failing  bool
 	PausedAt time.Time // time since which new orders are paused; zero without a pause
+	// Unreadable is true if another version of larder wrote the records (policy O20). Nothing else is known then.
+	Unreadable bool
 	// Accepted is true if lost commits were accepted (ordering.accept_restore) since the last Watch.
 	Accepted bool
 	// Missing counts the losses of commits that were only reported, since the start.

@@ -125,12 +125,12 @@ type Deps struct {
 	// RefreshMenu reserves a sync of the menu of a restaurant whose service refused an order (policy O18). It returns nil
 	// if no sync may start; it does no I/O. It may be nil.
 	RefreshMenu func(restaurant menu.RestaurantID) MenuRefresh
-	// Connections returns the connections to sweep.
+	// Connections returns the connections to watch and sweep.
 	Connections func() []string
 	// Clock, NewRef (see Refs), Log and Observe are optional. Observe is called with the name of an event
 	// outside of a request, on its goroutine: "order.timed_out", "order.outcome_conflict",
 	// "order.result_recorded_late", "order.result_lost", "order.recreated", "order.unreplicated" or
-	// "order.id_repeated" of an order, and "journal.restored", "journal.accepted" or "journal.commits_lost" of a journal.
+	// "order.id_repeated" of an order, and "journal.format", "journal.restored", "journal.accepted" or "journal.commits_lost" of a journal.
 	Clock   func() time.Time
 	NewRef  func() string
 	Log     logrus.FieldLogger

@@ -147,8 +147,10 @@ func every(ctx context.Context, interval time.Duration, pass func(context.Contex
 // Sweep writes pending results, and sets calls past their deadline to unknown, on every connection
 // (policy O12). It returns all errors, joined.
 func (o *Orders) Sweep(ctx context.Context) error {
-	errs := []error{o.flush(ctx)}
-	for _, connection := range o.deps.Connections() {
+	connections := o.deps.Connections()
+	former, err := o.deps.Journal.Former(ctx, connections) // their calls end too (policy O20)
+	errs := []error{o.flush(ctx), err}
+	for _, connection := range append(connections, former...) {
 		errs = append(errs, o.sweepConnection(ctx, connection))
 	}
 	return errors.Join(errs...)

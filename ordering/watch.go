@@ -2,6 +2,7 @@ package ordering
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -40,9 +41,11 @@ func (o *Orders) watchAll(ctx context.Context) {
 // Watch checks the journal of a connection and logs changes of its health (policies O14 and O14a).
 func (o *Orders) Watch(ctx context.Context, connection string) error {
 	now, err := o.deps.Journal.Watch(ctx, connection)
-	if err != nil {
+	format, unreadable := errors.AsType[*FormatError](err)
+	if err != nil && !unreadable {
 		return err
 	}
+	now.Unreadable = unreadable
 	before, watched := o.health.Swap(connection, now)
 	last, _ := before.(JournalHealth)
 	logEvent := func(level logrus.Level, event, msg string) {
@@ -51,6 +54,15 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	emit := func(level logrus.Level, event, msg string) {
 		logEvent(level, event, msg)
 		o.deps.Observe(event, connection)
+	}
+	switch {
+	case unreadable && !last.Unreadable:
+		emit(logrus.ErrorLevel, "journal.format", format.Msg())
+	case last.Unreadable && !unreadable:
+		logEvent(logrus.InfoLevel, "journal.readable", "the order records can be read again")
+	}
+	if unreadable {
+		return err
 	}
 	if !now.Embedded && (!watched || last.Replicas != now.Replicas) {
 		level := logrus.InfoLevel

@@ -236,6 +236,16 @@ func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published m
 	if guarded && !slices.ContainsFunc(view.Products, func(d menu.Product) bool { return d.ID != "" }) {
 		return p.quarantine(ctx, refusal{what: "Menu is empty, so it was not published"}, published, f)
 	}
+	unreadable := false
+	if p.current.Version == 0 {
+		var err error
+		if unreadable, err = cache.UnreadableHold(ctx, p.target.store, p.target.ID); err != nil {
+			return redisdb.CallError(ctx, "sync: read the hold", err)
+		}
+		if guarded && unreadable { // it may be the menu that was held away (policy O20)
+			return p.quarantine(ctx, refusal{what: "A rollback holds a menu of another larder version, which this one cannot read"}, published, f)
+		}
+	}
 	if f.now.HoldEffect != "" {
 		var err error
 		// A hold never delays stop lists (policy S7a).
@@ -258,7 +268,7 @@ func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published m
 		return p.keep(ctx, m, f.now, same)
 	}
 	var hold *cache.Hold
-	if p.lifts(f.now) {
+	if p.lifts(f.now) || unreadable {
 		hold = &cache.Hold{}
 	}
 	outcome := runlog.OutcomeUpdated

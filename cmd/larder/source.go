@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"larder/cache"
 	"larder/cache/replica"
 	"larder/internal/cli"
 	"larder/internal/menu"
+	"larder/ordering"
 	menusync "larder/sync"
 )
 
@@ -66,7 +68,7 @@ func (d *daemon) reportForeignOrders(ctx context.Context) {
 				WithField("open", f.Open).WithField("unknown", f.Unknown).Warn(cli.ForeignText(f))
 		}
 		var again <-chan time.Time
-		if err != nil {
+		if _, unreadable := errors.AsType[*ordering.FormatError](err); err != nil && !unreadable { // logged as journal.format
 			again = time.After(reportPause)
 		}
 		select {

@@ -57,7 +57,7 @@ func startSeries() map[string]map[string]bool {
 		"larder_log_lines_dropped_total": {"": true},
 		"larder_menu_reads_total":        set(product("hit miss", "fast standard")),
 		"larder_order_events_total": set(strings.Fields("timed_out result_recorded_late outcome_conflict result_lost " +
-			"recreated unreplicated journal.restored journal.accepted journal.commits_lost")),
+			"recreated unreplicated journal.format journal.restored journal.accepted journal.commits_lost")),
 		"larder_order_replays_total": set(strings.Fields(operations)),
 		"larder_orders_total": set(product("create", "placed "+notDone), product("pay", "paid "+notDone),
 			product("complete", "closed "+notDone), product("reject", "rejected "+notDone)),

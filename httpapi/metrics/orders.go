@@ -1,7 +1,10 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,6 +30,7 @@ type OrderSource struct {
 	}
 	Journal interface {
 		Ready(ctx context.Context, connection string) error
+		Former(ctx context.Context, configured []string) ([]string, error)
 	}
 	// Unknown counts the orders of a connection with an unknown outcome; it may be nil.
 	Unknown     func(ctx context.Context, connection string) (int64, error)
@@ -68,13 +72,17 @@ func (o *OrderCounts) Refresh(c *gin.Context) {
 	if o.Unknown == nil {
 		return
 	}
-	var err error
-	for _, connection := range o.Connections {
-		var count int64
-		if count, err = o.Unknown(ctx, connection); err != nil {
-			break
+	former, err := o.Journal.Former(ctx, o.Connections)
+	all := slices.Concat(o.Connections, former)
+	if err == nil {
+		maps.DeleteFunc(o.unknown, func(connection string, _ int64) bool { return !slices.Contains(all, connection) })
+	}
+	for _, connection := range all {
+		count, failed := o.Unknown(ctx, connection)
+		if failed == nil {
+			o.unknown[connection] = count
 		}
-		o.unknown[connection] = count
+		err = cmp.Or(err, failed)
 	}
 	if err != nil && !o.failing {
 		o.Log.WithFields(logrus.Fields{"event": "metrics.orders_not_counted"}).WithError(err).
@@ -86,8 +94,8 @@ func (o *OrderCounts) Refresh(c *gin.Context) {
 // Collector returns the collector of the counts. It reads only memory.
 func (o *OrderCounts) Collector() prometheus.Collector {
 	unknown, ready := newDesc("larder_orders_unknown"), newDesc("larder_orders_ready")
-	paused, replicas := newDesc("larder_journal_restored"), newDesc("larder_journal_replicas")
-	return collector{[]*prometheus.Desc{unknown, ready, paused, replicas}, func(ch chan<- prometheus.Metric) {
+	paused, replicas, format := newDesc("larder_journal_restored"), newDesc("larder_journal_replicas"), newDesc("larder_journal_format")
+	return collector{[]*prometheus.Desc{unknown, ready, paused, replicas, format}, func(ch chan<- prometheus.Metric) {
 		gauge := func(desc *prometheus.Desc, value float64, connection string) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, connection)
 		}
@@ -105,6 +113,7 @@ func (o *OrderCounts) Collector() prometheus.Collector {
 			gauge(ready, boolGauge(isReady && !isPaused), connection)
 			gauge(paused, boolGauge(isPaused), connection)
 			gauge(replicas, float64(health.Replicas), connection)
+			gauge(format, boolGauge(health.Unreadable), connection)
 		}
 	}}
 }

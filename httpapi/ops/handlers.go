@@ -41,6 +41,7 @@ type Deps struct {
 
 // Lister lists the orders of the journal; ordering.Journal has it.
 type Lister interface {
+	visible.Journal
 	List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error)
 }
 

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 	"larder/cache"
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/internal/directory"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -113,9 +115,10 @@ func (h *Handlers) Summary(c *gin.Context) error {
 			view.Tokens[name] = token
 		}
 	}
+	connections, err = visible.Recorded(c, h.deps.Directory, h.deps.Journal)
 	query := ordering.Query{Connections: connections, State: ordering.StateUnknown, Limit: summarised}
-	records, next, err := h.deps.Journal.List(c.Request.Context(), query)
-	if err != nil {
+	records, next, failed := h.deps.Journal.List(c.Request.Context(), query)
+	if err = cmp.Or(err, failed); err != nil {
 		h.deps.Log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": respond.RequestID(c)}).
 			WithError(err).Debug("cannot count orders with an unknown outcome")
 	} else {

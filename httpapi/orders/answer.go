@@ -172,7 +172,7 @@ func refusalOf(code respond.Code) string {
 	case respond.CodeUpstreamBusy:
 		return "busy"
 	case respond.CodeJournalUnavailable, respond.CodeJournalRestored, respond.CodeStorageUnavailable, respond.CodeNoCatalogue,
-		respond.CodeMenuOfAnotherService:
+		respond.CodeJournalFormat, respond.CodeMenuOfAnotherService:
 		return "unavailable"
 	case respond.CodeClientGone:
 		return "cancelled"

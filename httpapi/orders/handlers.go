@@ -13,6 +13,7 @@ import (
 	"larder/httpapi/metrics"
 	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/internal/directory"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -61,6 +62,7 @@ type Engine interface {
 
 // Journal reads orders; ordering.Journal has its methods.
 type Journal interface {
+	visible.Journal
 	List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error)
 	Record(ctx context.Context, connections []string, ref string) (ordering.Record, error)
 	Body(ctx context.Context, connection, ref string, call int) ([]byte, error)

@@ -9,7 +9,6 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/shopspring/decimal"
 
-	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/httpapi/visible"
 	"larder/internal/menu"
@@ -25,7 +24,11 @@ func (h *Handlers) List(c *gin.Context) error {
 	if query.State, err = respond.OneOf(c, "state", ordering.States()); err != nil {
 		return err
 	}
-	if query.Connections, err = visible.Connections(c, h.deps.Directory); err != nil {
+	seen, err := visible.Recorded(c, h.deps.Directory, h.deps.Journal)
+	if err != nil {
+		return err
+	}
+	if query.Connections, err = visible.Asked(c, seen); err != nil {
 		return err
 	}
 	if query.Limit, query.Cursor, err = respond.PageOf(c); err != nil {
@@ -35,16 +38,26 @@ func (h *Handlers) List(c *gin.Context) error {
 	if errors.Is(err, ordering.ErrCursor) {
 		err = respond.BadCursor()
 	}
+	list := orderPage{Unreadable: []ordering.Unreadable{}}
+	if format, ok := errors.AsType[*ordering.FormatError](err); ok && len(records) > 0 {
+		list.Unreadable, err = format.Unreadable, nil // an empty list would look as if there were no orders (policy O20)
+	}
 	if err != nil {
 		return err
 	}
-	list := respond.Page[listedOrder]{Result: make([]listedOrder, len(records)), Next: respond.NextPage(next)}
+	list.Result, list.Next = make([]listedOrder, len(records)), respond.NextPage(next)
 	for i, record := range records {
 		if list.Result[i], err = h.listed(c.Request.Context(), record); err != nil {
 			return err
 		}
 	}
 	return respond.JSON(c, http.StatusOK, list)
+}
+
+// orderPage is a page of the operators' list, with the records that cannot be read.
+type orderPage struct {
+	respond.Page[listedOrder]
+	Unreadable []ordering.Unreadable `json:"unreadable"`
 }
 
 // listedOrder is a record in the operators' list.
@@ -130,7 +143,11 @@ type resolutionView struct {
 // Details answers GET /v1/ops/orders/{ref}: the record with all requests and responses, for
 // talking to the guest and the restaurant.
 func (h *Handlers) Details(c *gin.Context) error {
-	record, err := h.deps.Journal.Record(c.Request.Context(), h.deps.Directory.Connections(auth.CallerOf(c).Viewer()), respond.Param(c, "ref"))
+	seen, err := visible.Recorded(c, h.deps.Directory, h.deps.Journal)
+	if err != nil {
+		return err
+	}
+	record, err := h.deps.Journal.Record(c.Request.Context(), seen, respond.Param(c, "ref"))
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"larder/httpapi/audit"
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/ordering"
 )
 
@@ -29,7 +30,10 @@ func (h *Handlers) Resolve(c *gin.Context) error {
 // resolve resolves one order for the caller, and records who did it.
 func (h *Handlers) resolve(c *gin.Context, resolution ordering.ResolveRequest) (ordering.Result, error) {
 	who := auth.CallerOf(c)
-	resolution.Connections = h.deps.Directory.Connections(who.Viewer())
+	var err error
+	if resolution.Connections, err = visible.Recorded(c, h.deps.Directory, h.deps.Journal); err != nil {
+		return ordering.Result{}, err
+	}
 	resolution.By, resolution.RequestID = who.Client, respond.RequestID(c)
 	resolved, err := h.deps.Orders.Resolve(c.Request.Context(), resolution)
 	if err != nil {

@@ -40,6 +40,7 @@ const (
 	CodeOrderOutcomeUnknown    Code = "order_outcome_unknown"
 	CodeJournalUnavailable     Code = "journal_unavailable"
 	CodeJournalRestored        Code = "journal_restored"
+	CodeJournalFormat          Code = "journal_format"
 	CodeUpstreamRefused        Code = "upstream_refused"
 	CodeUpstreamUnavailable    Code = "upstream_unavailable"
 	CodeUpstreamBusy           Code = "upstream_busy"

@@ -65,6 +65,11 @@ func journalProblem(err error) *Problem {
 		restored *ordering.RestoredError
 		journal  *ordering.JournalError
 	)
+	if format, ok := errors.AsType[*ordering.FormatError](err); ok {
+		p := temporaryProblem(CodeJournalFormat, retryRestored, err, format.Msg()) // policy O20
+		p.Params = map[string]any{"unreadable": append([]ordering.Unreadable{}, format.Unreadable...)}
+		return p
+	}
 	switch {
 	case errors.As(err, &notReady):
 		return temporaryProblem(CodeJournalUnavailable, max(notReady.RetryAfter, time.Second), err, notReady.Msg)

@@ -6,6 +6,7 @@ package visible
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -84,9 +85,30 @@ func Connection(c *gin.Context, known *directory.Directory, asked string, given 
 	return asked, nil
 }
 
+// Journal knows the connections with orders that are not configured any more; ordering.Journal has its method.
+type Journal interface {
+	Former(ctx context.Context, configured []string) ([]string, error)
+}
+
+// Recorded returns the connections whose orders the caller sees, with the former ones unless the caller is limited to a
+// connection (policy O20).
+func Recorded(c *gin.Context, known *directory.Directory, journal Journal) ([]string, error) {
+	who := auth.CallerOf(c).Viewer()
+	seen := known.Connections(who)
+	if who != "" {
+		return seen, nil
+	}
+	former, err := journal.Former(c.Request.Context(), seen)
+	return append(seen, former...), err
+}
+
 // Connections returns the connection of ?connection=, or all that the caller sees.
 func Connections(c *gin.Context, known *directory.Directory) ([]string, error) {
-	seen := known.Connections(auth.CallerOf(c).Viewer())
+	return Asked(c, known.Connections(auth.CallerOf(c).Viewer()))
+}
+
+// Asked returns the connection of ?connection=, or all that are seen.
+func Asked(c *gin.Context, seen []string) ([]string, error) {
 	name, given := c.GetQuery("connection")
 	if !given {
 		return seen, nil

@@ -183,10 +183,13 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 // foreignOrders reports the open and unknown orders that cannot be changed with this configuration (policy O16).
 func foreignOrders(ctx context.Context, cfg *configs.Config, orders *journal.Journal) []finding {
 	found, err := orders.ForeignOrders(ctx, Mapped(cfg.Connections, func(c upstream.Config) string { return c.Name }))
-	if err != nil {
-		return []finding{newFinding("orders of other services", "", err)}
+	findings := Mapped(found, func(f journal.ForeignOrders) finding { return newFinding("warning", ForeignText(f), nil) })
+	if format, unreadable := errors.AsType[*ordering.FormatError](err); unreadable {
+		findings = append(findings, finding{Subject: "order records", Msg: format.Msg()})
+	} else if err != nil {
+		findings = append(findings, newFinding("orders of other services", "", err))
 	}
-	return Mapped(found, func(f journal.ForeignOrders) finding { return newFinding("warning", ForeignText(f), nil) })
+	return findings
 }
 
 // ForeignText returns which orders cannot be changed any more, and how to change that.

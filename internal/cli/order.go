@@ -212,7 +212,7 @@ func outcomeUnknown(refused *client.Error) bool {
 	switch respond.Code(refused.Code) {
 	case respond.CodeUpstreamRefused, respond.CodeUpstreamUnavailable, respond.CodeUpstreamBusy,
 		respond.CodeJournalUnavailable, respond.CodeJournalRestored, respond.CodeStorageUnavailable, respond.CodeNoCatalogue,
-		respond.CodeMenuOfAnotherService:
+		respond.CodeJournalFormat, respond.CodeMenuOfAnotherService:
 		return false
 	default:
 		return refused.Status >= http.StatusInternalServerError

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -118,7 +119,19 @@ func listOrders(cmd *cobra.Command, env *Environment) error {
 	}
 	query := url.Values{"state": {state}, "connection": {StringFlag(cmd, "connection")}, "limit": {strconv.Itoa(limit)}}
 	maps.DeleteFunc(query, func(_ string, values []string) bool { return values[0] == "" })
-	return operate(cmd, env, http.MethodGet, "/v1/ops/orders?"+query.Encode(), nil, env.printOrderList)
+	daemon, err := target(cmd, env, auth.ScopeOps)
+	if err != nil {
+		return err
+	}
+	answer, err := daemon.Call(cmd.Context(), http.MethodGet, "/v1/ops/orders?"+query.Encode(), nil)
+	if err != nil {
+		return err
+	}
+	var page struct{ Unreadable []ordering.Unreadable }
+	if err := cmp.Or(answer.Decode(&page), printAnswer(cmd, env, answer, env.printOrderList)); err != nil || len(page.Unreadable) == 0 {
+		return err
+	}
+	return errors.New((&ordering.FormatError{Unreadable: page.Unreadable}).Msg())
 }
 
 func (env *Environment) printOrderList(page client.Envelope[[]OrderRecord]) {

@@ -3,13 +3,14 @@
 -- switch to it. commit.lua explains the fields of the state.
 --
 -- KEYS[1] the state of the connection
+-- KEYS[2] every record of the connection
 -- ARGV[1] the new epoch
 -- ARGV[2] the epoch that the calling instance remembers, or ""
 -- ARGV[3] the number of predecessors to keep
 --
--- result 1 accepted, 0 new orders were not paused, or the records have another format
-local kept = redis.call("HMGET", KEYS[1], "epoch", "predecessors", "paused", "disputed", "format")
-if not kept[3] or kept[1] and kept[5] ~= "2" then
+-- result 1 accepted, 0 new orders were not paused
+local kept = redis.call("HMGET", KEYS[1], "epoch", "predecessors", "paused", "disputed")
+if not kept[3] then
   return 0
 end
 local seen, words = {}, {}

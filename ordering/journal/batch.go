@@ -32,12 +32,14 @@ type evaluation struct {
 	ctx     context.Context //nolint:containedctx // a pipeline is in the trace of its first caller
 	key     string          // selects the Redis server: the one that has this key
 	command []any
-	wait    int // number of replicas to wait for; 0 sends no WAIT
+	state   string // the key of the connection's state if the pipeline shall also read its format
+	wait    int    // number of replicas to wait for; 0 sends no WAIT
 	limit   time.Duration
 
 	timer        *time.Timer   // expires only if share resets it
 	done         chan struct{} // gets a value when the fields below are set
 	reply        *redis.Cmd
+	format       *redis.Cmd
 	acknowledged int // number of Redis replicas that acknowledged; -1 if no WAIT was sent
 	err          error
 }
@@ -48,14 +50,14 @@ var evaluations = sync.Pool{New: func() any { return &evaluation{timer: time.New
 // newEvaluation returns an evaluation without a command.
 func newEvaluation(key string, wait int, limit time.Duration) *evaluation {
 	e, _ := evaluations.Get().(*evaluation)
-	e.key, e.wait, e.limit, e.err = key, wait, limit, nil
+	e.key, e.state, e.wait, e.limit, e.err = key, "", wait, limit, nil
 	return e
 }
 
 // release allows others to use e. It must not be called if share or send returned an error: drain may still use e.
 func (e *evaluation) release() {
 	clear(e.command)
-	e.ctx, e.reply = nil, nil
+	e.ctx, e.reply, e.format = nil, nil, nil
 	evaluations.Put(e)
 }
 
@@ -174,6 +176,10 @@ func (w *writer) exec(ctx context.Context, batch []*evaluation, source bool) (mi
 			e.reply = pipe.Do(ctx, e.command...)
 		}
 	}
+	var format *redis.Cmd
+	if batch[0].state != "" {
+		format = pipe.Do(ctx, "hmget", batch[0].state, "format")
+	}
 	acknowledged := -1
 	if wait == 0 {
 		_, _ = pipe.Exec(ctx) // each reply has its own error
@@ -186,7 +192,7 @@ func (w *writer) exec(ctx context.Context, batch []*evaluation, source bool) (mi
 		acknowledged, _ = waited.Int() // an error is not an acknowledgement
 	}
 	for _, e := range batch {
-		e.acknowledged = acknowledged
+		e.format, e.acknowledged = format, acknowledged
 		if err := e.reply.Err(); err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
 			missing = append(missing, e)
 		}

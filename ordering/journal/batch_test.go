@@ -205,15 +205,20 @@ func TestOldFormat(t *testing.T) {
 	if _, err := w.Begin(t.Context(), create()); err == nil || !strings.Contains(err.Error(), msg) {
 		t.Errorf("Begin = %v, want an error with %q", err, msg)
 	}
-	if accepted, err := w.Accept(t.Context(), main); err != nil || accepted {
-		t.Errorf("Accept = %t, %v; want no effect", accepted, err)
+	if accepted, err := w.Accept(t.Context(), main); accepted || !isFormat(err) {
+		t.Errorf("Accept = %t, %v; want a *FormatError", accepted, err)
 	}
-	if moved, err := w.Sweep(t.Context(), main); err != nil || len(moved) != 0 {
-		t.Errorf("Sweep = %v, %v; want no effect", moved, err)
+	if moved, err := w.Sweep(t.Context(), main); !isFormat(err) || len(moved) != 0 {
+		t.Errorf("Sweep = %v, %v; want a *FormatError", moved, err)
 	}
 	if n := len(w.names(t)); n != 2 {
 		t.Errorf("Redis has %d keys, want the two old ones", n)
 	}
+}
+
+func isFormat(err error) bool {
+	_, is := errors.AsType[*ordering.FormatError](err)
+	return is
 }
 
 // A commit checks the format even if the instance remembers the epoch, as after an upgrade with ordering.state_dir.

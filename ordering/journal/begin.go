@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -19,7 +20,7 @@ func (j *Journal) Begin(ctx context.Context, o ordering.CallSpec) (ordering.Reco
 		return err
 	})
 	if err != nil {
-		return ordering.Record{}, failed("begin", err)
+		return ordering.Record{}, failed("begin", o.Connection, err)
 	}
 	return begun.Record, nil
 }
@@ -99,7 +100,7 @@ func (j *Journal) beginChange(ctx context.Context, o ordering.CallSpec, key stri
 // why: perhaps the same request came in twice, and its first call caused the state that was found.
 func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, found *order, why error) error {
 	if o.Key == "" {
-		return why
+		return cmp.Or(j.checkFormat(ctx, o.Connection), why)
 	}
 	if found != nil {
 		if call, busy := found.Busy(); busy && call.Key == o.Key {

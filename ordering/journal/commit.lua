@@ -45,13 +45,12 @@
 -- EXPIRY is "" (never), "keep" (as before; of record and set), or two words: a key expires at the
 -- later of now + the first and the second, in milliseconds.
 --
--- KEYS has the state, the keys that must not exist, the key of each check, and
--- the key of each step.
+-- KEYS has the state, the list of every record, the keys that must not exist, the
+-- key of each check, and the key of each step.
 --
 -- result "1,now in milliseconds,epoch,mark,predecessors,paused,replicated,behind"  done
 --        "2,the same"  rejected: new orders are paused
 --        "0"  a checked value has changed
---        "3"  the records have another format
 -- Missing fields are empty; behind is "1" if Redis lacks a commit of the
 -- remembered epoch. predecessors is empty if the epoch is the remembered one.
 --
@@ -80,8 +79,9 @@ end
 local kept = call("HMGET", state, "epoch", "format", "mark", own, "paused", "replicated")
 local epoch, mark, ownMark = kept[1] or "", kept[3] or "0", kept[4] or "0"
 local paused, replicated, predecessors, behind = kept[5] or "", kept[6] or "", "", ""
-if epoch ~= "" and kept[2] ~= "2" then
-  return "3"
+local other = kept[2] ~= "2" and unreadable(state, keys[2])
+if other then
+  return other
 end
 local lost = false
 if epoch ~= known then
@@ -99,7 +99,7 @@ if lost then
     if paused == "" then
       paused = now
     end
-    call("HSET", state, "paused", paused, "disputed", disputed .. " " .. known)
+    call("HSET", state, "format", "2", "paused", paused, "disputed", disputed .. " " .. known)
   end
 end
 if known == "" and epoch == "" and words[7] ~= "" then
@@ -114,8 +114,8 @@ local function result(code)
   return code .. "," .. now .. "," .. epoch .. "," .. mark .. "," .. predecessors .. "," .. paused .. "," .. replicated .. "," .. behind
 end
 
-local keyAt = 1 + tonumber(words[10]) -- the last key that was used
-if keyAt > 1 and call("EXISTS", unpack(keys, 2, keyAt)) > 0 then
+local keyAt = 2 + tonumber(words[10]) -- the last key that was used
+if keyAt > 2 and call("EXISTS", unpack(keys, 3, keyAt)) > 0 then
   return "0"
 end
 local wordAt = 11 -- the last word that was read

@@ -181,8 +181,8 @@ func TestCorruptInRedis(t *testing.T) {
 		t.Errorf("Sweep again = %d records, %v; want none", len(moved), err)
 	}
 	page, _, err := j.List(t.Context(), ordering.Query{Connections: []string{main}, Limit: 10})
-	if err != nil || len(page) != 2 {
-		t.Errorf("List = %d records, %v; want the two readable ones", len(page), err)
+	if format, ok := errors.AsType[*ordering.FormatError](err); !ok || len(format.Unreadable) != 2 || len(page) != 2 {
+		t.Errorf("List = %d records, %v; want the two readable ones, and both unreadable ones in the error", len(page), err)
 	}
 	wantLogged(t, hook.AllEntries(), broken.Ref, foreign.Ref)
 }

@@ -32,12 +32,12 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 		return c, nil
 	})
 	if err != nil && !errors.Is(err, errReplicas) {
-		return ordering.Record{}, failed("finish", err)
+		return ordering.Record{}, failed("finish", e.Connection, err)
 	}
 	if contradicts {
 		return ordering.Record{}, &ordering.ContradictionError{Record: o.Record, Call: e.Call, Outcome: e.Outcome}
 	}
-	err = unreplicated("finish", err)
+	err = unreplicated("finish", e.Connection, err)
 	if repeated != nil {
 		repeated.Err, err = err, repeated
 	}
@@ -286,7 +286,7 @@ const abortedTTL = time.Hour
 // Abort ends the call that this CallSpec opened, with the outcome not sent. If the CallSpec has not
 // opened a call yet, it no longer can: a Begin that reaches Redis later fails with errAborted.
 func (j *Journal) Abort(ctx context.Context, o ordering.CallSpec) error {
-	return unreplicated("abort", j.abortCall(ctx, o))
+	return unreplicated("abort", o.Connection, j.abortCall(ctx, o))
 }
 
 func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {

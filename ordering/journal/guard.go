@@ -78,9 +78,10 @@ func (g *guard) checkSettings(ctx context.Context, connection string) error {
 			return unreachable(err)
 		}
 	}
-	switch _, err := g.Health(ctx, connection); { // learns whether a replica ever acknowledged a write
-	case errors.Is(err, errFormat):
-		return &ordering.NotReadyError{Msg: errFormat.Error(), RetryAfter: retrySettings, Err: err}
+	_, err := g.Health(ctx, connection) // learns whether a replica ever acknowledged a write
+	switch format, other := errors.AsType[*ordering.FormatError](err); {
+	case other:
+		return &ordering.NotReadyError{Msg: format.Msg(), RetryAfter: retrySettings, Err: format}
 	case err != nil:
 		return unreachable(err)
 	}
@@ -92,7 +93,7 @@ func (g *guard) checkSettings(ctx context.Context, connection string) error {
 		}
 		at = at.Add(probeEvery - trustedFor) // check again soon: the first replica may connect at any time
 	}
-	err := g.durabilityError(facts, g.required(connection))
+	err = g.durabilityError(facts, g.required(connection))
 	s.mu.Lock()
 	s.notDurable, s.settingsReadAt = err, at
 	s.mu.Unlock()
@@ -193,7 +194,7 @@ func (g *guard) Watch(ctx context.Context, connection string) (ordering.JournalH
 	defer g.save(connection, s)       // even if Redis does not respond
 	ready := g.Ready(ctx, connection) // detects whether writes must wait for replicas
 	if err := g.watchState(ctx, s, connection); err != nil {
-		return ordering.JournalHealth{}, failed("watch", err)
+		return ordering.JournalHealth{}, failed("watch", connection, err)
 	}
 	if !g.healthOf(s).PausedAt.IsZero() && g.cfg.RestoreAccepted() {
 		if err := g.autoAccept(ctx, connection); err != nil {
@@ -233,15 +234,13 @@ func (g *guard) Health(ctx context.Context, connection string) (ordering.Journal
 	var kept struct {
 		Paused     string `redis:"paused"`
 		Replicated string `redis:"replicated"`
-		Epoch      string `redis:"epoch"`
-		Format     string `redis:"format"`
 	}
-	reply := g.write.HMGet(ctx, g.keys.JournalState(connection), "paused", "replicated", "epoch", "format")
+	if err := g.checkFormat(ctx, connection); err != nil {
+		return ordering.JournalHealth{}, failed("health", connection, err)
+	}
+	reply := g.write.HMGet(ctx, g.keys.JournalState(connection), "paused", "replicated")
 	if err := reply.Scan(&kept); err != nil {
-		return ordering.JournalHealth{}, failed("health", err)
-	}
-	if kept.Epoch != "" && kept.Format != stateFormat {
-		return ordering.JournalHealth{}, failed("health", errFormat)
+		return ordering.JournalHealth{}, failed("health", connection, err)
 	}
 	s.mu.Lock()
 	s.replicated = s.replicated || kept.Replicated == yes
@@ -256,10 +255,10 @@ func (g *guard) Health(ctx context.Context, connection string) (ordering.Journal
 // Accept accepts the records that Redis has now. It ends the pause with a new epoch (policy O14a).
 func (g *guard) Accept(ctx context.Context, connection string) (bool, error) {
 	s := g.state(connection)
-	keys := []string{g.keys.JournalState(connection)}
+	keys := []string{g.keys.JournalState(connection), g.keys.Orders(connection)}
 	accepted, err := acceptScript.Run(ctx, g.write, keys, rand.Text(), s.known().Epoch, keptPredecessors).Bool()
 	if err != nil {
-		return false, failed("accept", err)
+		return false, failed("accept", connection, err)
 	}
 	_, _, _ = g.run(ctx, g.blank(connection, modeWatch), 0, 0) // learns the epoch; if it fails, the next Watch does
 	return accepted, nil

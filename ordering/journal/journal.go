@@ -14,7 +14,7 @@
 package journal
 
 import (
-	_ "embed" // the scripts
+	"embed"
 	"errors"
 	"fmt"
 
@@ -69,19 +69,21 @@ func newJournal(r *reader, embedded bool, cfg ordering.Config) *Journal {
 
 // The Lua scripts. The keys of each script share one hash tag, because a cluster rejects a script
 // whose keys are in several slots.
+//
+//nolint:gochecknoglobals // they never change
 var (
-	//go:embed commit.lua
-	commitSource string
-	//go:embed due.lua
-	dueSource string
-	//go:embed prune.lua
-	pruneSource string
-	//go:embed accept.lua
-	acceptSource string
+	//go:embed *.lua
+	luaFiles embed.FS
 
-	commitHash   = redis.NewScript(commitSource).Hash()
-	dueScript    = redis.NewScript(dueSource)
-	acceptScript = redis.NewScript(acceptSource)
+	// Each script checks the format before anything else (policy O20). Only commit.lua does it itself: it reads the state anyway.
+	formatSource = redisdb.Lua(luaFiles, "format.lua") + "local other = unreadable(KEYS[1], KEYS[2]) if other then return other end\n"
+	commitSource = redisdb.Lua(luaFiles, "format.lua") + redisdb.Lua(luaFiles, "commit.lua")
+	pruneSource  = formatSource + redisdb.Lua(luaFiles, "prune.lua")
+	dueScript    = redisdb.Script(luaFiles, "due.lua", formatSource)
+	acceptScript = redisdb.Script(luaFiles, "accept.lua", formatSource)
+	sourceScript = redisdb.Script(luaFiles, "source.lua", formatSource)
+
+	commitHash = redis.NewScript(commitSource).Hash()
 )
 
 // Causes of a *ordering.JournalError, besides Redis's own errors.
@@ -94,27 +96,24 @@ var (
 	errRefTaken = errors.New("a record with this ref exists")
 	// errReplicas means that fewer replicas than required have acknowledged a change in time.
 	errReplicas = errors.New("too few replicas acknowledged the record in time")
-	// errFormat means that the records of the connection have an older format.
-	errFormat = errors.New("the order records are from an older version of larder and cannot be read: continue with that version, " +
-		"or delete all keys with the hash tag of the connection (docs/operations.md)")
 	// errMoved means that something changed between the read and the commit.
 	errMoved = errors.New("changed concurrently")
 )
 
-// failed wraps an error in a *ordering.JournalError, unless ordering.Journal documents it.
-func failed(doing string, err error) error {
+// failed wraps an error in a *ordering.JournalError, unless ordering.Journal documents it. connection may be empty.
+func failed(doing, connection string, err error) error {
 	if err == nil || isContract(err) {
 		return err
 	}
-	return &ordering.JournalError{Err: fmt.Errorf("%s: %w", doing, err)}
+	return &ordering.JournalError{Err: fmt.Errorf("%s: %w", doing, unreadable(location{connection: connection}, err))}
 }
 
 // unreplicated is failed for a change that is made even if too few replicas have it.
-func unreplicated(doing string, err error) error {
+func unreplicated(doing, connection string, err error) error {
 	if errors.Is(err, errReplicas) {
 		return fmt.Errorf("%w: %s: %w", ordering.ErrUnreplicated, doing, err)
 	}
-	return failed(doing, err)
+	return failed(doing, connection, err)
 }
 
 // isContract reports whether the error is one that ordering.Journal documents.

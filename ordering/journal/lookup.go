@@ -1,9 +1,11 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,14 +18,14 @@ import (
 func (w *writer) Lookup(ctx context.Context, connection string, hash func([]byte) string) (ordering.Record, int, error) {
 	secret, err := w.secret.get(ctx)
 	if err != nil {
-		return ordering.Record{}, 0, failed("secret", err)
+		return ordering.Record{}, 0, failed("secret", connection, err)
 	}
 	_, owner, call, err := w.keyOwner(ctx, connection, hash(secret))
 	if err == nil && owner == nil {
 		err = ordering.ErrKeyFree
 	}
 	if err != nil {
-		return ordering.Record{}, 0, failed("lookup", err)
+		return ordering.Record{}, 0, failed("lookup", connection, err)
 	}
 	return owner.Record, call, nil
 }
@@ -60,18 +62,25 @@ func (w *writer) keyOwner(ctx context.Context, connection, key string) (value st
 	return value, owner, call, nil
 }
 
-// sharedText is readText in a pipeline with other reads of the connection, because every request reads a key.
+// sharedText is readText in a pipeline with other reads of the connection, because every request reads a key. It also
+// reads the format of the records (policy O20): an older or a newer larder can take over at any time.
 // In a cluster, each read is sent alone: the cluster client can then follow a slot that moves to another node.
 func (w *writer) sharedText(ctx context.Context, connection, key string) (string, error) {
 	if _, oneServer := w.write.(*redis.Client); !oneServer {
-		return w.readText(ctx, key)
+		text, err := w.readText(ctx, key)
+		return text, cmp.Or(err, w.checkFormat(ctx, connection))
 	}
 	// GETRANGE returns an empty text for a missing key. GET would return an error, and go-redis needs much time to examine errors.
 	e := newEvaluation(key, 0, 0)
-	e.command = append(e.command[:0], "getrange", &e.key, 0, -1)
+	e.command, e.state = append(e.command[:0], "getrange", &e.key, 0, -1), w.keys.JournalState(connection)
 	if err := w.share(ctx, &w.state(connection).lookups, e); err != nil {
 		return "", err
 	}
 	defer e.release()
+	if format, _ := e.format.Slice(); !slices.Equal(format, []any{stateFormat}) {
+		if err := w.checkFormat(ctx, connection); err != nil { // it may be a new journal
+			return "", err
+		}
+	}
 	return e.reply.Text()
 }

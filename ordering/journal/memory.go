@@ -123,8 +123,6 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 	switch {
 	case text == "0":
 		return reply{}, errMoved
-	case text == "3":
-		return reply{}, errFormat
 	case len(words) != 8:
 		return reply{}, fmt.Errorf("%w: commit.lua returned %d values", errCorrupt, len(words))
 	}

@@ -2,23 +2,24 @@
 -- record still exists, prune sets the time of the next check: when the record
 -- expires, or in a minute if it has no expiry.
 --
--- KEYS[1]    the order's record
--- KEYS[2]    expiry  sorted set, "created/ref" by the time at which the record expires
--- KEYS[3 ..] every other sorted set of "created/ref"
+-- KEYS[1]    the state of the connection
+-- KEYS[2]    orders  sorted set of "created/ref" of every record
+-- KEYS[3]    expiry  sorted set, "created/ref" by the time at which the record expires
+-- KEYS[4 ..] every other sorted set of "created/ref", and last the order's record
 -- ARGV[1]    "created/ref"
 --
 -- result 1 removed, 0 the record exists
-local left = redis.call("PTTL", KEYS[1])
+local left = redis.call("PTTL", KEYS[#KEYS])
 if left ~= -2 then
   if left == -1 then
     left = 60000
   end
   local time = redis.call("TIME")
   local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-  redis.call("ZADD", KEYS[2], "XX", string.format("%.0f", now + left + 1), ARGV[1])
+  redis.call("ZADD", KEYS[3], "XX", string.format("%.0f", now + left + 1), ARGV[1])
   return 0
 end
-for i = 2, #KEYS do
+for i = 2, #KEYS - 1 do
   redis.call("ZREM", KEYS[i], ARGV[1])
 end
 return 1

@@ -44,7 +44,7 @@ func (r *reader) readOrder(ctx context.Context, client redis.UniversalClient, at
 		err = faults[0]
 	}
 	if err == nil && found[0] == nil {
-		err = ordering.ErrNoOrder
+		err = cmp.Or(r.checkFormat(ctx, at.connection), ordering.ErrNoOrder)
 	}
 	if err != nil {
 		return nil, err
@@ -102,15 +102,19 @@ func (r *reader) readAll(ctx context.Context, client redis.UniversalClient, plac
 	}
 	for _, a := range others {
 		text, err := a.reply.Result()
-		if err == nil {
-			faults[a.order] = cmp.Or(faults[a.order], found[a.order].readAnswer(a.call, text))
-		} else if !errors.Is(err, redis.Nil) {
+		switch {
+		case err == nil:
+			err = found[a.order].readAnswer(a.call, text)
+		case errors.Is(err, redis.Nil):
+			err = nil
+		case !redis.HasErrorPrefix(err, "WRONGTYPE"):
 			return nil, nil, err
 		}
+		faults[a.order] = cmp.Or(faults[a.order], err)
 	}
 	for i := range found {
 		if faults[i] != nil {
-			found[i] = nil
+			found[i], faults[i] = nil, unreadable(places[i], faults[i])
 		}
 	}
 	return found, faults, nil
@@ -130,37 +134,39 @@ func (r *reader) readWhole(ctx context.Context, pipe redis.Pipeliner, at locatio
 // Order returns the record of an orderID.
 func (r *reader) Order(ctx context.Context, connection, orderID string) (ordering.Record, error) {
 	_, found, err := r.byOrderID(ctx, connection, orderID)
+	err = cmp.Or(err, r.checkFormat(ctx, connection))
 	if err == nil && found == nil {
 		err = ordering.ErrNoOrder
 	}
 	if err != nil {
-		return ordering.Record{}, failed("order", err)
+		return ordering.Record{}, failed("order", connection, err)
 	}
 	return found.Record, nil
 }
 
-// Record returns the record of a ref on any of the connections. It uses one pipeline.
+// Record returns the record of a ref on any of the connections.
 func (r *reader) Record(ctx context.Context, connections []string, ref string) (ordering.Record, error) {
 	places := make([]location, 0, len(connections))
 	for _, connection := range connections {
 		places = append(places, location{connection, ref})
 	}
 	found, faults, err := r.readAll(ctx, r.read, places)
-	if err != nil {
-		return ordering.Record{}, failed("record", err)
+	can, other, unknown := r.readable(ctx, connections)
+	if err = cmp.Or(err, unknown); err != nil {
+		return ordering.Record{}, failed("record", "", err)
 	}
 	for _, o := range found {
-		if o != nil {
+		if o != nil && slices.Contains(can, o.Connection) {
 			return o.Record, nil
 		}
 	}
-	return ordering.Record{}, failed("record", cmp.Or(errors.Join(faults...), ordering.ErrNoOrder))
+	return ordering.Record{}, failed("record", "", cmp.Or(other.ErrorOrNil(), errors.Join(faults...), ordering.ErrNoOrder))
 }
 
 // Body returns the body that a call sent.
 func (r *reader) Body(ctx context.Context, connection, ref string, call int) ([]byte, error) {
 	body, err := r.sent(ctx, r.read, location{connection, ref}, call)
-	return body, failed("body", err)
+	return body, failed("body", connection, err)
 }
 
 // readText reads a string; it is empty if the key does not exist.
@@ -237,17 +243,29 @@ type listed struct {
 	member string
 }
 
-// List returns records, newest first. It omits expired records, and logs and omits unreadable ones.
+// List returns records, newest first, without expired ones. With a *ordering.FormatError it returns those that it can read.
 func (r *reader) List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error) {
 	if q.Cursor != "" && !cursorForm.MatchString(q.Cursor) {
 		return nil, "", ordering.ErrCursor
 	}
+	can, other, err := r.readable(ctx, q.Connections)
+	if err != nil {
+		return nil, "", failed("list", "", err)
+	}
+	q.Connections = can
+	page, next, err = r.listReadable(ctx, q, other)
+	return page, next, failed("list", "", cmp.Or(err, other.ErrorOrNil()))
+}
+
+func (r *reader) listReadable(
+	ctx context.Context, q ordering.Query, other *ordering.FormatError,
+) (page []ordering.Record, next string, err error) {
 	limit := min(max(q.Limit, 1), mostPage)
 	var members []string
 	for before := q.Cursor; ; {
 		batch, err := r.listed(ctx, q, before, limit+1)
 		if err != nil {
-			return nil, "", failed("list", err)
+			return nil, "", err
 		}
 		places := make([]location, len(batch))
 		for i := range batch {
@@ -255,12 +273,15 @@ func (r *reader) List(ctx context.Context, q ordering.Query) (page []ordering.Re
 		}
 		found, faults, err := r.readAll(ctx, r.read, places)
 		if err != nil {
-			return nil, "", failed("list", err)
+			return nil, "", err
 		}
 		for i, o := range found {
 			switch {
 			case faults[i] != nil:
 				r.logCorrupt(places[i], faults[i], "an order in the list cannot be read")
+				if len(other.Unreadable) < mostPage {
+					other.Unreadable = append(other.Unreadable, ordering.Unreadable{Connection: places[i].connection, Ref: &places[i].ref})
+				}
 			case o != nil && matches(o, q.State):
 				page, members = append(page, o.Record), append(members, batch[i].member)
 			}
@@ -278,7 +299,7 @@ func (r *reader) List(ctx context.Context, q ordering.Query) (page []ordering.Re
 // Unknown counts the orders of a connection with an unknown outcome (policy O12). It is cheap.
 func (r *reader) Unknown(ctx context.Context, connection string) (int64, error) {
 	count, err := r.read.ZCard(ctx, r.keys.OrdersIn(connection, string(ordering.StateUnknown))).Result()
-	return count, failed("count", err)
+	return count, failed("count", connection, cmp.Or(err, r.checkFormat(ctx, connection)))
 }
 
 // listed returns at most count members before a member, of all connections' lists, newest first.

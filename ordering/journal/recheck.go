@@ -11,7 +11,7 @@ import (
 func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number int, explained bool) error {
 	o, err := j.readOrder(ctx, j.write, location{connection, ref})
 	if err != nil {
-		return failed("recheck", err)
+		return failed("recheck", connection, err)
 	}
 	call, _ := o.Call(number)
 	if call.Recheck != ordering.RecheckRunning {
@@ -33,7 +33,7 @@ func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number
 	case errors.Is(err, errReplicas): // a failover may bring back the key, and then the refusal: both are true
 		return nil
 	default:
-		return failed("recheck", err)
+		return failed("recheck", connection, err)
 	}
 }
 

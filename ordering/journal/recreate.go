@@ -15,16 +15,16 @@ import (
 func (j *Journal) Recreate(ctx context.Context, known ordering.Record, number int, body []byte) (ordering.Record, int, error) {
 	call, ok := known.Call(number)
 	if !ok || !call.Outcome.Certain() && call.Outcome != ordering.OutcomeUnknown {
-		return ordering.Record{}, 0, failed("recreate", fmt.Errorf("%w: call %d has not ended", errCorrupt, number))
+		return ordering.Record{}, 0, failed("recreate", known.Connection, fmt.Errorf("%w: call %d has not ended", errCorrupt, number))
 	}
 	o, n, err := (*order)(nil), 0, errMoved
 	for errors.Is(err, errMoved) {
 		o, n, err = j.recreateCall(ctx, known, call, body)
 	}
 	if o == nil {
-		return ordering.Record{}, 0, failed("recreate", err)
+		return ordering.Record{}, 0, failed("recreate", known.Connection, err)
 	}
-	return o.Record, n, unreplicated("recreate", err)
+	return o.Record, n, unreplicated("recreate", known.Connection, err)
 }
 
 func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call ordering.Call, body []byte) (*order, int, error) {

@@ -20,7 +20,7 @@ func (j *Journal) Resolve(ctx context.Context, s ordering.ResolveCall) (record o
 
 func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
 	if err := j.recovered(ctx, s.Connection); err != nil {
-		return ordering.Record{}, failed("resolve", err)
+		return ordering.Record{}, failed("resolve", s.Connection, err)
 	}
 	o, err := j.update(ctx, j.commit, location{s.Connection, s.Ref}, nil, func(o *order) (*tx, error) {
 		call, ok := o.Last(s.Operation)
@@ -37,12 +37,12 @@ func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (orde
 	case err == nil:
 		return o.Record, nil
 	case errors.Is(err, errReplicas) && s.Resolution != ordering.ResolvedRetry:
-		return o.Record, unreplicated("resolve", err)
+		return o.Record, unreplicated("resolve", s.Connection, err)
 	case errors.Is(err, errReplicas) && s.ID != "":
 		again := ordering.CallSpec{ID: s.ID, Operation: s.Operation, Connection: s.Connection, Ref: s.Ref}
 		err = errors.Join(err, j.abortCall(ctx, again))
 	}
-	return ordering.Record{}, failed("resolve", err)
+	return ordering.Record{}, failed("resolve", s.Connection, err)
 }
 
 func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s ordering.ResolveCall) (*tx, error) {

@@ -2,18 +2,12 @@ package journal
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"larder/internal/menu"
 	"larder/ordering"
 )
-
-// fieldSource is the field of a connection's state with the source of its records without one.
-const fieldSource = "source"
 
 // unnamedSource returns the source of a connection's records without one. The first configuration that asks decides
 // (policy O16); a command that only reads decides nothing.
@@ -22,20 +16,17 @@ func (r *reader) unnamedSource(ctx context.Context, connection string) (string, 
 		source, _ := known.(string)
 		return source, nil
 	}
-	state, current := r.keys.JournalState(connection), r.sources.Current(connection)
-	if current != "" && !r.onlyReads {
-		if err := r.write.HSetNX(ctx, state, fieldSource, current).Err(); err != nil {
-			return "", err
-		}
+	current := r.sources.Current(connection)
+	decides := current
+	if r.onlyReads {
+		decides = ""
 	}
-	source, err := r.write.HGet(ctx, state, fieldSource).Result()
-	if errors.Is(err, redis.Nil) {
-		return current, nil
+	source, err := sourceScript.Run(ctx, r.write, []string{r.keys.JournalState(connection), r.keys.Orders(connection)}, decides).Text()
+	if err != nil || source == "" {
+		return current, err
 	}
-	if err == nil {
-		r.unnamed.Store(connection, source)
-	}
-	return source, err
+	r.unnamed.Store(connection, source)
+	return source, nil
 }
 
 // ForeignOrders counts the orders of a connection that belong to a source that it does not have any more, or of a
@@ -51,28 +42,31 @@ type ForeignOrders struct {
 const maxEach = 20_000
 
 // ForeignOrders returns the foreign orders of all connections that larder has ever had, with the given ones. From then
-// on, the given ones are known, unless the journal only reads. It reads every open order, so it is for the start and for commands.
-func (r *reader) ForeignOrders(ctx context.Context, connections []string) ([]ForeignOrders, error) {
-	for _, connection := range connections {
-		if _, err := r.unnamedSource(ctx, connection); err != nil {
-			return nil, failed("sources", err)
-		}
-	}
+// on, the given ones are known, unless the journal only reads. It reads every open order, so it is for the start and for
+// commands. With a *ordering.FormatError it returns the foreign orders that it can read.
+func (r *reader) ForeignOrders(ctx context.Context, connections []string) (found []ForeignOrders, err error) {
 	if len(connections) > 0 && !r.onlyReads {
 		if err := r.write.SAdd(ctx, r.keys.Connections(), connections).Err(); err != nil {
-			return nil, failed("connections", err)
+			return nil, failed("connections", "", err)
 		}
 	}
-	all, err := r.read.SMembers(ctx, r.keys.Connections()).Result()
+	all, err := r.ever(ctx, connections)
 	if err != nil {
-		return nil, failed("connections", err)
+		return nil, err
 	}
-	var found []ForeignOrders
-	all = append(all, connections...)
-	slices.Sort(all)
-	for _, connection := range slices.Compact(all) {
+	can, other, err := r.readable(ctx, all)
+	if err != nil {
+		return nil, failed("connections", "", err)
+	}
+	for _, connection := range can {
+		if slices.Contains(connections, connection) {
+			if _, err := r.unnamedSource(ctx, connection); err != nil {
+				return nil, failed("sources", connection, err)
+			}
+		}
 		for _, state := range []ordering.State{ordering.StatePlaced, ordering.StatePlacing, ordering.StateUnknown} {
-			if err := r.each(ctx, ordering.Query{Connections: []string{connection}, State: state}, func(record *ordering.Record) bool {
+			q := ordering.Query{Connections: []string{connection}, State: state}
+			if err := r.each(ctx, q, other, func(record *ordering.Record) bool {
 				call, busy := record.Busy()
 				unknown := busy && call.Outcome == ordering.OutcomeUnknown
 				if !record.Foreign || unknown != (state == ordering.StateUnknown) {
@@ -91,31 +85,46 @@ func (r *reader) ForeignOrders(ctx context.Context, connections []string) ([]For
 				}
 				return true
 			}); err != nil {
-				return nil, err
+				return nil, failed("list", connection, err)
 			}
 		}
 	}
-	return found, nil
+	return found, failed("list", "", other.ErrorOrNil())
+}
+
+// ever returns all connections that larder has ever had, and the given ones, sorted.
+func (r *reader) ever(ctx context.Context, connections []string) ([]string, error) {
+	all, err := r.read.SMembers(ctx, r.keys.Connections()).Result()
+	if err != nil {
+		return nil, failed("connections", "", err)
+	}
+	all = append(all, connections...)
+	slices.Sort(all)
+	return slices.Compact(all), nil
 }
 
 // RecentRestaurants returns the restaurants with an order since a time.
 func (r *reader) RecentRestaurants(ctx context.Context, connections []string, since time.Time) (map[menu.RestaurantID]bool, error) {
 	recent := map[menu.RestaurantID]bool{}
-	err := r.each(ctx, ordering.Query{Connections: connections}, func(record *ordering.Record) bool {
-		if record.CreatedAt.Before(since) {
-			return false
-		}
-		recent[record.Restaurant] = true
-		return true
-	})
-	return recent, err
+	can, other, err := r.readable(ctx, connections)
+	if err == nil {
+		err = r.each(ctx, ordering.Query{Connections: can}, other, func(record *ordering.Record) bool {
+			if record.CreatedAt.Before(since) {
+				return false
+			}
+			recent[record.Restaurant] = true
+			return true
+		})
+	}
+	return recent, failed("list", "", err)
 }
 
-// each calls fn for at most maxEach records of a list, the newest first, while it returns true.
-func (r *reader) each(ctx context.Context, q ordering.Query, fn func(*ordering.Record) bool) error {
+// each calls fn for at most maxEach records of a list, the newest first, while it returns true. It adds to other what it
+// cannot read.
+func (r *reader) each(ctx context.Context, q ordering.Query, other *ordering.FormatError, fn func(*ordering.Record) bool) error {
 	q.Limit = mostPage
 	for read := 0; read < maxEach; read += mostPage {
-		page, next, err := r.List(ctx, q)
+		page, next, err := r.listReadable(ctx, q, other)
 		for i := range page {
 			if !fn(&page[i]) {
 				return nil

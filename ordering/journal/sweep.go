@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"larder/ordering"
 )
 
@@ -26,27 +24,28 @@ type sweeper struct{ *writer }
 // Sweep sets calls whose deadline has passed to unknown (policy O12), and removes expired records from the
 // lists (policy O13). An unreadable record is logged and tried again later; it does not stop the sweep.
 func (s *sweeper) Sweep(ctx context.Context, connection string) ([]ordering.Record, error) {
-	calls, records, now, err := s.findOverdue(ctx, connection, sweepAtMost)
+	calls, records, _, err := s.findOverdue(ctx, connection, sweepAtMost)
 	if err != nil {
-		return nil, failed("sweep", err)
+		return nil, failed("sweep", connection, err)
 	}
 	var moved []ordering.Record
 	for _, member := range calls {
-		o, err := s.markUnknown(ctx, connection, member, now)
+		o, err := s.markUnknown(ctx, connection, member)
 		if err != nil {
-			return moved, failed("sweep", err)
+			return moved, failed("sweep", connection, err)
 		}
 		if o != nil {
 			moved = append(moved, o.Record)
 		}
 	}
-	return moved, failed("sweep", s.prune(ctx, connection, records))
+	return moved, failed("sweep", connection, s.prune(ctx, connection, records))
 }
 
 // findOverdue returns overdue calls and expired records, at most atMost of each, as members of their lists, and the
 // time of Redis's clock in milliseconds since the epoch.
 func (w *writer) findOverdue(ctx context.Context, connection string, atMost int) (calls, records []string, now int64, err error) {
-	keys := []string{w.keys.OrdersOpen(connection), w.keys.OrdersExpiry(connection), w.keys.JournalState(connection)}
+	k := w.keys
+	keys := []string{k.JournalState(connection), k.Orders(connection), k.OrdersOpen(connection), k.OrdersExpiry(connection)}
 	reply, err := dueScript.Run(ctx, w.write, keys, atMost).Slice()
 	if err != nil {
 		return nil, nil, 0, err
@@ -74,7 +73,7 @@ func texts(list any) []string {
 }
 
 // markUnknown sets one call to unknown and returns its order; nil if there was nothing to change.
-func (s *sweeper) markUnknown(ctx context.Context, connection, member string, now int64) (*order, error) {
+func (s *sweeper) markUnknown(ctx context.Context, connection, member string) (*order, error) {
 	created, number, _ := strings.Cut(member, " ")
 	_, ref, _ := strings.Cut(created, "/")
 	n, _ := strconv.Atoi(number) // 0 is not a call's number
@@ -90,14 +89,18 @@ func (s *sweeper) markUnknown(ctx context.Context, connection, member string, no
 		c.setOutcome(call, ordering.OutcomeUnknown, false)
 		return c, nil
 	})
-	open := s.keys.OrdersOpen(connection)
 	switch {
 	case errors.Is(err, ordering.ErrNoOrder):
-		return nil, s.write.ZRem(ctx, open, member).Err()
+		c := s.blank(connection, modeWatch)
+		c.step("zrem", c.openList(), member)
+		_, err = s.apply(ctx, c)
+		return nil, err
 	case errors.Is(err, errCorrupt):
 		s.logCorrupt(location{connection, ref}, err, "an overdue order cannot be read")
-		later := redis.Z{Score: float64(now + retryCorruptAfter.Milliseconds()), Member: member}
-		return nil, s.write.ZAddXX(ctx, open, later).Err()
+		c := s.blank(connection, modeWatch)
+		c.stepUntil(c.after(retryCorruptAfter), "zadd", c.openList(), member)
+		_, err = s.apply(ctx, c)
+		return nil, err
 	case err != nil || !moved:
 		return nil, err
 	}
@@ -109,10 +112,11 @@ func (s *sweeper) prune(ctx context.Context, connection string, members []string
 	pipe := s.write.Pipeline()
 	for _, member := range members {
 		_, ref, _ := strings.Cut(member, "/")
-		keys := []string{s.keys.Order(connection, ref), s.keys.OrdersExpiry(connection), s.keys.Orders(connection)}
+		keys := []string{s.keys.JournalState(connection), s.keys.Orders(connection), s.keys.OrdersExpiry(connection)}
 		for _, state := range ordering.States() {
 			keys = append(keys, s.keys.OrdersIn(connection, string(state)))
 		}
+		keys = append(keys, s.keys.Order(connection, ref))
 		pipe.Eval(ctx, pruneSource, keys, member) // a pipeline cannot fall back from EVALSHA to EVAL
 	}
 	if _, err := pipe.Exec(ctx); err != nil {

@@ -30,7 +30,7 @@ type tx struct {
 	until    expiry // of the record and of its orderID
 
 	// The parts of KEYS and ARGV of commit.lua. The slices begin as parts of texts.
-	mode, state               string
+	mode, state, orders       string
 	absent, checked, stepKeys []string
 	parameters                [parameters]string
 	checks, steps             []string
@@ -77,7 +77,7 @@ func (w *writer) newTx(o *order, body int) *tx {
 	c.text.Grow(1536 + body) // usually enough
 	c.names = w.keys.In(&c.text)
 	c.next.Calls = append(make([]ordering.Call, 0, len(o.Calls)+1), o.Calls...)
-	c.state = c.names.JournalState(c.connection())
+	c.state, c.orders = c.names.JournalState(c.connection()), c.names.Orders(c.connection())
 	c.checkRevision(o)
 	return c
 }
@@ -238,7 +238,7 @@ func (c *tx) command(all []any, r remembered) []any {
 		c.mode, r.Epoch, c.number(r.Mark), r.Instance, c.number(r.Own), c.number(r.seen), r.candidate,
 		flag(reportOnly), flag(r.replicated), strconv.Itoa(len(c.absent)), strconv.Itoa(len(c.checked)),
 	}
-	all = append(all, "evalsha", &commitHash, 1+len(c.absent)+len(c.checked)+len(c.stepKeys), &c.state)
+	all = append(all, "evalsha", &commitHash, 2+len(c.absent)+len(c.checked)+len(c.stepKeys), &c.state, &c.orders)
 	for _, texts := range [...][]string{c.absent, c.checked, c.stepKeys, c.parameters[:], c.checks, c.steps} {
 		for i := range texts {
 			all = append(all, &texts[i]) // unlike a string, a pointer in an any needs no allocation

@@ -31,6 +31,9 @@ func (m *Memory) Lookup(
 	return record, call, nil
 }
 
+// Former returns nothing: the journal has no former connections.
+func (m *Memory) Former(context.Context, []string) ([]string, error) { return nil, nil }
+
 // Order returns the record of an orderID.
 func (m *Memory) Order(ctx context.Context, connection, orderID string) (record ordering.Record, err error) {
 	err = m.do(ctx, MethodOrder, func(time.Time) error {

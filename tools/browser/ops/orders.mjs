@@ -117,6 +117,21 @@ await scenario({ matrix: false }, async ({ page, larder }) => {
   await api.ops(`/v1/ops/orders/${other}/resolve`, { method: 'POST', body: { operation: 'create', outcome: 'not_done' } });
   for (const ref of refs) equal((await api.ops(`/v1/ops/orders/${ref}`)).result.state, 'refused', 'an order after resolving');
 
+  step('orders that another version of larder wrote');
+  const list = (url) => url.pathname === '/v1/ops/orders';
+  await page.route(list, async (route) => {
+    const response = await route.fetch();
+    const unreadable = [{ connection: 'east', ref: null }, { connection: 'main', ref: '01M8JRGQ6Z5FEW4DQG8P9NGDDX' }];
+    await route.fulfill({ response, json: { ...await response.json(), unreadable } });
+  });
+  await page.getByRole('link', { name: 'All', exact: true }).click();
+  await page.getByText('Not listed, because another version of larder wrote the records: all orders of connection east, order 01M8JRGQ6Z5FEW4DQG8P9NGDDX of connection main.').waitFor();
+  await checkVariants('unreadable orders');
+  await page.unroute(list);
+  await page.getByRole('link', { name: 'Placed', exact: true }).click();
+  await page.locator('tr[data-ref]').first().waitFor();
+  equal(await page.getByText('Not listed').count(), 0, 'texts about unreadable orders without any');
+
   step('a sync of all restaurants, with its progress');
   await page.getByRole('link', { name: 'Sync all' }).click();
   await page.getByRole('button', { name: 'Sync all…' }).click();

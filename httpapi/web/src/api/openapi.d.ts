@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 937dfe33d2ccb7b6012269fb7e421563dec547849ddf896b9a72fdf2aaf2f5f4
-// what follows: a648d6d77bcc184cd7d4cd112838501f00b4db802ddaafd6597adabf5512d949
+// openapi.yaml: 5141c93079bd53d4dea5de667be72235ec41577d873a057c6871e4dfafa53b86
+// what follows: 551a5531d137b125d9a456139039dcff39d982d9ad88800a6b5c424a31edcaef
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1361,7 +1361,7 @@ export interface components {
          * @description Stable error codes. Each code has one status.
          * @enum {string}
          */
-        ErrorCode: "malformed_json" | "validation_failed" | "restaurant_not_found" | "restaurant_required" | "product_not_found" | "run_not_found" | "batch_not_found" | "version_not_found" | "version_gone" | "sync_busy" | "connection_not_found" | "connection_required" | "external_id_ambiguous" | "no_catalogue" | "menu_of_another_service" | "no_rejection_reasons" | "idempotency_key_required" | "idempotency_key_reused" | "idempotency_key_in_flight" | "order_not_found" | "order_ambiguous" | "order_of_another_service" | "order_busy" | "outcome_unknown" | "order_state" | "order_id_taken" | "order_outcome_unknown" | "journal_unavailable" | "journal_restored" | "upstream_refused" | "upstream_unavailable" | "upstream_busy" | "storage_unavailable" | "streams_unavailable" | "rate_limited" | "unauthorized" | "forbidden" | "invalid_parameter" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "internal";
+        ErrorCode: "malformed_json" | "validation_failed" | "restaurant_not_found" | "restaurant_required" | "product_not_found" | "run_not_found" | "batch_not_found" | "version_not_found" | "version_gone" | "sync_busy" | "connection_not_found" | "connection_required" | "external_id_ambiguous" | "no_catalogue" | "menu_of_another_service" | "no_rejection_reasons" | "idempotency_key_required" | "idempotency_key_reused" | "idempotency_key_in_flight" | "order_not_found" | "order_ambiguous" | "order_of_another_service" | "order_busy" | "outcome_unknown" | "order_state" | "order_id_taken" | "order_outcome_unknown" | "journal_unavailable" | "journal_format" | "journal_restored" | "upstream_refused" | "upstream_unavailable" | "upstream_busy" | "storage_unavailable" | "streams_unavailable" | "rate_limited" | "unauthorized" | "forbidden" | "invalid_parameter" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "internal";
         /** @description One problem in a published menu. */
         Finding: {
             /** @description A code of docs/lint.md. */
@@ -1758,6 +1758,12 @@ export interface components {
         OrderList: {
             next: components["schemas"]["Next"];
             result: components["schemas"]["ListedOrder"][];
+            /** @description What is missing in the list, because another version of larder wrote it. If nothing can be listed then, the response is 503 `journal_format`. */
+            unreadable: {
+                connection: string;
+                /** @description One order; null for all orders of the connection. */
+                ref: string | null;
+            }[];
         };
         /** @description The record of an order. Unknown values are null. */
         OrderRecord: {
@@ -1933,6 +1939,10 @@ export interface components {
                         ok: boolean;
                         token: components["schemas"]["TokenState"];
                     };
+                };
+                /** @description Connections that are not configured any more and still have orders; absent if there are none. */
+                formerConnections?: {
+                    [key: string]: components["schemas"]["Part"];
                 };
                 journal: components["schemas"]["Part"];
                 redis: components["schemas"]["Part"];

@@ -1,7 +1,7 @@
 // Formatting values as text.
 
 import { h, type Child } from './dom';
-import type { Run } from './model';
+import type { OrderPage, Run } from './model';
 
 const moments = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short',
@@ -67,6 +67,12 @@ const kinds: Record<string, 'good' | 'warn' | 'bad' | 'plain'> = {
 
 export function outcome(word: string | null): Child {
   return word === null ? '–' : badge(word, kinds[word] ?? 'plain');
+}
+
+/** Returns which orders are missing in a list, and why; empty if none are. */
+export function missingOrders(unreadable: OrderPage['unreadable']): string {
+  const names = unreadable.map(({ connection, ref }) => ref === null ? `all orders of connection ${connection}` : `order ${ref} of connection ${connection}`);
+  return names.length === 0 ? '' : `Not listed, because another version of larder wrote the records: ${names.join(', ')}.`;
 }
 
 /** Returns the badge of an order's state, with the words of the filters. */

@@ -30,6 +30,9 @@ export type Changes = Schemas['ComparisonAnswer']['result'];
 /** An order. The route for one order also returns the optional fields. */
 export type Order = Schemas['ListedOrder'] & More<Schemas['OpsOrderAnswer']['result'], 'calls' | 'restaurantPhone' | 'restaurantAddress'>;
 
+/** A page of orders, and what is missing in it because another version of larder wrote it. */
+export type OrderPage = Page<Order> & Pick<Schemas['OrderList'], 'unreadable'>;
+
 export type Call = Schemas['Call'];
 
 export type AuditEntry = Schemas['AuditEntry'];

@@ -3,8 +3,8 @@
 import { ask, query } from './api';
 import { during, showError } from './ask';
 import { cell, h, pause, put, rowHead, table } from './dom';
-import { badge, count, moment, orderState, price, telephone } from './format';
-import type { Order, Page } from './model';
+import { badge, count, missingOrders, moment, orderState, price, telephone } from './format';
+import type { Order, OrderPage } from './model';
 import { resolveSelected } from './resolve';
 import { link, type View } from './view';
 
@@ -19,9 +19,10 @@ const filters: [string, string][] = [
 export const orders: View = async (root, { params, signal }) => {
   const state = params.get('state') ?? 'unknown';
   const cursors: (string | null)[] = [null];
-  let page: Page<Order> = { result: [], next: null };
+  let page: OrderPage = { result: [], next: null, unreadable: [] };
   const selected = new Set<string>(); // refs; only of the current page
   const list = h('div', { class: 'list' });
+  const missing = h('p', { class: 'fault', role: 'alert', hidden: true });
   const bar = h('div', { class: 'selection', role: 'group', 'aria-label': 'Selected orders' });
   const where = h('p', { class: 'where', role: 'status' });
   const previous = h('button', { type: 'button', onclick: () => turn(-1) }, 'Previous page');
@@ -30,7 +31,7 @@ export const orders: View = async (root, { params, signal }) => {
     h('nav', { class: 'chips', 'aria-label': 'By state' }, filters.map(([name, words]) =>
       link('/orders' + query({ state: name }), { class: 'chip', ...(name === state ? { 'aria-current': 'true' } : {}) }, words))),
     state === 'unknown' && h('p', {}, 'The ordering service did not confirm whether these orders took effect. Call the restaurant, then record the outcome.'),
-    bar, list, h('div', { class: 'pager' }, previous, where, next));
+    missing, bar, list, h('div', { class: 'pager' }, previous, where, next));
   const select = (refs: string[], on: boolean) => {
     for (const ref of refs) if (on) selected.add(ref); else selected.delete(ref);
     for (const box of list.querySelectorAll<HTMLInputElement>('input[data-key]')) box.checked = selected.has(box.dataset.key ?? '');
@@ -60,12 +61,15 @@ export const orders: View = async (root, { params, signal }) => {
   };
   if (state === 'unknown') put(bar, selectors, selectedCount, resolveButton);
   const load = async () => {
-    page = await ask<Page<Order>>('/v1/ops/orders' + query({ state: state === 'all' ? '' : state, limit: pageSize, cursor: cursors.at(-1) }), { signal });
+    page = await ask<OrderPage>('/v1/ops/orders' + query({ state: state === 'all' ? '' : state, limit: pageSize, cursor: cursors.at(-1) }), { signal });
     const focused = list.contains(document.activeElement) ? document.activeElement : null;
     const key = focused?.getAttribute('data-key'), href = focused?.getAttribute('href');
     for (const ref of selected) if (!page.result.some((one) => one.ref === ref)) selected.delete(ref);
     previous.disabled = cursors.length === 1;
     next.disabled = page.next === null;
+    const text = missingOrders(page.unreadable);
+    missing.hidden = text === '';
+    if (missing.textContent !== text) put(missing, text); // not announced again at each reload
     put(where, `Page ${cursors.length}, ${count(page.result.length, 'order')}`);
     put(list, page.result.length === 0 ? h('p', { class: 'empty' }, state === 'unknown' ? 'No orders need resolving.' : 'No orders in this state.')
       : state === 'unknown'

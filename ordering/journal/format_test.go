@@ -1,0 +1,184 @@
+package journal_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/internal/testkit/journaltest"
+	"larder/ordering"
+)
+
+// What every method answers about records of another format, and that none of them changes one byte of Redis. The records
+// themselves are readable here: only the state of the connection shows that another version has written them.
+func TestOtherFormat_O20(t *testing.T) {
+	t.Parallel()
+	const state = "larder:{o:main}:f1:journal"
+	for name, change := range map[string]func(redis.Pipeliner){
+		"older: an epoch without a format": func(p redis.Pipeliner) { p.HDel(t.Context(), state, "format") },
+		"no epoch, and no format":          func(p redis.Pipeliner) { p.HDel(t.Context(), state, "format", "epoch") },
+		"no state":                         func(p redis.Pipeliner) { p.Del(t.Context(), state) },
+		"newer":                            func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "3") },
+		"junk":                             func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "2 ") },
+		"empty":                            func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "") },
+		"newer, without an epoch and orders": func(p redis.Pipeliner) {
+			p.HDel(t.Context(), state, "epoch")
+			p.HSet(t.Context(), state, "format", "3")
+			p.Del(t.Context(), "larder:{o:main}:f1:orders")
+		},
+		"paused": func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "3", "paused", "1") },
+		"a state of another type": func(p redis.Pipeliner) {
+			p.Del(t.Context(), state)
+			p.Set(t.Context(), state, "v7", 0)
+		},
+		"no state, and orders of another type": func(p redis.Pipeliner) {
+			p.Del(t.Context(), state, "larder:{o:main}:f1:orders")
+			p.Set(t.Context(), "larder:{o:main}:f1:orders", "v7", 0)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t, nil)
+			order := create(overdue)
+			begun(t, w.Journal, order)
+			unknown := ended(t, w.Journal, begun(t, w.Journal, create()), ordering.OutcomeUnknown, "")
+			placed := ended(t, w.Journal, begun(t, w.Journal, create()), ordering.OutcomeDone, "765")
+			if _, err := w.client.TxPipelined(t.Context(), func(p redis.Pipeliner) error { change(p); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			_, _, _ = w.Lookup(t.Context(), "another", journaltest.Hashed("any")) // creates the secret, which belongs to no connection
+			before := dump(t, w)
+
+			fresh := w.of(t, "next") // remembers nothing
+			for what, j := range map[string]ordering.Journal{"running": w.Journal, "fresh": fresh} {
+				for method, call := range map[string]func() error{
+					"Begin":   func() error { _, err := j.Begin(t.Context(), create()); return err },
+					"Pay":     func() error { _, err := j.Begin(t.Context(), pay("765")); return err },
+					"Adopt":   func() error { c := pay("9"); c.Adopt = true; _, err := j.Begin(t.Context(), c); return err },
+					"Abort":   func() error { return j.Abort(t.Context(), order) },
+					"Accept":  func() error { _, err := j.Accept(t.Context(), main); return err },
+					"Sweep":   func() error { _, err := j.Sweep(t.Context(), main); return err },
+					"Watch":   func() error { _, err := j.Watch(t.Context(), main); return err },
+					"Order":   func() error { _, err := j.Order(t.Context(), main, "765"); return err },
+					"Order?":  func() error { _, err := j.Order(t.Context(), main, "no such"); return err },
+					"Record":  func() error { _, err := j.Record(t.Context(), []string{main, "other"}, placed.Ref); return err },
+					"Record?": func() error { _, err := j.Record(t.Context(), []string{main, "other"}, "NOSUCH"); return err },
+					"Finish": func() error {
+						_, err := j.Finish(t.Context(), ordering.CallResult{Connection: main, Ref: order.Ref, Call: 1, Outcome: ordering.OutcomeRefused})
+						return err
+					},
+					"Recreate": func() error { _, _, err := j.Recreate(t.Context(), placed, 1, nil); return err },
+					"Resolve": func() error {
+						_, err := j.Resolve(t.Context(), ordering.ResolveCall{
+							Connection: main, Ref: unknown.Ref, Operation: "create", Resolution: ordering.ResolvedNotDone, By: "ops",
+						})
+						return err
+					},
+				} {
+					if err := call(); !isFormat(err) {
+						t.Errorf("%s of a %s journal: %v, want a *FormatError", method, what, err)
+					}
+				}
+				for _, state := range append(ordering.States(), "") {
+					page, _, err := j.List(t.Context(), ordering.Query{Connections: []string{main}, State: state, Limit: 10})
+					if !isFormat(err) || len(page) > 0 {
+						t.Errorf("List of %q of a %s journal: %d records, %v; want a *FormatError", state, what, len(page), err)
+					}
+				}
+			}
+			if _, _, err := fresh.Lookup(t.Context(), main, journaltest.Hashed("no such key")); !isFormat(err) {
+				t.Errorf("Lookup: %v, want a *FormatError", err)
+			}
+			if err := fresh.Ready(t.Context(), main); !isFormat(err) {
+				t.Errorf("Ready: %v, want a *FormatError", err)
+			}
+			if _, err := fresh.Unknown(t.Context(), main); !isFormat(err) {
+				t.Errorf("Unknown: %v, want a *FormatError", err)
+			}
+			if _, err := fresh.ForeignOrders(t.Context(), nil); err != nil {
+				t.Errorf("ForeignOrders of no connection: %v", err)
+			}
+			wantSame(t, w, before)
+		})
+	}
+}
+
+// A journal without records is new, and its state is complete after the first change, even if that is a pause.
+func TestNewJournal_O20(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	if err := w.client.HSet(t.Context(), "larder:{o:main}:f1:journal", "source", "s").Err(); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, w.Journal, begun(t, w.Journal, create()), ordering.OutcomeDone, "765")
+	if err := w.client.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Watch(t.Context(), main); err != nil { // pauses
+		t.Fatal(err)
+	}
+	c := pay("9")
+	c.Adopt = true
+	if _, err := w.Begin(t.Context(), c); err != nil {
+		t.Errorf("a payment during the pause: %v", err)
+	}
+	if accepted, err := w.Accept(t.Context(), main); err != nil || !accepted {
+		t.Errorf("Accept = %t, %v; want true", accepted, err)
+	}
+	ended(t, w.Journal, begun(t, w.Journal, create()), ordering.OutcomeDone, "766")
+}
+
+// A list has the records that can be read, together with an error that names the others.
+func TestPartlyUnreadable_O20(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	readable := ended(t, w.Journal, begun(t, w.Journal, create()), ordering.OutcomeUnknown, "")
+	other := create()
+	other.Connection = "other"
+	begun(t, w.Journal, other)
+	if err := w.client.HSet(t.Context(), "larder:{o:other}:f1:journal", "format", "3").Err(); err != nil {
+		t.Fatal(err)
+	}
+	page, _, err := w.List(t.Context(), ordering.Query{Connections: []string{"other", main}, Limit: 10})
+	format, ok := errors.AsType[*ordering.FormatError](err)
+	if !ok || len(page) != 1 || page[0].Ref != readable.Ref || len(format.Unreadable) != 1 || format.Unreadable[0] != (ordering.Unreadable{Connection: "other"}) {
+		t.Errorf("List = %d records, %v; want that of main, and an error about the other connection", len(page), err)
+	}
+	found, err := w.of(t, "next").ForeignOrders(t.Context(), []string{"other", main})
+	if !isFormat(err) || len(found) != 0 && found[0].Connection != main {
+		t.Errorf("ForeignOrders = %v, %v", found, err)
+	}
+	if record, err := w.Record(t.Context(), []string{"other", main}, readable.Ref); err != nil || record.Ref != readable.Ref {
+		t.Errorf("Record of the readable connection = %v, %v", record.Ref, err)
+	}
+	former, err := w.Former(t.Context(), []string{main})
+	if err != nil || len(former) != 1 || former[0] != "other" {
+		t.Errorf("Former = %q, %v; want the other connection", former, err)
+	}
+}
+
+// dump returns the dump of every key by name.
+func dump(t *testing.T, w *env) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, name := range w.names(t) {
+		all[name] = w.client.Dump(t.Context(), "larder:"+name).Val()
+	}
+	return all
+}
+
+func wantSame(t *testing.T, w *env, before map[string]string) {
+	t.Helper()
+	after := dump(t, w)
+	for name := range before {
+		if after[name] != before[name] {
+			t.Errorf("%s was changed", name)
+		}
+	}
+	for name := range after {
+		if _, was := before[name]; !was {
+			t.Errorf("%s was written", name)
+		}
+	}
+}
