@@ -53,7 +53,7 @@ auth:
 		`larder.yaml:8:5: connections[0].base_url: is missing`,
 		`larder.yaml:9:15: connections[0].auth_url: "ftp://x" must start with http:// or https://`,
 		`larder.yaml:15:15: auth.clients[0].secret: is shorter than 16 bytes, which is not allowed because http.listen (0.0.0.0:80) ` +
-			"is reachable from other machines; create a random one with `openssl rand -base64 24`",
+			"is reachable from other machines; create a random one with `openssl rand -base64 32`",
 		`larder.yaml:16:16: auth.clients[0].scopes[0]: unknown scope "cook" (valid: menu, orders, ops)`,
 		`environment LARDER_CACHE_MEMORY: cache.memory: must be at least 1MiB`,
 	}

@@ -143,16 +143,21 @@ func TestReloadRejectsInvalidClients(t *testing.T) {
 		"with a short secret": {
 			"8080", "{id: ops, secret: s, scopes: [ops]}",
 			`larder.yaml:4:36: auth.clients[0].secret: is shorter than 16 bytes, which is not allowed because http.listen (0.0.0.0:8080) ` +
-				"is reachable from other machines; create a random one with `openssl rand -base64 24`",
+				"is reachable from other machines; create a random one with `openssl rand -base64 32`",
+		},
+		"H8: with a guessable secret": {
+			"8080", "{id: ops, secret: larder-ops-secret, scopes: [ops]}",
+			`larder.yaml:4:36: auth.clients[0].secret: can be guessed: it has words, names, dates, repeated characters or rows of keys, and too little else, ` +
+				"which is not allowed because http.listen (0.0.0.0:8080) is reachable from other machines; create a random one with `openssl rand -base64 32`",
 		},
 		"with a short secret behind a proxy": {
 			"8080", "{id: ops, secret: s, scopes: [ops]}",
 			`larder.yaml:4:36: auth.clients[0].secret: is shorter than 16 bytes, which is not allowed because http.trusted_proxies lists a proxy, ` +
-				"which forwards requests from other machines; create a random one with `openssl rand -base64 24`",
+				"which forwards requests from other machines; create a random one with `openssl rand -base64 32`",
 		},
 	} {
 		running := running
-		if name == "with a short secret" { // although the new file has a loopback listener
+		if name == "with a short secret" || name == "H8: with a guessable secret" { // although the new file has a loopback listener
 			running = strings.Replace(running, "127.0.0.1:8080", "0.0.0.0:8080", 1)
 		}
 		if name == "with a short secret behind a proxy" {

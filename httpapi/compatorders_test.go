@@ -194,10 +194,10 @@ func TestCompatIsolation(t *testing.T) {
 	stranger := tw.as(clientNorth)
 	tw.post(createPath, with(`"restaurantID": "bistro"`), append(key("k"), tw.shop...)...).is(t, http.StatusCreated)
 
-	for _, body := range []string{with(`"restaurantID": "bistro"`), with(`"restaurantID": "second"`)} {
-		refused := tw.post(createPath, body, stranger...).refusedCompat(t, http.StatusNotFound, "restaurant_not_found")
-		if diff := cmp.Diff([]string{north}, knownOf(t, refused)); diff != "" {
-			t.Errorf("ids of another connection: %s", diff)
+	for id, want := range map[string][]string{bistro: {north}, second: {}} {
+		refused := tw.post(createPath, with(`"restaurantID": "`+id+`"`), stranger...).refusedCompat(t, http.StatusNotFound, "restaurant_not_found")
+		if diff := cmp.Diff(want, knownOf(t, refused)); diff != "" {
+			t.Errorf("the ids after %s are not those of the client's connection: %s", id, diff)
 		}
 	}
 	tw.get(viewPath+"?restaurantId=bistro", stranger...).refusedCompat(t, http.StatusNotFound, "restaurant_not_found")

@@ -73,6 +73,10 @@ func TestAnonymousCost(t *testing.T) { //nolint:paralleltest // it measures the 
 	case *measured:
 		limit = costLimit
 	}
+	hostile := hostileRequests(t, w)
+	for operation, requests := range hostile {
+		all[operation] = append(all[operation], requests...)
+	}
 	for _, operation := range slices.Sorted(maps.Keys(all)) {
 		requests := all[operation]
 		method, _, _ := strings.Cut(operation, " ")

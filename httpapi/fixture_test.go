@@ -349,7 +349,7 @@ func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() 
 	})
 }
 
-func secretOf(client string) string { return client + "-0123456789abcdef" }
+func secretOf(client string) string { return client + "-q8Zr0tKcV2mXw5Ea" }
 
 // syncDeps returns the dependencies of the scheduler.
 func (w *fixture) syncDeps(p plan, observer menusync.Observer) menusync.Deps {

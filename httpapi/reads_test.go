@@ -304,7 +304,8 @@ func TestRestaurantsList(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	type row struct {
-		ID, Name, Connection string
+		ID, Name             string
+		Connection           *string
 		Version              *int
 		Counts               *struct{ Categories, Products, Available, Orderable int }
 		SyncedAt, CheckedAt  *time.Time
@@ -317,7 +318,7 @@ func TestRestaurantsList(t *testing.T) {
 		t.Fatalf("got %+v, want three by id", rows)
 	}
 	first := rows[0]
-	if first.Name != "The bistro" || first.Connection != "main" || *first.Version != 1 || first.Stale || first.Held || *first.LastOutcome != "updated" {
+	if first.Name != "The bistro" || first.Connection != nil || *first.Version != 1 || first.Stale || first.Held || *first.LastOutcome != "updated" {
 		t.Errorf("got %+v", first)
 	}
 	if got, want := *first.Counts, (struct{ Categories, Products, Available, Orderable int }{2, 5, 4, 4}); got != want {
@@ -358,11 +359,11 @@ func TestUnknownRestaurantListsThoseThatExist(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	for _, path := range []string{"/menu", "/products", "/products/p1"} {
-		got := w.get("/v1/restaurants/nowhere"+path).refused(t, http.StatusNotFound, "restaurant_not_found")
-		if known := got.Errors[0].Params["known"]; !cmp.Equal(known, []any{north, bistro, empty}) {
+		got := w.get("/v1/restaurants/c"+path).refused(t, http.StatusNotFound, "restaurant_not_found")
+		if known := got.Errors[0].Params["known"]; !cmp.Equal(known, []any{empty, north}) || got.Errors[0].Params["total"] != 3.0 {
 			t.Errorf("%s: known %v", path, known)
 		}
-		if !strings.Contains(got.Msg, bistro) || got.Instance != "/v1/restaurants/nowhere"+path {
+		if strings.Contains(got.Msg, bistro) || got.Instance != "/v1/restaurants/c"+path {
 			t.Errorf("%s: msg %q, instance %q", path, got.Msg, got.Instance)
 		}
 	}

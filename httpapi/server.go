@@ -168,6 +168,7 @@ func (s *Server) newAuth() *auth.Auth {
 		Proxies:        s.proxies,
 		TokenFailures:  ratelimit.Failures{ByAddress: byAddress, ByClient: ratelimit.New(cfg.Rate.TokenFailures, deps.Clock)},
 		SignInFailures: ratelimit.Failures{ByAddress: byAddress, ByClient: ratelimit.New(cfg.Rate.SignInFailures, deps.Clock)},
+		Failed:         deps.Metrics.AuthFailed,
 		Version:        deps.Version,
 		Clock:          deps.Clock,
 		Log:            deps.Log,

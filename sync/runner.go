@@ -203,8 +203,9 @@ func (r *Runner) RedisDown() bool {
 
 // UnknownRestaurantError means that the configuration does not contain a restaurant.
 type UnknownRestaurantError struct {
-	ID    menu.RestaurantID
-	Known []menu.RestaurantID // the ids that exist
+	ID        menu.RestaurantID
+	Following []menu.RestaurantID // up to five ids that follow it in a sorted list
+	Total     int                 // restaurants that exist
 }
 
 func (e *UnknownRestaurantError) Error() string {

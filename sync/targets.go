@@ -201,11 +201,14 @@ func (r *Runner) Target(id menu.RestaurantID) (*Target, error) {
 	if t, ok := set.byID[id]; ok {
 		return t, nil
 	}
-	known := make([]menu.RestaurantID, len(set.restaurants))
-	for i, restaurant := range set.restaurants {
-		known[i] = restaurant.ID
+	var following []menu.RestaurantID
+	for _, restaurant := range set.restaurants {
+		if restaurant.ID > id {
+			following = append(following, restaurant.ID)
+		}
 	}
-	return nil, &UnknownRestaurantError{ID: id, Known: known}
+	slices.Sort(following)
+	return nil, &UnknownRestaurantError{ID: id, Following: following[:min(5, len(following))], Total: len(set.restaurants)}
 }
 
 // Replacement is the effect of a Replace on the restaurants.

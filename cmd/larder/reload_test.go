@@ -192,6 +192,22 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	}
 }
 
+// signIn signs in to the console.
+func signIn(t *testing.T, base, id, secret string) (status int, cookie string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/ops/session", strings.NewReader(`{"client": "`+id+`", "secret": "`+secret+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	return response.StatusCode, response.Header.Get("Set-Cookie")
+}
+
 // An operator whose client is removed from the configuration loses access after the
 // next SIGHUP. An added client gets access.
 func TestSIGHUPReloadsClients(t *testing.T) {
@@ -206,19 +222,7 @@ func TestSIGHUPReloadsClients(t *testing.T) {
 	client("anna")
 	p := startProcess(t, []string{"LARDER_CONFIG=" + file.path, "LARDER_LOG_FORMAT=json"}, "serve")
 	base := p.url(t)
-	signIn := func(id string) (status int, cookie string) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/ops/session", strings.NewReader(`{"client": "`+id+`", "secret": "of-the-operators"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Content-Type", "application/json")
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = response.Body.Close()
-		return response.StatusCode, response.Header.Get("Set-Cookie")
-	}
+	signIn := func(id string) (status int, cookie string) { return signIn(t, base, id, "of-the-operators") }
 	summary := func(cookie string) int {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/v1/ops/summary", http.NoBody)
 		if err != nil {

@@ -67,6 +67,7 @@ type Auth struct {
 	clients
 	cfg         Config
 	deps        Deps
+	refusals    refusals
 	hosts       hosts
 	keys        *signingKeys
 	parser      *jwt.Parser
@@ -85,7 +86,8 @@ type Deps struct {
 	Proxies Proxies // http.trusted_proxies
 
 	TokenFailures, SignInFailures ratelimit.Failures
-	Version                       string // of the build
+	Failed                        func(route string) // counts a failed attempt
+	Version                       string             // of the build
 	Clock                         func() time.Time
 	Log                           logrus.FieldLogger
 	// SignedIn and SignedOut are called when an operator's session begins or ends. The request has its caller.
@@ -95,11 +97,12 @@ type Deps struct {
 // New expects a configuration that Validate accepts. Only Run reads Redis.
 func New(cfg Config, deps Deps) *Auth {
 	a := &Auth{
-		clients: clients{watches: map[*clientWatch]struct{}{}},
-		cfg:     cfg,
-		deps:    deps,
-		hosts:   hosts{deps.Hosts, deps.Exposed},
-		keys:    signingKeysOf(cfg, deps.Redis, deps.Clock),
+		clients:  clients{watches: map[*clientWatch]struct{}{}},
+		cfg:      cfg,
+		deps:     deps,
+		refusals: refusals{log: deps.Log, counts: map[string]int{}},
+		hosts:    hosts{deps.Hosts, deps.Exposed},
+		keys:     signingKeysOf(cfg, deps.Redis, deps.Clock),
 	}
 	a.tokenCache.byID = map[[sha256.Size]byte]*Caller{}
 	a.bearerOps = a.RequireScope(ScopeOps)
@@ -223,6 +226,9 @@ func (a *Auth) bearer(c *gin.Context) (who *Caller, given bool, err error) {
 		return nil, true, unauthorized("send one Authorization header: Bearer followed by a token from /connect/token")
 	}
 	checked, err := a.read(c.Request.Context(), strings.TrimSpace(token), (*signingKey).tokenSecret)
+	if guessed(err) {
+		a.failed(c, routeBearer)
+	}
 	// Only the usual form is cached. Otherwise one token in many forms would evict the others.
 	if err == nil && scheme == "Bearer" && token == strings.TrimSpace(token) {
 		a.tokenCache.add(header[0], &checked)

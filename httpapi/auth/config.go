@@ -2,11 +2,8 @@ package auth
 
 import (
 	"cmp"
-	_ "embed" // wellknown.txt
 	"errors"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"larder/httpapi/ratelimit"
@@ -136,7 +133,7 @@ func (c Config) ValidateFor(exposed string) error {
 	reject := func(key, weakness string) {
 		if weakness != "" {
 			errs = append(errs, setting.Errorf(key,
-				"%s, which is not allowed because %s; create a random one with `openssl rand -base64 24`", weakness, exposed))
+				"%s, which is not allowed because %s; create a random one with `openssl rand -base64 32`", weakness, exposed))
 		}
 	}
 	for i, client := range c.Clients {
@@ -150,47 +147,3 @@ func (c Config) ValidateFor(exposed string) error {
 
 // MenuIsOpen reports whether everyone may read menus.
 func (c Config) MenuIsOpen() bool { return c.OpenMenu == nil || *c.OpenMenu }
-
-// weakness returns what is wrong with a secret, or "". It finds secrets that are shorter than
-// minLength, repeat a short text, or are well known (policy H8). It cannot measure randomness.
-func weakness(secret, id string, minLength int) string {
-	normalised := withoutSeparators(secret)
-	switch {
-	case len(secret) < minLength:
-		return "is shorter than " + strconv.Itoa(minLength) + " bytes"
-	case id != "" && strings.EqualFold(secret, id+"-secret"):
-		return `is the id followed by "-secret", as in the demo`
-	case len(repeatedUnit(secret)) < minLength && len(repeatedUnit(secret)) < len(secret):
-		return "repeats a text of fewer than " + strconv.Itoa(minLength) + " bytes"
-	case slices.Contains(strings.Fields(wellKnown), repeatedUnit(normalised)):
-		return "is a well-known secret"
-	default:
-		return ""
-	}
-}
-
-// repeatedUnit returns the shortest text whose repetition is s, or s. The last one may be partial.
-func repeatedUnit(s string) string {
-	for n := 1; 2*n <= len(s); n++ {
-		if s[n:] == s[:len(s)-n] {
-			return s[:n]
-		}
-	}
-	return s
-}
-
-// withoutSeparators returns only the letters a to z, in lower case, and the digits of a text.
-func withoutSeparators(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, strings.ToLower(s))
-}
-
-// wellKnown has secrets from examples, tutorials and keyboard rows, without separators. Shorter
-// well-known secrets are not listed, because their length is already rejected.
-//
-//go:embed wellknown.txt
-var wellKnown string

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/sirupsen/logrus"
 
 	"larder/httpapi/respond"
 	"larder/internal/jsontext"
@@ -145,16 +144,10 @@ func (a *Auth) authenticate(c *gin.Context, id, secret string) (ClientConfig, er
 	if ok && Holds(client.Scopes, ScopeOps) {
 		return client, nil
 	}
+	a.failed(c, routeSession)
 	if wait, limited := a.deps.SignInFailures.Failed(id, a.ClientIP(c)); limited {
 		return ClientConfig{}, &respond.Problem{Code: respond.CodeRateLimited, RetryAfter: wait, Msg: tooManyFailures}
 	}
-	_, configured := a.clients.get(id)
-	a.deps.Log.WithFields(logrus.Fields{
-		"event":      "ops.sign_in_refused",
-		"requestId":  respond.RequestID(c),
-		"configured": configured,
-		"secret":     ok,
-	}).Warn("sign-in to /ops refused")
 	if ok {
 		return ClientConfig{}, &respond.Problem{
 			Code: respond.CodeForbidden, Msg: "the client does not have the scope ops", Params: map[string]any{"scope": string(ScopeOps)},

@@ -69,6 +69,7 @@ func (a *Auth) grantToken(c *gin.Context) (status int, body any) {
 	}
 	client, ok := a.client(id, secret)
 	if !ok {
+		a.failed(c, routeToken)
 		if wait, limited := a.deps.TokenFailures.Failed(id, a.ClientIP(c)); limited { // policy H8
 			c.Header("Retry-After", respond.Seconds(wait))
 			return http.StatusTooManyRequests, tokenRefusal{string(respond.CodeRateLimited), tooManyFailures}

@@ -72,11 +72,11 @@ func (h *Handlers) followed(c *gin.Context) (menu.RestaurantID, error) {
 	case len(ids) > 1:
 		return "", respond.InvalidParameter("restaurant", "is sent more than once; a stream has one restaurant")
 	case len(ids) == 0 || ids[0] == "":
-		return "", respond.RestaurantRequired(h.deps.Directory.Visible(who.Viewer()))
+		return "", respond.RestaurantRequired(h.deps.Directory.Following(who.Viewer(), ""))
 	}
 	restaurant := menu.RestaurantID(ids[0])
 	if !h.canFollow(who, restaurant) {
-		return "", respond.RestaurantNotFound(h.deps.Directory.Visible(who.Viewer()))
+		return "", respond.RestaurantNotFound(h.deps.Directory.Following(who.Viewer(), restaurant))
 	}
 	return restaurant, nil
 }

@@ -61,7 +61,7 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 	chosen, next := h.deps.Directory.Index().Page(auth.CallerOf(c).Viewer(), want, nil)
 	body := append(make([]byte, 0, 512*(len(chosen)+1)), `{"result":[`...)
 	for i := range chosen {
-		body = h.appendRestaurant(jsontext.AppendComma(body, i), &chosen[i])
+		body = h.appendRestaurant(c, jsontext.AppendComma(body, i), &chosen[i])
 	}
 	return h.answerHashed(c, respond.AppendNext(body, next))
 }
@@ -72,16 +72,20 @@ func (h *Handlers) Restaurant(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.answerHashed(c, append(h.appendRestaurant([]byte(`{"result":`), &restaurant), '}'))
+	return h.answerHashed(c, append(h.appendRestaurant(c, []byte(`{"result":`), &restaurant), '}'))
 }
 
 // appendRestaurant appends a restaurant as JSON. The fields of its menu are null until there is one. A detail
-// that is not configured is null too.
-func (h *Handlers) appendRestaurant(dst []byte, r *directory.Restaurant) []byte {
+// that is not configured is null too, and so is the connection without a token (policy H7).
+func (h *Handlers) appendRestaurant(c *gin.Context, dst []byte, r *directory.Restaurant) []byte {
+	connection := r.Connection
+	if auth.CallerOf(c).Client == "" {
+		connection = ""
+	}
 	version, _ := h.deps.Replica.Version(r.ID)
 	dst = jsontext.AppendString(append(dst, `{"id":`...), string(r.ID))
 	dst = jsontext.AppendString(append(dst, `,"name":`...), cmp.Or(r.Name, version.Name))
-	dst = jsontext.AppendString(append(dst, `,"connection":`...), r.Connection)
+	dst = jsontext.AppendStringOrNull(append(dst, `,"connection":`...), connection)
 	if version.Version == 0 {
 		dst = append(dst, `,"version":null,"counts":null,"syncedAt":null,"checkedAt":null,"stale":true,"held":false,"lastOutcome":null`...)
 	} else {

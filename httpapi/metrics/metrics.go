@@ -28,6 +28,7 @@ type Metrics struct {
 	orders   *prometheus.CounterVec
 	replays  *prometheus.CounterVec
 	events   *prometheus.CounterVec
+	refused  *prometheus.CounterVec // failed attempts with a secret or token
 	repeated *prometheus.CounterVec // orderIDs of other orders
 	calls    *prometheus.CounterVec
 	callTime *prometheus.HistogramVec
@@ -72,6 +73,7 @@ func New(version string) *Metrics {
 		orders:   count("larder_orders_total"),
 		replays:  count("larder_order_replays_total"),
 		events:   count("larder_order_events_total"),
+		refused:  count("larder_auth_failures_total"),
 		repeated: count("larder_order_id_repeated_total"),
 		calls:    count("larder_upstream_calls_total"),
 		callTime: observe("larder_upstream_call_duration_seconds"),
@@ -173,6 +175,9 @@ func (m *Metrics) StreamEnded(kind, reason string) {
 func (m *Metrics) Order(operation, outcome string) {
 	m.orders.WithLabelValues(operation, outcome).Inc()
 }
+
+// AuthFailed counts a failed attempt with a secret or token.
+func (m *Metrics) AuthFailed(route string) { m.refused.WithLabelValues(route).Inc() }
 
 // Replay counts a response that was repeated for an Idempotency-Key.
 func (m *Metrics) Replay(operation string) { m.replays.WithLabelValues(operation).Inc() }

@@ -51,6 +51,7 @@ func startSeries() map[string]map[string]bool {
 		notDone    = "refused not_sent unknown invalid conflict not_found unavailable busy cancelled failed"
 	)
 	return map[string]map[string]bool{
+		"larder_auth_failures_total": {"/connect/token": true, "/ops/session": true, "bearer": true},
 		"larder_event_streams_ended_total": set(
 			product("menu", "client slow drain expired removed"),
 			product("order", "client slow drain expired removed final"), product("ops", "client slow drain expired")),

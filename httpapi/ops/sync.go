@@ -183,7 +183,7 @@ func (h *Handlers) Runs(c *gin.Context) error {
 		return err
 	}
 	if _, given := c.GetQuery("restaurant"); given && !h.deps.Directory.SeesMenu(who.Viewer(), filter.Restaurant) {
-		return respond.RestaurantNotFound(h.deps.Directory.Visible(who.Viewer()))
+		return respond.RestaurantNotFound(h.deps.Directory.Following(who.Viewer(), filter.Restaurant))
 	}
 	runs, next, err := h.deps.Runner.Log().List(c.Request.Context(), filter)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
-	"larder/internal/directory"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
@@ -142,11 +141,7 @@ func ProblemOf(err error) *Problem {
 	}
 	switch {
 	case errors.As(err, &unknown):
-		known := make([]directory.Restaurant, len(unknown.Known))
-		for i, id := range unknown.Known {
-			known[i].ID = id
-		}
-		return RestaurantNotFound(known)
+		return RestaurantNotFound(unknown.Following, unknown.Total)
 	case errors.As(err, &version):
 		return VersionNotFound(version.Version)
 	case errors.As(err, &syntax):
@@ -282,39 +277,22 @@ func Seconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }
 
-// maxKnown limits the ids that restaurant_not_found and restaurant_required list.
-const maxKnown = 100
-
-// RestaurantNotFound returns a problem that lists the known restaurants.
-func RestaurantNotFound(known []directory.Restaurant) *Problem {
-	return restaurantProblem(CodeRestaurantNotFound, "the restaurant does not exist; ", known)
+// RestaurantNotFound returns a problem for an unknown id. It has the ids that follow it, and how many restaurants
+// there are, from directory.Directory.Following (policy H7).
+func RestaurantNotFound(following []menu.RestaurantID, total int) *Problem {
+	return restaurantProblem(CodeRestaurantNotFound, "the restaurant does not exist", following, total)
 }
 
-// RestaurantRequired returns a problem that lists the restaurants to choose from.
-func RestaurantRequired(known []directory.Restaurant) *Problem {
-	return restaurantProblem(CodeRestaurantRequired, "specify a restaurant; ", known)
+// RestaurantRequired returns a problem with the first ids, and how many restaurants there are.
+func RestaurantRequired(first []menu.RestaurantID, total int) *Problem {
+	return restaurantProblem(CodeRestaurantRequired, "specify a restaurant", first, total)
 }
 
-// restaurantProblem returns a problem that lists at most maxKnown restaurants: names and ids in the
-// message, and ids as params.
-func restaurantProblem(code Code, msg string, known []directory.Restaurant) *Problem {
-	ids := make([]menu.RestaurantID, min(len(known), maxKnown))
-	texts := make([]string, len(ids))
-	for i := range ids {
-		ids[i], texts[i] = known[i].ID, known[i].String()
+func restaurantProblem(code Code, msg string, ids []menu.RestaurantID, total int) *Problem {
+	if msg += "; GET /v1/restaurants lists those that exist"; total == 0 {
+		msg = "no restaurant is configured"
 	}
-	list := strings.Join(texts, ", ")
-	params := map[string]any{"known": ids}
-	switch {
-	case len(known) == 0:
-		msg += "no restaurant is configured"
-	case len(known) > maxKnown:
-		params["total"] = len(known)
-		msg += "the first " + strconv.Itoa(maxKnown) + " of " + strconv.Itoa(len(known)) + " restaurants: " + list
-	default:
-		msg += "known restaurants: " + list
-	}
-	return &Problem{Code: code, Msg: msg, Params: params}
+	return &Problem{Code: code, Msg: msg, Params: map[string]any{"known": append([]menu.RestaurantID{}, ids...), "total": total}}
 }
 
 // ConnectionNotFound returns a problem that lists the connections of this caller.

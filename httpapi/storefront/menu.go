@@ -31,41 +31,27 @@ type dish struct {
 
 // pagesOf returns the number of pages of a menu, at least 1.
 func pagesOf(catalogue *menu.Catalogue) int {
-	entries := 0
-	if catalogue != nil {
-		for p := range menu.Index(catalogue.Products().Len()) {
-			entries += max(1, len(catalogue.CategoriesOf(p)))
-		}
+	if catalogue == nil {
+		return 1
 	}
-	return max(1, (entries+maxDishes-1)/maxDishes)
+	return max(1, (len(catalogue.Listing().Entries)+maxDishes-1)/maxDishes)
 }
 
 // sectionsOf returns the dishes of a page, from 1, in the order of the menu: each under all its categories.
 func sectionsOf(catalogue *menu.Catalogue, page int, lang string) (sections []section) {
-	categories := catalogue.Categories()
-	byCategory := make([][]menu.Index, len(categories)+1) // the last: without category
-	for p := range menu.Index(catalogue.Products().Len()) {
-		within := catalogue.CategoriesOf(p)
-		for _, at := range within {
-			byCategory[at] = append(byCategory[at], p)
-		}
-		if len(within) == 0 {
-			byCategory[len(categories)] = append(byCategory[len(categories)], p)
-		}
-	}
-	skip, left, prices, seen := (page-1)*maxDishes, maxDishes, leastPrices{}, map[menu.Index]bool{}
-	for at, dishes := range byCategory {
-		skipped := min(skip, len(dishes))
-		taken := min(left, len(dishes)-skipped)
-		skip, left = skip-skipped, left-taken
-		if taken == 0 {
+	categories, all, start := catalogue.Categories(), catalogue.Listing(), 0
+	prices, seen := leastPrices{}, map[menu.Index]bool{}
+	first, last := (page-1)*maxDishes, page*maxDishes
+	for at, end := range all.Ends {
+		from, to := max(start, first), min(end, last)
+		if start = end; from >= to {
 			continue
 		}
 		var one section
 		if at < len(categories) {
 			one.Name = categories[at].Name
 		}
-		for _, p := range dishes[skipped : skipped+taken] {
+		for _, p := range all.Entries[from:to] {
 			d := prices.dish(catalogue, p, lang)
 			d.First, seen[p] = !seen[p], true
 			one.Dishes = append(one.Dishes, d)
@@ -144,18 +130,6 @@ func measureText(m *menu.Measure, lang string) string {
 // symbols are the signs of frequent currencies; others are written as their codes.
 var symbols = map[string]string{ //nolint:gochecknoglobals // constant
 	"EUR": "€", "GBP": "£", "INR": "₹", "JPY": "¥", "KZT": "₸", "RUB": "₽", "TRY": "₺", "UAH": "₴", "USD": "$",
-}
-
-// hasCents reports whether a price of the menu is not a whole number. All its prices then have two decimals.
-func hasCents(catalogue *menu.Catalogue) bool {
-	for _, entries := range []*menu.ItemTable{catalogue.Products(), catalogue.Ingredients()} {
-		for i := range menu.Index(entries.Len()) {
-			if entry := entries.At(i); !entry.PriceInvalid() && strings.Contains(entry.Price().String(), ".") {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // moneyText returns an amount with its currency as guests read it, such as €1,004.50.

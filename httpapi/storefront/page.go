@@ -173,10 +173,10 @@ func (p *Page) Serve(c *gin.Context) error {
 	if v.Unknown {
 		header.Add("Vary", "Accept")
 		if !strings.Contains(strings.Join(c.Request.Header["Accept"], ","), "text/html") {
-			if !p.deps.OpenMenu { // the error lists restaurants
-				return respond.RestaurantNotFound(nil)
+			if !p.deps.OpenMenu { // the error has ids of restaurants
+				return respond.RestaurantNotFound(nil, 0)
 			}
-			return respond.RestaurantNotFound(p.deps.Directory.Visible(""))
+			return respond.RestaurantNotFound(p.deps.Directory.Following("", menu.RestaurantID(c.Query("restaurant"))))
 		}
 	}
 	encoding := encoded.Identity
@@ -185,6 +185,9 @@ func (p *Page) Serve(c *gin.Context) error {
 	}
 	snapshot := p.snapshot(c.Request.Context(), v.Restaurant.ID)
 	v.Page = min(v.Page, pagesOf(snapshot.Catalogue))
+	if asked := c.DefaultQuery("page", "1"); !v.Unknown && asked != strconv.Itoa(v.Page) {
+		return toPage(c, v.Page)
+	}
 	etag := p.etag(v, snapshot)
 	current := !v.Unknown && web.MatchesETag(c.Request.Header["If-None-Match"], etag)
 	var body []byte
@@ -214,6 +217,16 @@ func (p *Page) Serve(c *gin.Context) error {
 		header.Set("Content-Encoding", encoding.String())
 	}
 	respond.Write(c, status, respond.ContentHTML, body)
+	return nil
+}
+
+// toPage redirects the request for a page that does not exist to one that does.
+func toPage(c *gin.Context, page int) error {
+	query := c.Request.URL.Query()
+	query.Set("page", strconv.Itoa(page))
+	c.Header("Location", "/?"+query.Encode())
+	c.Header("Cache-Control", "no-store")
+	respond.Status(c, http.StatusFound)
 	return nil
 }
 
@@ -302,7 +315,7 @@ func (p *Page) render(v view, snapshot *cache.Snapshot) ([]byte, error) {
 		if v.Page < pagesOf(snapshot.Catalogue) {
 			values.Next = v.Page + 1
 		}
-		values.Cents = hasCents(snapshot.Catalogue)
+		values.Cents = snapshot.Catalogue.Listing().Cents
 		values.describe(snapshot.Catalogue)
 	}
 	var out bytes.Buffer

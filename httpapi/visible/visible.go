@@ -28,7 +28,7 @@ func Restaurant(c *gin.Context, known *directory.Directory) (directory.Restauran
 func Find(known *directory.Directory, who auth.Caller, id string) (directory.Restaurant, error) {
 	restaurant, ok := known.Find(who.Viewer(), menu.RestaurantID(id))
 	if !ok {
-		return directory.Restaurant{}, respond.RestaurantNotFound(known.Visible(who.Viewer()))
+		return directory.Restaurant{}, respond.RestaurantNotFound(known.Following(who.Viewer(), menu.RestaurantID(id)))
 	}
 	return restaurant, nil
 }
@@ -63,13 +63,13 @@ func Menu(known *directory.Directory, connection, restaurant string) (menu.Resta
 	if own, kept := known.DefaultMenu(connection); restaurant == "" && kept {
 		return own, nil
 	}
-	switch theirs := known.Visible(ours); {
-	case restaurant != "" || len(theirs) == 0:
-		return "", respond.RestaurantNotFound(theirs)
-	case len(theirs) == 1:
-		return theirs[0].ID, nil
+	switch theirs, total := known.Following(ours, menu.RestaurantID(restaurant)); {
+	case restaurant != "" || total == 0:
+		return "", respond.RestaurantNotFound(theirs, total)
+	case total == 1:
+		return theirs[0], nil
 	default:
-		return "", respond.RestaurantRequired(theirs)
+		return "", respond.RestaurantRequired(theirs, total)
 	}
 }
 

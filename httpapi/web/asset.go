@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
@@ -87,7 +86,7 @@ func (a *Asset) Body() []byte { return a.body }
 // Version returns 12 hex digits of the body's hash.
 func (a *Asset) Version() string { return a.version }
 
-// ServeHTTP answers GET and HEAD with 304, or with the body: br, gzip or uncompressed. Browsers revalidate
+// ServeHTTP answers GET and HEAD with 304, or with the body: br, gzip or uncompressed. It ignores Range. Browsers revalidate
 // a page (HTML) each time, and may cache other files: forever if ?v= is the current version.
 func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
@@ -112,8 +111,11 @@ func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body = a.gzip()
 		header.Set("Content-Encoding", "gzip")
 	}
-	header.Set("Content-Length", strconv.Itoa(len(body))) // ServeContent omits it for compressed bodies
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK) // not http.ServeContent, which would answer Range (policy H7)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // an error means that the client has disconnected
+	}
 }
 
 // AcceptsEncoding reports whether Accept-Encoding names the content encoding, and its weight is not 0. It ignores "*".

@@ -65,6 +65,7 @@ type content struct {
 	byID        map[menu.RestaurantID]Restaurant
 	menus       []menu.RestaurantID
 	index       *Index
+	visible     map[Viewer][]menu.RestaurantID // sorted; the empty Viewer has all
 }
 
 // New returns a Directory. The ids of the restaurants and the names of the connections must be
@@ -92,6 +93,11 @@ func (d *Directory) Replace(restaurants []Restaurant) {
 		}
 	}
 	c.index = newIndex(c.restaurants)
+	c.visible = make(map[Viewer][]menu.RestaurantID, len(d.connections)+1)
+	for _, entry := range c.index.entries {
+		c.visible[""] = append(c.visible[""], entry.ID)
+		c.visible[Viewer(entry.Connection)] = append(c.visible[Viewer(entry.Connection)], entry.ID)
+	}
 	d.current.Store(c)
 }
 
@@ -145,9 +151,18 @@ func (d *Directory) Find(who Viewer, id menu.RestaurantID) (Restaurant, bool) {
 	return Restaurant{}, false
 }
 
-// Visible returns the restaurants that the viewer may see, in the configured order.
-func (d *Directory) Visible(who Viewer) []Restaurant {
-	return slices.DeleteFunc(slices.Clone(d.Restaurants()), func(r Restaurant) bool { return !who.Sees(r.Connection) })
+// maxFollowing limits the result of Following.
+const maxFollowing = 5
+
+// Following returns up to five ids of restaurants that the viewer may see and that follow an id in a list
+// sorted by id, and how many restaurants the viewer may see. Its work does not grow with their number (policy H7).
+func (d *Directory) Following(who Viewer, id menu.RestaurantID) (ids []menu.RestaurantID, total int) {
+	seen := d.current.Load().visible[who]
+	at, known := slices.BinarySearch(seen, id)
+	if known {
+		at++
+	}
+	return seen[at:min(at+maxFollowing, len(seen)):len(seen)], len(seen)
 }
 
 // SeesMenu reports whether the viewer may see what is synced under an id. An id that is not configured

@@ -42,11 +42,12 @@ func TestViewersSeeOnlyTheirConnection(t *testing.T) {
 			t.Errorf("OnlyConnection of %q = %q, %v", who, name, one)
 		}
 		var visible []string
-		for _, restaurant := range d.Visible(who) {
-			visible = append(visible, string(restaurant.ID))
+		following, total := d.Following(who, "")
+		for _, id := range following {
+			visible = append(visible, string(id))
 		}
-		if diff := cmp.Diff(want.restaurants, visible); diff != "" {
-			t.Errorf("Visible to %q:\n%s", who, diff)
+		if diff := cmp.Diff(slices.Sorted(slices.Values(want.restaurants)), visible); diff != "" || total != len(visible) {
+			t.Errorf("Following of %q has %d in all:\n%s", who, total, diff)
 		}
 		for _, restaurant := range d.Restaurants() {
 			found, ok := d.Find(who, restaurant.ID)

@@ -37,7 +37,8 @@ type Content struct {
 	members           table[Index] // by group: its ingredients
 	memberships       table[Index] // by ingredient: its groups
 
-	search searchIndex
+	search  searchIndex
+	listing onceListing
 }
 
 // Named is the id and the name of a modifier group or scheme; a scheme has no name.

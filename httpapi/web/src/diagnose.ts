@@ -21,7 +21,7 @@ export async function reportMenu(url: string): Promise<void> {
   if (!answer) {
     report(!await reachable(url) ? unreachable(url, "larder") : await isLarder(base) ? menuOrigin(url) : `a server responds at ${base}, but not larder. ${correctSource}`);
   } else if (body?.code === "restaurant_not_found") {
-    report(`there is no restaurant "${decodeURIComponent(url.split("/").at(-2)!)}" (attribute restaurant). Known: ${body.errors?.[0]?.params?.known?.join(", ") || "none that this page may see"}.`);
+    report(`there is no restaurant "${decodeURIComponent(url.split("/").at(-2)!)}" (attribute restaurant). ${base}/v1/restaurants lists those that exist.`);
   } else if (!answer.ok && typeof body?.code === "string") {
     report(`${url} returns ${answer.status} ${body.code}: ${body.msg}${answer.status === 401 ? ". Set auth.open_menu to true." : answer.status === 404 ? `. ${correctSource}` : ""}`);
   } else if (!answer.ok || body === null) {

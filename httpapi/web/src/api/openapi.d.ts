@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 5141c93079bd53d4dea5de667be72235ec41577d873a057c6871e4dfafa53b86
-// what follows: 551a5531d137b125d9a456139039dcff39d982d9ad88800a6b5c424a31edcaef
+// openapi.yaml: 4504a7709cda9c6eb0aa56fb64dafad197eb7a0b9ba4a4e844ebdd887b469ccb
+// what follows: d82f8c173fbcb232ff8f56671afb82e62982d7ae58b4a3aee307db9c83445962
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -2030,8 +2030,8 @@ export interface components {
              * @description When a sync last confirmed it with the ordering service.
              */
             checkedAt: string | null;
-            /** @description The connection of the restaurant. */
-            connection: string;
+            /** @description The connection of the restaurant; null without a token. */
+            connection: string | null;
             counts: components["schemas"]["Counts"] | null;
             /** @description The phone number for guests, `restaurants[].guest_phone`. */
             guestPhone: string | null;
@@ -2560,7 +2560,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The restaurant does not exist; `errors[0].params.known` lists the existing ones. */
+        /** @description The restaurant does not exist; `errors[0].params` has up to five ids that follow it in a sorted list (`known`), and the number of restaurants (`total`). */
         NoRestaurant: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2733,7 +2733,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request names no restaurant; `errors[0].params.known` lists the existing ones. */
+        /** @description The request names no restaurant; `errors[0].params` has the first five ids (`known`) and the number of restaurants (`total`). */
         RestaurantRequired: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
