@@ -152,7 +152,11 @@ func TestRedisOfAnotherVersion_O20(t *testing.T) {
 				t.Errorf("summary: %s", summary.Body)
 			}
 			for _, args := range [][]string{
-				{"list"}, {"list", "--json"}, {"list", "--state", "unknown"}, {"show", ref}, {"accept-restore"},
+				{"list"},
+				{"list", "--json"},
+				{"list", "--state", "unknown"},
+				{"show", ref},
+				{"accept-restore"},
 				{"resolve", ref, "--operation", "create", "--outcome", "not_done"},
 			} {
 				got := one.order(t, args...)

@@ -108,8 +108,13 @@ func (o *outage) everything(t *testing.T, withUser func(config string) string) {
 	}
 	must(t, "check", "--online", "--config", o.config)
 	for _, args := range [][]string{
-		{"sync", "--all"}, {"sync", o.restaurants[0], "--force"}, {"order", "list"}, {"order", "list", "--state", "unknown"},
-		{"menu", "versions", o.restaurants[0]}, {"menu", "rollback", o.restaurants[0], "1"}, {"menu", "release", o.restaurants[0]},
+		{"sync", "--all"},
+		{"sync", o.restaurants[0], "--force"},
+		{"order", "list"},
+		{"order", "list", "--state", "unknown"},
+		{"menu", "versions", o.restaurants[0]},
+		{"menu", "rollback", o.restaurants[0], "1"},
+		{"menu", "release", o.restaurants[0]},
 	} {
 		got := larder(t, append(args, "--config", o.config, "--url", bases[0], "--client-id", "ops", "--client-secret", "ops-secret")...)
 		if strings.Contains(got.Err, "NOPERM") || strings.Contains(got.Err, "edis") {
@@ -204,7 +209,7 @@ func askedFor(t *testing.T, nodes []*redistest.Server) {
 }
 
 // H14: larder needs exactly the rights that docs/redis.md lists.
-func TestDocumentedRedisRights_H14(t *testing.T) {
+func TestDocumentedRedisRights_H14(t *testing.T) { //nolint:tparallel // the group waits for its subtests
 	t.Parallel()
 	rights := documentedRights(t, "larder")
 	sum := &allUsed{all: map[string]bool{}}

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,7 +30,7 @@ type rotating struct {
 	token   string
 	session string
 	secret  string // the key that an attacker has read
-	streams []<-chan error
+	streams []<-chan struct{}
 }
 
 const signingKeyName = "larder:f1:signing-key"
@@ -97,7 +98,7 @@ func signInAt(t *testing.T, base string) (cookie string) {
 }
 
 // openStream opens a stream. The channel has a value when it ends.
-func openStream(t *testing.T, address, header, value string) <-chan error {
+func openStream(t *testing.T, address, header, value string) (closed <-chan struct{}) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -105,18 +106,18 @@ func openStream(t *testing.T, address, header, value string) <-chan error {
 	}
 	request.Header.Set("Accept", "text/event-stream")
 	request.Header.Set(header, value)
-	response, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request) //nolint:bodyclose // closed when the stream ends
 	if err != nil {
 		t.Fatal(err)
 	}
 	if response.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %s", address, response.Status)
 	}
-	ended := make(chan error, 1)
+	ended := make(chan struct{})
 	go func() {
-		_, err := io.Copy(io.Discard, response.Body)
+		_, _ = io.Copy(io.Discard, response.Body)
 		_ = response.Body.Close()
-		ended <- err
+		close(ended)
 	}()
 	return ended
 }
@@ -145,7 +146,7 @@ func forged(secret string) string {
 		text, _ := json.Marshal(value)
 		return base64.RawURLEncoding.EncodeToString(text)
 	}
-	signed := part(map[string]any{"alg": "HS256", "typ": "JWT", "kid": fmt.Sprintf("%x", id[:4])}) + "." + part(map[string]any{
+	signed := part(map[string]any{"alg": "HS256", "typ": "JWT", "kid": hex.EncodeToString(id[:4])}) + "." + part(map[string]any{
 		"sub": "ops", "scope": "menu orders ops", "iss": "larder", "aud": []string{"larder"}, "exp": time.Now().Add(time.Hour).Unix(),
 	})
 	mac := hmac.New(sha256.New, []byte(secret))

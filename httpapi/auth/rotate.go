@@ -28,7 +28,7 @@ var (
 	ErrKeyConfigured = errors.New("the signing key is in the configuration (auth.signing_key): " +
 		"change it there or in its file, and restart every instance")
 	ErrKeyEmbedded = errors.New("the embedded Redis is in the memory of larder: restart larder, and it has a new signing key")
-	ErrNoKey       = errors.New("Redis has no signing key: an instance stores one when it starts, and again within " +
+	ErrNoKey       = errors.New("no signing key in Redis: an instance stores one when it starts, and again within " +
 		"two seconds if Redis lost it; check redis.url and redis.prefix")
 )
 

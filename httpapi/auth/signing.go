@@ -166,8 +166,9 @@ func (k *signingKeys) read(ctx context.Context, recent time.Duration) (*signingK
 	if err != nil {
 		return nil, err
 	}
-	k.replaced.Store(&replaced)                                               // before the new key signs, so that the old one is known all the time
-	if key == nil || key.id != stored.id || len(k.revoked) != revokedBefore { // otherwise cached tokens stay valid
+	k.replaced.Store(&replaced) // before the new key signs, so that the old one is known all the time
+	// Otherwise cached tokens stay valid.
+	if key == nil || key.id != stored.id || len(k.revoked) != revokedBefore {
 		k.signing.Store(stored)
 		if key != nil { // not at the start
 			k.changed(stored.id)

@@ -100,24 +100,32 @@ func (r *reader) readAll(ctx context.Context, client redis.UniversalClient, plac
 	if pipe.Len() > 0 {
 		_, _ = pipe.Exec(ctx)
 	}
-	for _, a := range others {
-		text, err := a.reply.Result()
-		switch {
-		case err == nil:
-			err = found[a.order].readAnswer(a.call, text)
-		case errors.Is(err, redis.Nil):
-			err = nil
-		case !redis.HasErrorPrefix(err, "WRONGTYPE"):
-			return nil, nil, err
-		}
-		faults[a.order] = cmp.Or(faults[a.order], err)
+	if err := readAnswers(others, found, faults); err != nil {
+		return nil, nil, err
 	}
-	for i := range found {
+	for i, at := range places {
 		if faults[i] != nil {
-			found[i], faults[i] = nil, unreadable(places[i], faults[i])
+			found[i], faults[i] = nil, unreadable(at, faults[i])
 		}
 	}
 	return found, faults, nil
+}
+
+// readAnswers sets the answers that were read. An unreadable one is a fault of its order.
+func readAnswers(answers []answerRead, orders []*order, faults []error) error {
+	for _, a := range answers {
+		text, err := a.reply.Result()
+		switch {
+		case err == nil:
+			err = orders[a.order].readAnswer(a.call, text)
+		case errors.Is(err, redis.Nil):
+			err = nil
+		case !redis.HasErrorPrefix(err, "WRONGTYPE"):
+			return err
+		}
+		faults[a.order] = cmp.Or(faults[a.order], err)
+	}
+	return nil
 }
 
 // answerRead is a read of the whole answer of a call.
