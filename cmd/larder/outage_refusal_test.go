@@ -2,7 +2,6 @@ package main
 
 import (
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
@@ -150,44 +149,4 @@ func TestRedisUserWithoutChannels(t *testing.T) {
 	if status, _, body := o.place(t, shopper(t, base), "meanwhile"); status != http.StatusCreated {
 		t.Errorf("an order: %d %s, want 201", status, body)
 	}
-}
-
-// rights are the permissions of the user in docs/redis.md.
-const rights = "~larder:* &larder:* +@all -@admin -@dangerous +info"
-
-// The documented permissions are sufficient for all features.
-func TestDocumentedRedisPermissions(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../../docs/redis.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(strings.ReplaceAll(string(page), "'", ""), rights) { // quoted for the shell in the page
-		t.Fatalf("docs/redis.md does not contain %q", rights)
-	}
-	o := newOutage(t)
-	o.acl(t, strings.Fields(rights)...)
-	if got := larder(t, "check", "--online", "--config", o.config); !strings.Contains(got.Out, "ok      redis: ") || !strings.Contains(got.Out, "ok      orders: can be placed; orders do not wait for a replica, because no replica of Redis has ever acknowledged a write") {
-		t.Errorf("check --online: %+v", got)
-	}
-	p := o.start(t)
-	base := o.serving(t, p)
-	o.stop(t, o.restaurants[0], true)
-	o.shows(t, base, o.restaurants[0], true)
-	o.stop(t, o.restaurants[0], false)
-	o.shows(t, base, o.restaurants[0], false)
-	client := shopper(t, base)
-	if status, _, body := o.place(t, client, "one"); status != http.StatusCreated {
-		t.Errorf("an order: %d %s", status, body)
-	}
-	env := []string{"LARDER_CLIENT_ID=ops", "LARDER_CLIENT_SECRET=ops-secret"}
-	if got := (command{env: env}).run(t, "sync", "--all", "--url", base); got.Status != cli.StatusDone {
-		t.Errorf("sync --all: %+v", got)
-	}
-	o.well(t, base)
-	log := o.redis.Client().Do(t.Context(), "ACL", "LOG").Val()
-	if denied, ok := log.([]any); !ok || len(denied) != 0 {
-		t.Errorf("Redis denied: %v", log)
-	}
-	o.until(t, base, "runs are counted", func(s metrics.Sample) bool { return s.Sum("larder_sync_runs_total") > 0 })
 }

@@ -371,7 +371,7 @@ func TestRotateKeyErrors_H14(t *testing.T) {
 		env  []string
 		want string
 	}{
-		"no key yet":         {nil, "Redis has no signing key: an instance stores one when it starts"},
+		"no key yet":         {nil, "no signing key in Redis: an instance stores one when it starts"},
 		"a configured key":   {[]string{"LARDER_AUTH_SIGNING_KEY=Zm9ydHktdHdvIGJ5dGVzIG9mIHJhbmRvbSBrZXkgaGVyZQ"}, "change it there or in its file, and restart every instance"},
 		"an embedded Redis":  {[]string{"LARDER_REDIS_URL=embedded"}, "restart larder, and it has a new signing key"},
 		"no Redis":           {[]string{"LARDER_REDIS_URL=redis://127.0.0.1:1"}, "the signing key at Redis 127.0.0.1:1 may be unchanged (does not answer: "},

@@ -128,7 +128,7 @@ var neverFromEnvironment = []string{
 	"init --restaurant", "init --offline", "init --overwrite", "init --yes",
 	"menu lint --restaurant", "menu show --restaurant", "menu diff --restaurant", "menu diff --from", "menu diff --to",
 	"menu lint --quarantined", "menu show --quarantined", "menu diff --quarantined",
-	"menu rollback --hold",
+	"menu rollback --hold", "token rotate-key --allow-unknown-keys", "token rotate-key --keep-tokens",
 	"order validate --restaurant", "order place --restaurant", "order place --key",
 	"order accept-restore --connection", "order list --connection", "order list --limit", "order list --state", "order show --connection",
 	"order resolve --note", "order resolve --operation", "order resolve --order-id", "order resolve --outcome",
