@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 	"unicode"
 
 	"larder/httpapi/auth"
@@ -23,6 +24,7 @@ func IsRestaurantID(id string) bool { return restaurantID.MatchString(id) }
 
 // check calls Validate of each section and checks the rules between sections.
 func (c *Config) check(l *loader) {
+	c.findTLSFiles(l)
 	c.checkSections(l)
 	c.fillRestaurants()
 	c.checkRestaurants(l)
@@ -32,8 +34,11 @@ func (c *Config) check(l *loader) {
 		}
 	}
 	c.checkSecrets(l)
-	if l.checkFolders {
+	if l.checkFiles {
 		c.checkStateDir(l)
+	}
+	if l.secretInside {
+		l.warnOfMode("", l.file)
 	}
 	c.warnOfSelf(l)
 }
@@ -198,6 +203,25 @@ func (c *Config) checkSecrets(l *loader) {
 		check(fmt.Sprintf("auth.clients[%d].secret", i), client.Secret)
 	}
 	l.sectionErrors("auth", c.Auth.ValidateFor(exposed))
+}
+
+// findTLSFiles resolves the paths of TLS files, and warns of files that cannot serve their purpose (policies H12, H13).
+func (c *Config) findTLSFiles(l *loader) {
+	for i := range c.Connections {
+		key := fmt.Sprintf("connections[%d].tls.", i)
+		files := &c.Connections[i].TLS
+		for name, path := range map[string]*string{"ca_file": &files.CAFile, "cert_file": &files.CertFile, "key_file": &files.KeyFile} {
+			if *path != "" && l.places.find(key+name).Variable == "" {
+				*path = l.relative(*path)
+			}
+		}
+		if files.KeyFile != "" {
+			l.warnOfMode(key+"key_file", files.KeyFile)
+		}
+		if text := files.Warning(time.Now()); text != "" {
+			l.warnings = append(l.warnings, key+"cert_file: "+text)
+		}
+	}
 }
 
 // checkStateDir reports a state_dir that is not a folder (policy O14a). A missing one is created.

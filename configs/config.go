@@ -87,7 +87,7 @@ func Sample() []byte { return slices.Clone(sampleFile) }
 func Demo() []byte { return slices.Clone(demoFile) }
 
 // Reload reads the configuration again while larder runs with c. It returns c with the new restaurants, sync.schedule,
-// auth.clients, and the secrets, former_urls and former_client_ids of its connections, which apply without a restart, and
+// auth.clients, and the secrets, tls, former_urls and former_client_ids of its connections, which apply without a restart, and
 // the names of the sections with other changes, which need one.
 //
 // The error is Errors, as in Load. A new connection of a restaurant is an error too.
@@ -111,14 +111,14 @@ func (c *Config) Reload(path string, env []string, options ...Option) (next *Con
 	return &merged, merged.differences(given), nil
 }
 
-// withReloaded returns the running connections with the secrets, former addresses and former clients of the given ones.
+// withReloaded returns the running connections with the secrets, TLS, former addresses and former clients of the given ones.
 func withReloaded(running, given []upstream.Config) []upstream.Config {
 	running = slices.Clone(running)
 	for i := range running {
 		for _, c := range given {
 			if c.Name == running[i].Name && upstream.Source(c) == upstream.Source(running[i]) { // others are those of a later start
 				running[i].FormerURLs, running[i].FormerClientIDs = c.FormerURLs, c.FormerClientIDs
-				running[i].ClientSecret = c.ClientSecret
+				running[i].ClientSecret, running[i].TLS = c.ClientSecret, c.TLS
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"larder/internal/setting"
+	"larder/internal/smallfile"
 )
 
 // fill sets v to the value of n. It reports an invalid value and leaves v unchanged.
@@ -81,6 +81,9 @@ func (l *loader) fillStruct(path string, n *node, v reflect.Value) {
 		}
 		l.fill(where, e.value, v.FieldByIndex(f.index))
 		if f.secret && e.value.at.Variable == "" {
+			text := v.FieldByIndex(f.index).String()
+			published := variableReference.MatchString(text) || redact(f.name, text) == text || slices.Contains(demoSecrets, text)
+			l.secretInside = l.secretInside || !published
 			l.expand(where, e.value.at, v.FieldByIndex(f.index))
 		}
 	}
@@ -144,14 +147,23 @@ func (l *loader) readSecretFile(key string, n, around *node, target reflect.Valu
 	if n.at.Variable == "" {
 		name = l.relative(name)
 	}
-	content, err := os.ReadFile(name)
+	secret, err := smallfile.Secret(name)
 	if err != nil {
 		l.problemAt(n.at, key, "cannot read the secret: %v", err)
 		l.unread[path] = true
 		return
 	}
-	target.SetString(strings.TrimRight(string(content), "\r\n"))
+	l.warnOfMode(key, name)
+	target.SetString(secret)
 	l.places[path] = n.at
+}
+
+// warnOfMode warns of a file with secrets that others can read (policy H12).
+func (l *loader) warnOfMode(key, name string) {
+	if l.checkFiles && smallfile.ReadableByOthers(name) {
+		l.warnings = append(l.warnings, strings.TrimPrefix(key+": ", ": ")+
+			name+" contains secrets, and every user who can enter its folder may read it: run chmod o-r, or keep the folder private")
+	}
 }
 
 // variableReference matches ${NAME} in a secret, $${ (an escaped ${), and a ${ without }.

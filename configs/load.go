@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"larder/internal/smallfile"
 )
 
 // Load returns the configuration. A LARDER_… variable in env (see os.Environ) overrides the YAML
@@ -45,8 +46,9 @@ type Option func(*loader)
 // known key, and an unknown key in the section auth.
 func AllowUnknownKeys(l *loader) { l.allowUnknown = true }
 
-// CheckFolders reports an ordering.state_dir that is not a folder. larder serve only logs this.
-func CheckFolders(l *loader) { l.checkFolders = true }
+// CheckFiles reports an ordering.state_dir that is not a folder, which larder serve only logs, and warns of files with
+// secrets that others can read (policy H12).
+func CheckFiles(l *loader) { l.checkFiles = true }
 
 // readFile returns the content of the file, or nil if path is empty. The error is Errors.
 func readFile(path string) ([]byte, error) {
@@ -54,12 +56,12 @@ func readFile(path string) ([]byte, error) {
 		return nil, nil
 	}
 	place := Position{File: path}
-	data, err := os.ReadFile(path)
+	data, err := smallfile.Configuration(path)
 	switch at := bytes.IndexFunc(data, invalidText); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, Errors{{Position: place, Msg: "the file does not exist", err: err}}
 	case err != nil:
-		return nil, Errors{{Position: place, Msg: fmt.Sprintf("cannot read the configuration: %v", errors.Unwrap(err)), err: err}}
+		return nil, Errors{{Position: place, Msg: fmt.Sprintf("cannot read the configuration: %v", cmp.Or(errors.Unwrap(err), err)), err: err}}
 	case at >= 0:
 		place.Line = 1 + bytes.Count(data[:at], []byte("\n"))
 		place.Column = at - bytes.LastIndexByte(data[:at], '\n')
@@ -84,7 +86,8 @@ type loader struct {
 	meant    string // what the current variable probably means, for a warning
 
 	allowUnknown bool // unknown keys are warnings
-	checkFolders bool // check ordering.state_dir
+	checkFiles   bool // see CheckFiles
+	secretInside bool // the file contains a secret, not only its place
 
 	unreadable bool            // the file is invalid YAML, so its values are unknown
 	unread     map[string]bool // keys whose values could not be read, so that the defaults apply

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	stdlog "log" //nolint:depguard // only to turn it off
 	"os"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
@@ -104,7 +106,7 @@ func (jsonLines) Format(entry *logrus.Entry) ([]byte, error) {
 		case "level":
 			line = jsontext.AppendString(line, entry.Level.String())
 		case "msg":
-			line = jsontext.AppendString(line, entry.Message)
+			line = jsontext.AppendString(line, shortened(entry.Message))
 		case "time":
 			line = append(entry.Time.AppendFormat(append(line, '"'), "2006-01-02T15:04:05.000Z07:00"), '"')
 		default:
@@ -117,9 +119,9 @@ func (jsonLines) Format(entry *logrus.Entry) ([]byte, error) {
 func appendValue(line []byte, value any) []byte {
 	switch v := value.(type) {
 	case string:
-		return jsontext.AppendString(line, v)
+		return jsontext.AppendString(line, shortened(v))
 	case error:
-		return jsontext.AppendString(line, v.Error())
+		return jsontext.AppendString(line, shortened(v.Error()))
 	case int:
 		return strconv.AppendInt(line, int64(v), 10)
 	case int64:
@@ -131,8 +133,26 @@ func appendValue(line []byte, value any) []byte {
 		if err != nil {
 			text = jsontext.AppendString(nil, err.Error())
 		}
+		if len(text) > maxLogged {
+			text = jsontext.AppendString(nil, shortened(string(text)))
+		}
 		return append(line, text...)
 	}
+}
+
+// maxLogged is the longest text of a value in a log line: Redis and the services may send more.
+const maxLogged = 4 << 10
+
+// shortened returns the start of a long text, and how much is missing.
+func shortened(text string) string {
+	if len(text) <= maxLogged {
+		return text
+	}
+	end := maxLogged
+	for end > maxLogged-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "… (" + strconv.Itoa(len(text)-end) + " more bytes)"
 }
 
 // safeText escapes control characters in messages, because logrus does not quote them (policy H9).
@@ -141,7 +161,19 @@ type safeText struct{ logrus.TextFormatter }
 // Format implements logrus.Formatter.
 func (f *safeText) Format(entry *logrus.Entry) ([]byte, error) {
 	line := *entry
-	line.Message = cli.Safe(entry.Message)
+	line.Message = cli.Safe(shortened(entry.Message))
+	line.Data = make(logrus.Fields, len(entry.Data))
+	for name, value := range entry.Data {
+		switch v := value.(type) {
+		case string:
+			value = shortened(v)
+		case error:
+			value = shortened(v.Error())
+		case fmt.Stringer:
+			value = shortened(v.String())
+		}
+		line.Data[name] = value
+	}
 	return f.TextFormatter.Format(&line)
 }
 

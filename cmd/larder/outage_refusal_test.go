@@ -7,7 +7,6 @@ import (
 
 	"larder/internal/cli"
 	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/metrics"
 )
 
 // A Redis that responds but rejects writes is reported in the log and on /readyz.

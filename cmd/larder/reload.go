@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -14,23 +13,31 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/configs"
+	"larder/internal/upstream"
 )
 
+// reloadWait is the longest wait for a reload when larder stops.
+const reloadWait = time.Second
+
 // onSIGHUP calls reload for each SIGHUP until stop is called. Signals during a call cause one more
-// call. stop waits for a call in progress.
+// call. stop waits for a call in progress, but not long: it may be reading a slow file (policy H12).
 func onSIGHUP(reload func()) (stop func()) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
-	var group sync.WaitGroup
-	group.Go(func() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
 		for range hangups {
 			reload()
 		}
-	})
+	}()
 	return func() {
 		signal.Stop(hangups)
 		close(hangups)
-		group.Wait()
+		select {
+		case <-done:
+		case <-time.After(reloadWait):
+		}
 	}
 }
 
@@ -65,6 +72,13 @@ func (r *reloader) reload() {
 		r.log.WithField("event", "config.restart_needed").WithField("sections", strings.Join(restart, ", ")).
 			Warn("changes in these sections are not applied: restart larder to apply them")
 	}
+	files := make([]*upstream.TLSFiles, len(d.clients))
+	for i := range d.clients {
+		if files[i], err = next.Connections[i].TLS.Load(); err != nil { // changed since it was checked
+			r.reject(err)
+			return
+		}
+	}
 	restaurants := restaurantsOf(next)
 	before := d.directory.Restaurants()
 	recent := d.recentRestaurants(context.Background()) // it has its own time limit
@@ -84,7 +98,7 @@ func (r *reloader) reload() {
 	d.replica.Refresh(d.directory.Menus()...)
 	d.reloaded.Set()
 	for i, client := range d.clients {
-		client.Reload(next.Connections[i].ClientSecret)
+		client.Reload(next.Connections[i].ClientSecret, files[i])
 	}
 	clients := d.server.SetClients(next.Auth.Clients)
 	r.running = next

@@ -1,7 +1,6 @@
 package storefront
 
 import (
-	"net/url"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -99,9 +98,6 @@ func (l leastPrices) dish(catalogue *menu.Catalogue, p menu.Index, lang string) 
 		one.Weighed, one.Measure = strings.ToLower(strings.TrimPrefix(one.Measure, "1\u00a0")), ""
 	}
 	one.Description, one.Picture = entry.Details()
-	if address, err := url.Parse(one.Picture); err != nil || address.Scheme != "" && address.Scheme != "https" && address.Scheme != "http" {
-		one.Picture = ""
-	}
 	if !entry.PriceInvalid() {
 		one.Price = entry.Price().Add(extra).String()
 	}

@@ -316,15 +316,22 @@ func (p *Page) render(v view, snapshot *cache.Snapshot) ([]byte, error) {
 			values.Next = v.Page + 1
 		}
 		values.Cents = snapshot.Catalogue.Listing().Cents
-		values.describe(snapshot.Catalogue)
+		values.describe(snapshot.Catalogue, p.deps.Config.ImageOrigins)
 	}
 	var out bytes.Buffer
 	err := p.template.Execute(&out, values)
 	return out.Bytes(), err
 }
 
+// foreignAllowed reports whether search engines and messengers may load a picture of another origin: over https, and
+// only from the configured origins, if there are any (policy H13).
+func foreignAllowed(picture string, origins []string) bool {
+	at, err := url.Parse(picture)
+	return err == nil && at.Scheme == "https" && (len(origins) == 0 || slices.Contains(origins, "https://"+strings.ToLower(at.Host)))
+}
+
 // describe sets what search engines and messengers show of the menu.
-func (v *rendered) describe(catalogue *menu.Catalogue) {
+func (v *rendered) describe(catalogue *menu.Catalogue, origins []string) {
 	var names []string
 	for _, category := range catalogue.Categories() {
 		if category.ParentID == "" && len(names) < 8 {
@@ -335,7 +342,7 @@ func (v *rendered) describe(catalogue *menu.Catalogue) {
 	for _, one := range v.Sections {
 		for _, dish := range one.Dishes {
 			switch {
-			case strings.HasPrefix(dish.Picture, "https://"):
+			case foreignAllowed(dish.Picture, origins):
 				v.Picture = dish.Picture
 				return
 			case strings.HasPrefix(dish.Picture, "/") && v.Site != "":

@@ -39,7 +39,7 @@ type finding struct {
 
 func checkCommand(env *Environment) *cobra.Command {
 	cmd := NewCommand("larder", "check --config FILE", func(cmd *cobra.Command, _ []string) error {
-		cfg, err := LoadService(cmd, env, configs.CheckFolders)
+		cfg, err := LoadService(cmd, env, configs.CheckFiles)
 		var faults configs.Errors
 		if AsJSON(cmd) && errors.As(err, &faults) {
 			return report(cmd, env, errorFindings(faults))

@@ -155,8 +155,10 @@ func configCommand(env *Environment) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		_, err = env.Out.Raw.Write(text)
-		return err
+		for line := range strings.Lines(string(text)) {
+			env.Out.Printf("%s\n", strings.TrimSuffix(line, "\n"))
+		}
+		return nil
 	})
 	sample := NewCommand("larder config", "sample", func(*cobra.Command, []string) error {
 		_, err := env.Out.Raw.Write(configs.Sample())

@@ -29,6 +29,7 @@ type Limits struct {
 type Conn struct {
 	net.Conn // TLS, if the service uses it
 	wire     *wire
+	settings *tls.Config // nil without TLS
 	reader   *bufio.Reader
 	head     io.LimitedReader // below reader: limits interim responses and the header
 
@@ -94,7 +95,7 @@ func Dial(ctx context.Context, open DialFunc, address string, settings *tls.Conf
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{wire: &wire{Conn: opened, opened: time.Now()}, limits: limits}
+	c := &Conn{wire: &wire{Conn: opened, opened: time.Now()}, settings: settings, limits: limits}
 	if system, ok := opened.(*net.TCPConn); ok {
 		c.wire.socket, _ = system.SyscallConn() // no error: it is open
 	}

@@ -37,7 +37,7 @@ type DialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 // which another one stayed open while idle.
 type Pool struct {
 	Address string      // host and port of the service
-	TLS     *tls.Config // with the name of the server; nil: no TLS
+	TLS     *tls.Config // with the name of the server; nil: no TLS; see Secure
 	Open    DialFunc
 	Reuse   time.Duration // maximum time between the starts of two requests of a connection; 0: none is kept
 	Proven  bool          // an idle connection stayed open for twice the time Reuse; only tests set it
@@ -83,7 +83,7 @@ func (p *Pool) put(c *Conn, res *http.Response) bool {
 		left, c.watched = 2*p.Reuse, time.Now()
 	}
 	switch {
-	case c.wire.socket == nil, res.Request.Close, res.Close, !res.ProtoAtLeast(1, 1), Past(c.wire.opened.Add(maxAge)),
+	case c.settings != p.TLS, c.wire.socket == nil, res.Request.Close, res.Close, !res.ProtoAtLeast(1, 1), Past(c.wire.opened.Add(maxAge)),
 		announced(res.Header) < 2*p.Reuse, left <= 0:
 		return false
 	case c.reader.Buffered() > 0:
@@ -135,6 +135,21 @@ func (p *Pool) expire(c *Conn) {
 	_ = c.Close() // does not wait, because nothing is unsent
 }
 
+// Settings returns the settings of TLS for new connections.
+func (p *Pool) Settings() *tls.Config {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.TLS
+}
+
+// Secure sets other settings of TLS. Connections that were opened before it carry no other request.
+func (p *Pool) Secure(settings *tls.Config) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.TLS = settings
+	p.closeIdle()
+}
+
 // Doubt closes the idle connections. Each call has its own connection for ten minutes from now on.
 func (p *Pool) Doubt() {
 	p.mu.Lock()
@@ -148,6 +163,11 @@ func (p *Pool) doubt() {
 		p.Doubted()
 	}
 	p.Proven, p.doubtUntil = false, time.Now().Add(DoubtTime)
+	p.closeIdle()
+}
+
+// closeIdle closes the idle connections. The caller has locked p.mu.
+func (p *Pool) closeIdle() {
 	for _, c := range p.idle {
 		c.timer.Stop()
 		_ = c.Close()

@@ -92,9 +92,10 @@ func (p *Pool) connect(ctx context.Context, limits Limits, fresh bool) (*Conn, e
 	if c := p.take(limits, fresh); c != nil {
 		return c, nil
 	}
-	c, err := Dial(ctx, p.Open, p.Address, p.TLS, limits)
+	settings := p.Settings()
+	c, err := Dial(ctx, p.Open, p.Address, settings, limits)
 	if err == nil {
-		c.checked = p.TLS == nil && c.wire.socket != nil // with TLS, its first messages may be incomplete
+		c.checked = settings == nil && c.wire.socket != nil // with TLS, its first messages may be incomplete
 		c.head.R = c
 		c.reader = bufio.NewReader(&c.head)
 	}

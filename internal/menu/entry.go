@@ -71,11 +71,11 @@ func (e Entry) Measure() *Measure {
 	return &Measure{Value: v.measure.Decimal(), Unit: v.unit}
 }
 
-// Details returns the description for guests and the address of the first picture; each may be empty.
+// Details returns the description for guests and the address of the first picture (see SafePicture); each may be empty.
 func (e Entry) Details() (description, picture string) {
 	v := e.values()
 	if v.imageCount > 0 {
-		picture = v.images.text()
+		picture = SafePicture(v.images.text())
 	}
 	return v.description, picture
 }

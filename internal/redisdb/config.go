@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"crypto/x509"
 	"errors"
-	"os"
 	"regexp"
 
 	"github.com/redis/go-redis/v9"
 
 	"larder/internal/setting"
+	"larder/internal/smallfile"
 )
 
 // DefaultPrefix is the default of redis.prefix.
@@ -90,7 +90,7 @@ func (c Config) complete(options *redis.UniversalOptions) error {
 
 // authority reads CAFile. The error is a *setting.Error.
 func (c Config) authority() (*x509.CertPool, error) {
-	certificates, err := os.ReadFile(c.CAFile)
+	certificates, err := smallfile.Read(c.CAFile)
 	if err != nil {
 		return nil, setting.Errorf("redis.ca_file", "cannot be read: %v", err)
 	}

@@ -167,7 +167,7 @@ func (c *Client) failure(op Operation, got *httpAnswer, cause error, tokens ...*
 }
 
 func (c *Client) noResponse(op Operation, err error) *Error {
-	return &Error{Operation: op, Err: err, again: true, fault: !errors.Is(err, context.Canceled)}
+	return &Error{Operation: op, Err: advised(err), again: true, fault: !errors.Is(err, context.Canceled)}
 }
 
 // certaintyOf decides from an answer what effect a call that writes had (policies O8b, W13). It

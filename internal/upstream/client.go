@@ -35,6 +35,7 @@ type Client struct {
 	writes  sender
 	orders  *url.URL // of the service's orders
 	secret  atomic.Pointer[string]
+	files   atomic.Pointer[TLSFiles]
 	held    heldToken
 	queue   *queue
 
@@ -53,13 +54,17 @@ type Deps struct {
 	Jitter func(most time.Duration) time.Duration
 }
 
-// New returns a client for one connection. It sets the defaults of cfg. It does no I/O. The error
+// New returns a client for one connection. It sets the defaults of cfg. It reads the files of TLS, and nothing else. The error
 // joins values of type *setting.Error.
 func New(cfg Config, deps Deps) (*Client, error) {
 	cfg.SetDefaults()
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
 	cfg.AuthURL = strings.TrimRight(cfg.AuthURL, "/")
 	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	files, err := cfg.TLS.Load()
+	if err != nil {
 		return nil, err
 	}
 	if deps.Observe == nil {
@@ -83,6 +88,8 @@ func New(cfg Config, deps Deps) (*Client, error) {
 	c.orders = at(cfg.BaseURL, pathOrders)
 	c.secret.Store(&c.cfg.ClientSecret)
 	c.writes = newWriteSender(cfg, deps.Dial, c.log)
+	c.files.Store(&TLSFiles{})
+	secure(c, files)
 	return c, nil
 }
 

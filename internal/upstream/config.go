@@ -66,6 +66,7 @@ type Config struct {
 	// Concurrency is the maximum number of concurrent requests. If it is more than 1, reads leave
 	// at least half of them to orders (policy O8c). 0 means defaultConcurrency.
 	Concurrency int      `yaml:"concurrency"`
+	TLS         TLS      `yaml:"tls"`
 	Timeouts    Timeouts `yaml:"timeouts"`
 }
 
@@ -150,6 +151,7 @@ func (c Config) Validate() error {
 		bad("concurrency", "must be at least 1")
 	}
 	c.checkTexts(bad)
+	errs = append(errs, c.TLS.check(c))
 	for _, t := range []struct {
 		key   string
 		value time.Duration

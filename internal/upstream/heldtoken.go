@@ -168,9 +168,10 @@ func (c *Client) AskTokenAgain() time.Duration {
 	return h.pause(now)
 }
 
-// Reload uses the client secret of a configuration that was read again. If it has changed, or the token endpoint refused
+// Reload uses the client secret and the TLS files of a configuration that was read again. If it has changed, or the token endpoint refused
 // the last request, a token is requested as soon as AskTokenAgain allows.
-func (c *Client) Reload(secret string) {
+func (c *Client) Reload(secret string, files *TLSFiles) {
+	secure(c, files)
 	changed := *c.secret.Swap(&secret) != secret
 	wait := c.AskTokenAgain()
 	c.held.mu.Lock()

@@ -249,14 +249,14 @@ func TestReloadAsksAtOnce(t *testing.T) {
 		s := newSecretService(secret)
 		client, _, stop := within(t, s)
 		defer stop()
-		client.Reload(secret)
+		client.Reload(secret, &upstream.TLSFiles{})
 		if err := place(t.Context(), client); err != nil {
 			t.Fatal(err)
 		}
-		client.Reload(secret)
+		client.Reload(secret, &upstream.TLSFiles{})
 		synctest.Wait()
 		<-time.After(10 * time.Second)
-		client.Reload("wrong") // a valid token is in memory
+		client.Reload("wrong", &upstream.TLSFiles{}) // a valid token is in memory
 		synctest.Wait()
 		if err := place(t.Context(), client); err != nil {
 			t.Errorf("an order after a wrong secret: %v, want the old token", err)
@@ -268,7 +268,7 @@ func TestReloadAsksAtOnce(t *testing.T) {
 		s.mu.Lock()
 		s.good = "new"
 		s.mu.Unlock()
-		client.Reload("new")
+		client.Reload("new", &upstream.TLSFiles{})
 		synctest.Wait()
 		if want := "0s " + secret + ", 10s wrong, 30s new"; strings.Join(s.requests(0), ", ") != want {
 			t.Errorf("asked: %s; want %s", s.requests(0), want)
@@ -292,13 +292,13 @@ func TestReloadAfterARefusal(t *testing.T) {
 			<-time.After(time.Second)
 		}
 		before := len(s.requests(0)) // the pause is 16 s, until 31 s
-		client.Reload(secret)
+		client.Reload(secret, &upstream.TLSFiles{})
 		synctest.Wait()
 		s.mu.Lock()
 		s.good = secret
 		s.mu.Unlock()
 		<-time.After(time.Second)
-		client.Reload(secret) // too early: at 25 s
+		client.Reload(secret, &upstream.TLSFiles{}) // too early: at 25 s
 		<-time.After(10 * time.Second)
 		if got := strings.Join(s.requests(before), ", "); got != "20s "+secret+", 25s "+secret {
 			t.Errorf("asked at %s, want at 20s and 25s", got)

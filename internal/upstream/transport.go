@@ -29,17 +29,22 @@ const (
 
 // newReadTransport returns the transport for menus, reasons and tokens. This package, not the
 // transport, decompresses answers, because it has its own limits.
-func newReadTransport(cfg Config, dial keptconn.DialFunc) *http.Transport {
-	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         dial,
-		ForceAttemptHTTP2:   true,
-		MaxIdleConns:        cfg.Concurrency,
-		MaxIdleConnsPerHost: cfg.Concurrency,
-		IdleConnTimeout:     readIdle,
-		TLSHandshakeTimeout: handshakeTimeout,
-		DisableCompression:  true,
-	}
+func newReadTransport(cfg Config, dial keptconn.DialFunc) *readTransport {
+	reads := &readTransport{with: func(settings *tls.Config) *http.Transport {
+		return &http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         dial,
+			TLSClientConfig:     settings.Clone(), // HTTP/2 changes it
+			ForceAttemptHTTP2:   true,
+			MaxIdleConns:        cfg.Concurrency,
+			MaxIdleConnsPerHost: cfg.Concurrency,
+			IdleConnTimeout:     readIdle,
+			TLSHandshakeTimeout: handshakeTimeout,
+			DisableCompression:  true,
+		}
+	}}
+	reads.secure(nil)
+	return reads
 }
 
 // sender sends the requests of calls that write. It reports whether a byte of a request may have been sent, and sends
@@ -72,13 +77,7 @@ func newWriteSender(cfg Config, open keptconn.DialFunc, log logrus.FieldLogger) 
 	}}
 	if base.Scheme == "https" {
 		w.Address = net.JoinHostPort(base.Hostname(), cmp.Or(base.Port(), "443"))
-		w.TLS = &tls.Config{
-			ServerName:                  base.Hostname(),
-			MinVersion:                  tls.VersionTLS12,
-			NextProtos:                  []string{"http/1.1"},
-			ClientSessionCache:          tls.NewLRUClientSessionCache(0), // for cheap handshakes
-			DynamicRecordSizingDisabled: true,                            // an order is one record
-		}
+		w.TLS = orderTLS(base, &tls.Config{MinVersion: tls.VersionTLS12})
 	}
 	w.setProxy(http.ProxyFromEnvironment)
 	return w
@@ -97,11 +96,12 @@ func (w *writeSender) Send(req *http.Request, limits keptconn.Limits, fresh bool
 	if w.direct && req.ContentLength <= maxKeptBody {
 		return w.Pool.Send(req, limits, fresh)
 	}
+	settings := w.Settings()
 	transport := &http.Transport{
 		Proxy:               w.proxy,
 		DialContext:         w.dial(nil, limits),
-		DialTLSContext:      w.dial(w.TLS, limits),
-		TLSClientConfig:     w.TLS, // behind a proxy
+		DialTLSContext:      w.dial(settings, limits),
+		TLSClientConfig:     settings, // behind a proxy
 		DisableKeepAlives:   true,
 		WriteBufferSize:     maxKeptBody,
 		TLSHandshakeTimeout: handshakeTimeout,

@@ -57,7 +57,7 @@ func Build(folder string) ([]Output, error) {
 		MinifySyntax:        true,
 		LegalComments:       api.LegalCommentsInline,
 		Loader:              map[string]api.Loader{".html": api.LoaderCopy, ".svg": api.LoaderCopy},
-		TsconfigRaw:         `{"compilerOptions": {"target": "es2022", "useDefineForClassFields": true}}`, // ignores any tsconfig.json nearby
+		TsconfigRaw:         `{"compilerOptions": {"target": "es2022", "useDefineForClassFields": false}}`, // ignores any tsconfig.json nearby
 		Plugins:             []api.Plugin{stylesheets()},
 		LogLevel:            api.LogLevelSilent,
 	})

@@ -6,7 +6,8 @@ import { h } from "./dom";
 import type { Formatter } from "./groups";
 import { address } from "./links";
 import type { Menu, Product } from "./menu";
-import { addressOf, measureOf, photo, priceOf } from "./photo";
+import { measureOf, photo, priceOf } from "./photo";
+import { addressOf } from "./picture";
 
 /** CardHost is what the cards of one menu share. */
 export interface CardHost extends Formatter {

@@ -2,7 +2,8 @@
 
 import { h } from "./dom";
 import type { Formatter } from "./groups";
-import { addressOf, photo } from "./photo";
+import { photo } from "./photo";
+import { addressOf } from "./picture";
 
 /** gallery returns the photos of a dish side by side. A tap enlarges one. */
 export function gallery(urls: readonly string[], base: string, message: Formatter["message"]): HTMLElement | null {

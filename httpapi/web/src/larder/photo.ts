@@ -6,13 +6,6 @@ import { decimal } from "./decimal";
 import { h } from "./dom";
 import type { Formatter } from "./groups";
 import type { Menu, Product } from "./menu";
-import { orUndefined } from "./store";
-
-/** addressOf returns the address of a photo, or "" if it is not one that a page can show. */
-export function addressOf(url: string | undefined, base: string): string {
-  const at = url && orUndefined(() => new URL(url, base + "/"));
-  return at && /^https?:/.test(at.href) ? at.href : "";
-}
 
 /** photo returns a decorative picture, or its space: the name beside it has the same content. */
 export function photo(src: string | false, lazy: boolean): HTMLElement {

@@ -12,6 +12,8 @@ import { Search } from "../../../src/larder/search";
 import { Shop } from "../../../src/larder/shop";
 import { FallbackStore, type Store } from "../../../src/larder/store";
 import { measureText, moneyText, numberText } from "../../../src/larder/format";
+import { addressOf } from "../../../src/larder/picture";
+import pictures from "./pictures.json";
 import english from "../../../src/texts.json";
 import russian from "../../../src/texts.ru.json";
 import { canonical, checked, inEnglish, message, wordingsOf, type Key, type Texts, type Wording } from "../../../src/larder/texts";
@@ -1100,4 +1102,12 @@ test("numbers, money and measures have the form of the reader's language", () =>
   const wording: Wording = { language: "ar-EG", texts: { found: "{n}", addNamed: "أضف {name}" } };
   assert.deepEqual([message([wording], "found", { n: 12 }), message([wording], "addNamed", { name: "Latte" }), message([], "addNamed", { name: "שווארמה" }), message([], "addNamed", { name: "Latte" })],
     ["١٢", "أضف \u2068Latte\u2069", "Add \u2068שווארמה\u2069", "Add Latte"]);
+});
+
+test("H13: a picture has an http(s) address without credentials, or a path", () => {
+  for (const { address, shown } of pictures) {
+    const got = addressOf(address, "https://larder.example");
+    assert.equal(got !== "", shown, JSON.stringify(address));
+    if (got) assert.equal(new URL(got).username, "");
+  }
 });

@@ -1,0 +1,174 @@
+package upstream
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"larder/internal/setting"
+	"larder/internal/smallfile"
+)
+
+// TLS is the section tls of a connection: files in PEM for the TLS of the ordering service and its token endpoint
+// (policy H13).
+type TLS struct {
+	// CAFile has the only trusted certificates; empty means those of the system.
+	CAFile string `yaml:"ca_file"`
+	// CertFile and KeyFile are the certificate with which larder shows who it is, and its key.
+	CertFile string `yaml:"cert_file"`
+	KeyFile  string `yaml:"key_file"`
+}
+
+// TLSFiles is the content of the files of a TLS section.
+type TLSFiles struct {
+	content string // of all files
+	config  *tls.Config
+}
+
+// Load reads the files. The error is a *setting.Error.
+func (t TLS) Load() (*TLSFiles, error) {
+	files := &TLSFiles{config: &tls.Config{MinVersion: tls.VersionTLS12}}
+	if t.CAFile != "" {
+		text, err := smallfile.Read(t.CAFile)
+		if err != nil {
+			return nil, setting.Errorf("tls.ca_file", "cannot be read: %v", err)
+		}
+		files.config.RootCAs = x509.NewCertPool()
+		if !files.config.RootCAs.AppendCertsFromPEM(text) {
+			return nil, setting.Errorf("tls.ca_file", "contains no PEM certificate")
+		}
+		files.content = string(text)
+	}
+	switch {
+	case t.CertFile == "" && t.KeyFile == "":
+		return files, nil
+	case t.KeyFile == "":
+		return nil, setting.Errorf("tls.key_file", "is missing: it is the key of tls.cert_file")
+	case t.CertFile == "":
+		return nil, setting.Errorf("tls.cert_file", "is missing: it is the certificate of tls.key_file")
+	}
+	certificate, err := smallfile.Read(t.CertFile)
+	if err != nil {
+		return nil, setting.Errorf("tls.cert_file", "cannot be read: %v", err)
+	}
+	key, err := smallfile.Read(t.KeyFile)
+	if err != nil {
+		return nil, setting.Errorf("tls.key_file", "cannot be read: %v", err)
+	}
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		return nil, setting.Errorf("tls.cert_file", "cannot be used with tls.key_file: %v", err)
+	}
+	files.config.Certificates = []tls.Certificate{pair}
+	files.content += "\x00" + string(certificate) + "\x00" + string(key)
+	return files, nil
+}
+
+// check checks the section of a connection.
+func (t TLS) check(c Config) error {
+	if t == (TLS{}) {
+		return nil
+	}
+	for _, address := range [][2]string{{"base_url", c.BaseURL}, {"auth_url", c.AuthURL}} {
+		if !strings.HasPrefix(strings.ToLower(address[1]), "https://") && address[1] != "" {
+			return setting.Errorf("tls", "is for TLS: write https:// in %s", address[0])
+		}
+	}
+	_, err := t.Load()
+	return err
+}
+
+// Warning returns why the service will not accept the certificate at a time, or "".
+func (t TLS) Warning(now time.Time) string {
+	files, err := t.Load()
+	if err != nil || len(files.config.Certificates) == 0 {
+		return ""
+	}
+	leaf := files.config.Certificates[0].Leaf
+	switch {
+	case now.After(leaf.NotAfter):
+		return fmt.Sprintf("the certificate expired at %s: write a new one to it and send SIGHUP", leaf.NotAfter.Format(time.RFC3339))
+	case now.Before(leaf.NotBefore):
+		return fmt.Sprintf("the certificate is not valid before %s", leaf.NotBefore.Format(time.RFC3339))
+	}
+	return ""
+}
+
+// secure uses the files for all later connections of a client. If their content has changed, it closes the idle ones.
+func secure(c *Client, files *TLSFiles) {
+	if before := c.files.Swap(files); before.content == files.content {
+		return
+	}
+	if reads, ok := c.reads.(*readTransport); ok {
+		reads.secure(files.config)
+	}
+	if writes, ok := c.writes.(*writeSender); ok && writes.Settings() != nil {
+		writes.Secure(orderTLS(writes.base, files.config))
+	}
+}
+
+// orderTLS returns the settings for calls that write.
+func orderTLS(base *url.URL, settings *tls.Config) *tls.Config {
+	settings = settings.Clone()
+	settings.ServerName = base.Hostname()
+	settings.NextProtos = []string{"http/1.1"}
+	settings.ClientSessionCache = tls.NewLRUClientSessionCache(0) // for cheap handshakes
+	settings.DynamicRecordSizingDisabled = true                   // an order is one record
+	return settings
+}
+
+// readTransport is a transport whose TLS can change.
+type readTransport struct {
+	now  atomic.Pointer[http.Transport]
+	with func(*tls.Config) *http.Transport
+}
+
+// secure uses the settings for later connections.
+func (t *readTransport) secure(settings *tls.Config) {
+	if before := t.now.Swap(t.with(settings)); before != nil {
+		before.CloseIdleConnections()
+	}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *readTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	return t.now.Load().RoundTrip(req)
+}
+
+// CloseIdleConnections closes idle connections.
+func (t *readTransport) CloseIdleConnections() { t.now.Load().CloseIdleConnections() }
+
+// advised adds to an error of TLS what to do about it.
+func advised(err error) error {
+	_, wrongName := errors.AsType[x509.HostnameError](err)
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
+	remote, isRemote := errors.AsType[*net.OpError](err)
+	advice := ""
+	switch {
+	case wrongName:
+		advice = "the service's certificate is for another name: correct base_url or auth_url"
+	case unknown:
+		advice = "no trusted authority signed the service's certificate: set its authority as tls.ca_file"
+	case isInvalid && invalid.Reason == x509.Expired:
+		advice = "the service's certificate is not valid now: it must be renewed at the service, or the clock here is wrong"
+	case isRemote && remote.Op == "remote error": // an alert of the service
+		switch text := remote.Err.Error(); {
+		case strings.Contains(text, "certificate required"):
+			advice = "the service requires a certificate: set tls.cert_file and tls.key_file"
+		case strings.Contains(text, "certificate"), strings.Contains(text, "handshake failure"):
+			advice = "the service requires a certificate, or does not accept this one: check tls.cert_file and tls.key_file"
+		}
+	}
+	if advice == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, advice)
+}
