@@ -150,7 +150,7 @@ func TestDemoIsTheDocumentedBlock(t *testing.T) {
 	}
 	setDefaults(reflect.ValueOf(want).Elem())
 	want.Connections[0].SetDefaults()
-	want.Ordering.AllowNonDurable = true
+	want.Ordering.AllowNonDurable, want.Ordering.AcceptRestore = true, new(true)
 	same(t, want, parsed(t, Demo()))
 }
 

@@ -40,14 +40,25 @@ type Config struct {
 	// WaitTimeout limits the wait for these replicas. Policy O14.
 	WaitTimeout time.Duration `yaml:"wait_timeout"`
 	// AcceptRestore continues to place orders after Redis was restored or lost its data, without an
-	// operator. The default is true with allow_non_durable or allow_eviction. Policy O14a.
+	// operator. The default is true with the embedded Redis or allow_eviction. Policy O14a.
 	AcceptRestore *bool `yaml:"accept_restore"`
 	// StateDir is the directory in which an instance stores the last commit that Redis had; if it
 	// is empty, only memory is used. Policy O14a.
 	StateDir string `yaml:"state_dir"`
+	// Durability is what must have an order before it is sent: the disk of Redis or its replicas. Policy O14b.
+	Durability Durability `yaml:"durability"`
 	// AllowNonDurable allows orders while Redis keeps nothing on disk. Policy O14.
 	AllowNonDurable bool `yaml:"allow_non_durable"`
 }
+
+// Durability is what must have an order before it is sent (policy O14b).
+type Durability string
+
+// The kinds of durability.
+const (
+	DurableOnDisk     Durability = "disk"     // the append-only file of Redis
+	DurableByReplicas Durability = "replicas" // the memory of wait_replicas replicas is enough
+)
 
 // DefaultConfig returns the defaults that policies.md documents.
 func DefaultConfig() Config {
@@ -60,6 +71,7 @@ func DefaultConfig() Config {
 		InFlightGrace:   30 * time.Second,
 		SweepEvery:      5 * time.Second,
 		WaitTimeout:     time.Second,
+		Durability:      DurableOnDisk,
 	}
 }
 
@@ -82,13 +94,8 @@ func (c Config) Validate() error {
 	faults.If(c.CustomerDataTTL < c.KeyTTL, "customer_data_ttl", "must be at least key_ttl: a replay needs the stored answer")
 	faults.If(c.RecordTTL < c.CustomerDataTTL, "record_ttl", "must be at least customer_data_ttl")
 	faults.If(c.WaitReplicas != nil && *c.WaitReplicas < 0, "wait_replicas", "must not be negative")
-	return errors.Join(c.Config.Validate(), errors.Join(faults...))
-}
-
-// RestoreAccepted reports whether lost data of Redis is accepted without an operator (policy O14a).
-func (c Config) RestoreAccepted() bool {
-	if c.AcceptRestore != nil {
-		return *c.AcceptRestore
-	}
-	return c.AllowNonDurable || c.AllowEviction
+	faults.If(c.Durability == DurableByReplicas && (c.WaitReplicas == nil || *c.WaitReplicas < 1), "durability",
+		"replicas needs ordering.wait_replicas of at least 1")
+	return errors.Join(c.Config.Validate(), errors.Join(faults...),
+		setting.OneOf("durability", "value", c.Durability, DurableOnDisk, DurableByReplicas))
 }

@@ -215,6 +215,12 @@ type JournalHealth struct {
 	Replicas        int
 	Automatic, Seen bool
 	Embedded        bool // Redis is inside the process and has no replicas
+	// Attached is the number of replicas that Redis reports as attached; -1 if larder may not ask.
+	Attached int
+	// Durability is what a Redis without an append-only file does not survive; "" with one.
+	Durability string
+	// NotReady is why the settings of Redis prevent orders; "" if they do not.
+	NotReady string
 	// Failing is true if the last change was not acknowledged. No call is begun then.
 	Failing  bool
 	PausedAt time.Time // time since which new orders are paused; zero without a pause

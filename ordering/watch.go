@@ -3,6 +3,7 @@ package ordering
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -64,12 +65,15 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	if unreadable {
 		return err
 	}
-	if !now.Embedded && (!watched || last.Replicas != now.Replicas) {
+	if !now.Embedded && (!watched || last.Rule() != now.Rule()) {
 		level := logrus.InfoLevel
-		if now.Seen && now.Replicas == 0 {
+		if now.Replicas == 0 && (now.Seen || now.Attached > 0) {
 			level = logrus.WarnLevel
 		}
 		logEvent(level, "journal.rule", now.Rule())
+	}
+	if watched && now.NotReady != "" && now.NotReady != last.NotReady { // the daemon logs it at the start
+		logEvent(logrus.WarnLevel, "order.not_ready", "no orders are placed: "+now.NotReady)
 	}
 	if now.Failing != last.Failing {
 		if now.Failing {
@@ -106,20 +110,44 @@ func (o *Orders) AcceptRestore(ctx context.Context, connection string) (bool, er
 
 // Rule describes the replica rule that applies and what a failover of Redis can lose (policy O14).
 func (h JournalHealth) Rule() string {
+	if h.Durability != "" {
+		return h.replicaRule() + "; " + h.Durability
+	}
+	return h.replicaRule()
+}
+
+func (h JournalHealth) replicaRule() string {
+	const loses = ": a failover can lose orders that were acknowledged"
 	switch {
-	case h.Replicas == 0 && h.Seen:
-		return "orders do not wait for a replica (ordering.wait_replicas is 0), although Redis has one: " +
-			"a failover can lose orders that were acknowledged"
+	case h.Replicas == 0 && h.Automatic && h.Attached > 0:
+		return "orders do not wait for a replica, because none of Redis has ever acknowledged a write, although " +
+			AttachedText(h.Attached) + loses
 	case h.Replicas == 0 && h.Automatic:
-		return "orders do not wait for a replica, because no replica of Redis has ever acknowledged a write: " +
-			"no failover is possible, and data that the disk loses is lost"
+		return "orders do not wait for a replica, because no replica of Redis has ever acknowledged a write (" +
+			AttachedText(h.Attached) + "): data that Redis loses is lost"
+	case h.Replicas == 0 && (h.Seen || h.Attached > 0):
+		return "orders do not wait for a replica (ordering.wait_replicas is 0), although Redis has one" + loses
 	case h.Replicas == 0:
-		return "orders do not wait for a replica of Redis (ordering.wait_replicas is 0)"
+		return "orders do not wait for a replica of Redis (ordering.wait_replicas is 0; " + AttachedText(h.Attached) + ")"
 	case h.Automatic:
 		return "each change of an order waits for one replica of Redis (automatic, because a replica has acknowledged writes): " +
 			"a failover to a replica that has acknowledged loses nothing"
 	default:
 		return "each change of an order waits for ordering.wait_replicas replicas of Redis: " +
 			"a failover to a replica that has acknowledged loses nothing"
+	}
+}
+
+// AttachedText says how many replicas Redis reports as attached; -1 is an unknown number.
+func AttachedText(n int) string {
+	switch n {
+	case -1:
+		return "larder may not ask how many replicas are attached"
+	case 0:
+		return "no replica is attached"
+	case 1:
+		return "1 replica is attached"
+	default:
+		return fmt.Sprintf("%d replicas are attached", n)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"regexp"
+	"strings"
 	"syscall"
 	"time"
 
@@ -68,6 +69,25 @@ func SafeText(err error) string {
 		return "does not answer: " + why
 	}
 	return "does not answer"
+}
+
+// RefusedCommand returns how Redis refuses a command that larder's user may not run or that the server does
+// not have: "NOPERM", "unknown command" or "ERR". It returns "" if err is no such refusal.
+func RefusedCommand(err error) string {
+	said, ok := errors.AsType[redis.Error](err)
+	if !ok {
+		return ""
+	}
+	text := said.Error()
+	switch class := errorClass(text); {
+	case class == "ERR" && strings.Contains(text, "unknown command"):
+		return "unknown command"
+	case strings.Contains(text, "max number of clients"), strings.Contains(text, "replica instances"):
+		return "" // for the moment
+	case class == classNoPerm, class == "ERR":
+		return class
+	}
+	return ""
 }
 
 // connErrorText explains a failed connection; it returns "" for an unknown failure.

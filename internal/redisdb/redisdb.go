@@ -182,6 +182,10 @@ func (db *DB) ServerInfo(ctx context.Context) (ServerInfo, error) {
 		return info, db.Ping(ctx)
 	}
 	text, err := db.noRetry.Info(ctx, "server").Result()
+	if why := RefusedCommand(err); why != "" {
+		info.Server, info.Version = "redis", "of an unknown version (INFO is refused: "+why+")"
+		return info, nil
+	}
 	if err != nil {
 		return ServerInfo{}, unavailable("ask for the version", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"larder/internal/redisdb"
 	"larder/internal/sleep"
 )
 
@@ -40,7 +41,8 @@ type evaluation struct {
 	done         chan struct{} // gets a value when the fields below are set
 	reply        *redis.Cmd
 	format       *redis.Cmd
-	acknowledged int // number of Redis replicas that acknowledged; -1 if no WAIT was sent
+	acknowledged int    // number of Redis replicas that acknowledged; -1 if no WAIT was sent
+	waitRefused  string // how Redis refused WAIT, "" if it did not
 	err          error
 }
 
@@ -180,7 +182,7 @@ func (w *writer) exec(ctx context.Context, batch []*evaluation, source bool) (mi
 	if batch[0].state != "" {
 		format = pipe.Do(ctx, "hmget", batch[0].state, "format")
 	}
-	acknowledged := -1
+	acknowledged, waitRefused := -1, ""
 	if wait == 0 {
 		_, _ = pipe.Exec(ctx) // each reply has its own error
 		if _, oneServer := w.write.(*redis.Client); oneServer && limit == 0 {
@@ -189,10 +191,11 @@ func (w *writer) exec(ctx context.Context, batch []*evaluation, source bool) (mi
 	} else {
 		waited := pipe.Do(ctx, "WAIT", wait, limit.Milliseconds())
 		_, _ = pipe.Exec(ctx)
-		acknowledged, _ = waited.Int() // an error is not an acknowledgement
+		acknowledged, err = waited.Int() // an error is not an acknowledgement
+		waitRefused = redisdb.RefusedCommand(err)
 	}
 	for _, e := range batch {
-		e.format, e.acknowledged = format, acknowledged
+		e.format, e.acknowledged, e.waitRefused = format, acknowledged, waitRefused
 		if err := e.reply.Err(); err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
 			missing = append(missing, e)
 		}

@@ -86,6 +86,7 @@ func (w *writer) commitTo(ctx context.Context, c *tx, wait int) (*order, error) 
 		if s.failing = acknowledged < wait; s.failing {
 			s.probed = time.Now()
 		}
+		s.confirmed = s.confirmed || !s.failing
 		s.mu.Unlock()
 		if acknowledged < wait {
 			return o, fmt.Errorf("%w: %d of %d", errReplicas, acknowledged, wait)
@@ -121,12 +122,7 @@ func (w *writer) recovered(ctx context.Context, connection string) error {
 			return nil
 		}
 	}
-	return &ordering.NotReadyError{
-		Msg: fmt.Sprintf("too few replicas of Redis acknowledge writes (%d needed): repair the replicas, "+
-			"or set ordering.wait_replicas to 0", w.required(connection)),
-		RetryAfter: retrySilent,
-		Err:        errReplicas,
-	}
+	return &ordering.NotReadyError{Msg: w.missingReplicas(connection), RetryAfter: retrySilent, Err: errReplicas}
 }
 
 // probe makes a write and waits until enough replicas have it.
@@ -204,6 +200,11 @@ func (w *writer) run(ctx context.Context, c *tx, wait int, limit time.Duration) 
 		return reply{}, 0, err
 	}
 	defer e.release()
+	if wait > 0 {
+		s.mu.Lock()
+		s.waitRefused = e.waitRefused
+		s.mu.Unlock()
+	}
 	r, err := readReply(e.reply)
 	if err == nil {
 		w.learn(s, r, c.mode, known, e.acknowledged)

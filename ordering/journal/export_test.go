@@ -77,7 +77,9 @@ func (j *Journal) Queued(connection string) int {
 }
 
 // DurabilityError checks the fields of INFO.
-func (j *Journal) DurabilityError(facts map[string]string) error { return j.durabilityError(facts, 0) }
+func (j *Journal) DurabilityError(fields map[string]string) error {
+	return j.durabilityError(facts{info: fields}, remembered{}, nil)
+}
 
 // The errors that only tests compare with.
 var (

@@ -4,11 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/singleflight"
 
 	"larder/internal/redisdb"
@@ -25,7 +22,7 @@ const (
 )
 
 // guard checks whether Redis can store orders durably. It checks the settings and replicas of Redis
-// (policy O14), and whether Redis was restored from a backup or lost orders (policy O14a).
+// (policies O14 and O14b), and whether Redis was restored from a backup or lost orders (policy O14a).
 type guard struct {
 	*writer
 
@@ -39,147 +36,77 @@ type guard struct {
 func (g *guard) Ready(ctx context.Context, connection string) error {
 	s := g.state(connection)
 	s.mu.Lock()
-	err, readAt := s.notDurable, s.settingsReadAt
+	known, readAt := s.facts, s.settingsReadAt
 	s.mu.Unlock()
 	if time.Since(readAt) >= trustedFor {
 		asked := g.flight.DoChan("ready "+connection, func() (any, error) {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), infoTimeout)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), infoTimeout+g.cfg.WaitTimeout)
 			defer cancel()
-			return nil, g.checkSettings(ctx, connection)
+			return g.checkSettings(ctx, connection)
 		})
 		select {
 		case <-ctx.Done():
-			err = unreachable(ctx.Err())
+			return unreachable(ctx.Err())
 		case answer := <-asked:
-			err = answer.Err
+			if answer.Err != nil {
+				return answer.Err
+			}
+			known, _ = answer.Val.(facts)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return g.recovered(ctx, connection)
+	return g.durabilityError(known, s.known(), g.recovered(ctx, connection))
 }
 
 // checkSettings reads the settings of the Redis server that has the connection's records. It
 // detects whether writes must wait for replicas, and caches the result.
-func (g *guard) checkSettings(ctx context.Context, connection string) error {
+func (g *guard) checkSettings(ctx context.Context, connection string) (facts, error) {
 	at, s := time.Now(), g.state(connection)
-	facts := info{"maxmemory_policy": noEviction}
-	if g.embedded {
-		if err := g.read.Ping(ctx).Err(); err != nil {
-			return unreachable(err)
-		}
-	} else {
-		pipe, err := g.pipelineOf(ctx, g.keys.JournalState(connection), 0)
-		if err == nil {
-			facts, err = readInfo(ctx, pipe)
-		}
-		if err != nil {
-			return unreachable(err)
-		}
+	f, err := g.readFacts(ctx, connection)
+	if err != nil {
+		return f, unreachable(err)
 	}
-	_, err := g.Health(ctx, connection) // learns whether a replica ever acknowledged a write
+	_, err = g.Health(ctx, connection) // learns whether a replica ever acknowledged a write
 	switch format, other := errors.AsType[*ordering.FormatError](err); {
 	case other:
-		return &ordering.NotReadyError{Msg: format.Msg(), RetryAfter: retrySettings, Err: format}
+		return f, &ordering.NotReadyError{Msg: format.Msg(), RetryAfter: retrySettings, Err: format}
 	case err != nil:
-		return unreachable(err)
+		return f, unreachable(err)
+	}
+	s.mu.Lock()
+	s.facts, s.waitRefused = f, f.waitRefused
+	s.mu.Unlock()
+	if err := g.confirm(ctx, connection, f); err != nil && !errors.Is(err, errReplicas) {
+		if redisdb.RefusedCommand(err) == "" {
+			return f, unreachable(err)
+		}
+		f.refused = redisdb.SafeText(err) // with the other faults
 	}
 	if !s.known().replicated && !g.embedded {
-		if facts.online() > 0 {
-			if err := g.detect(ctx, connection); err != nil && !errors.Is(err, errReplicas) {
-				return unreachable(err)
-			}
-		}
 		at = at.Add(probeEvery - trustedFor) // check again soon: the first replica may connect at any time
 	}
-	err = g.durabilityError(facts, g.required(connection))
 	s.mu.Lock()
-	s.notDurable, s.settingsReadAt = err, at
+	s.facts, s.settingsReadAt = f, at
 	s.mu.Unlock()
-	return err
+	return f, nil
+}
+
+// confirm makes a test write if WAIT must still show that enough replicas acknowledge writes, or whether any
+// does. With errReplicas too few have acknowledged it.
+func (g *guard) confirm(ctx context.Context, connection string, f facts) error {
+	known, required := g.state(connection).known(), g.required(connection)
+	switch {
+	case g.embedded || f.waitRefused != "":
+		return nil
+	case required > 0 && !known.failing && (!known.confirmed || f.online() < required):
+		return g.probe(ctx, connection)
+	case !known.replicated && f.attached() > 0:
+		return g.detect(ctx, connection)
+	}
+	return nil
 }
 
 func unreachable(err error) error {
 	return &ordering.NotReadyError{Msg: "Redis " + redisdb.SafeText(err), RetryAfter: retrySilent, Err: err}
-}
-
-const (
-	noEviction = "noeviction"
-	yes        = "1"
-	// stateFormat is the format of the records, in the field format of a connection's state.
-	stateFormat = "2"
-)
-
-// durabilityError returns an error if this Redis cannot store orders durably. required is the
-// number of replicas that must have an order.
-func (g *guard) durabilityError(f info, required int) error {
-	policy := f["maxmemory_policy"]
-	replicas := f.online()
-	msg, retry := "", retrySettings
-	switch {
-	case policy != noEviction && !g.cfg.AllowEviction:
-		msg = fmt.Sprintf("Redis may evict orders when its memory is full (maxmemory-policy is %q): "+
-			"set maxmemory-policy noeviction in Redis, or ordering.allow_eviction: true", policy)
-	case f["aof_last_write_status"] == "err":
-		msg = "Redis cannot write its append-only file (aof_last_write_status is err): check its disk"
-	case replicas < required:
-		retry = retrySilent
-		msg = "Redis has lost its replicas: a failover would lose orders; repair the replicas, or set ordering.wait_replicas to 0"
-		if g.cfg.WaitReplicas != nil {
-			msg = fmt.Sprintf("Redis has %d replicas, but ordering.wait_replicas is %d: add replicas, or lower the setting", replicas, required)
-		}
-	case g.cfg.AllowNonDurable || f["aof_enabled"] == yes:
-	case g.embedded:
-		msg = "the embedded Redis keeps orders in memory only: set redis.url to a Redis with appendonly yes, " +
-			"or set ordering.allow_non_durable: true"
-	default:
-		msg = "Redis does not write every order to disk (appendonly is off, and snapshots lose the latest orders): " +
-			"set appendonly yes in Redis, or ordering.allow_non_durable: true"
-	}
-	if msg == "" {
-		return nil
-	}
-	return &ordering.NotReadyError{Msg: msg, RetryAfter: retry}
-}
-
-// info contains the fields of INFO by name.
-type info map[string]string
-
-// online returns the number of replicas that INFO reports as online.
-func (f info) online() int {
-	count := 0
-	for name, value := range f {
-		if number, ok := strings.CutPrefix(name, "slave"); ok && strings.Trim(number, "0123456789") == "" &&
-			strings.Contains(value, "state=online") {
-			count++
-		}
-	}
-	return count
-}
-
-var errNoInfo = errors.New("INFO lacks maxmemory_policy or aof_enabled")
-
-func readInfo(ctx context.Context, pipe redis.Pipeliner) (info, error) {
-	var sections []*redis.StringCmd
-	for _, section := range []string{"memory", "persistence", "replication"} {
-		sections = append(sections, pipe.Info(ctx, section)) // one command with several sections needs Redis 7
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, err
-	}
-	f := info{}
-	for _, section := range sections {
-		for line := range strings.Lines(section.Val()) {
-			if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-				f[name] = value
-			}
-		}
-	}
-	if f["maxmemory_policy"] == "" || f["aof_enabled"] == "" {
-		return nil, errNoInfo
-	}
-	return f, nil
 }
 
 // keptPredecessors is the number of replaced epochs that Redis keeps. An instance that remembers an
@@ -196,17 +123,20 @@ func (g *guard) Watch(ctx context.Context, connection string) (ordering.JournalH
 	if err := g.watchState(ctx, s, connection); err != nil {
 		return ordering.JournalHealth{}, failed("watch", connection, err)
 	}
-	if !g.healthOf(s).PausedAt.IsZero() && g.cfg.RestoreAccepted() {
+	if !g.healthOf(s).PausedAt.IsZero() && g.restoreAccepted() {
 		if err := g.autoAccept(ctx, connection); err != nil {
 			return ordering.JournalHealth{}, err
 		}
 	}
 	health := g.healthOf(s)
+	var notReady *ordering.NotReadyError
+	if errors.As(ready, &notReady) && notReady.Err == nil {
+		health.NotReady = notReady.Msg
+	}
 	s.mu.Lock()
 	health.Accepted, s.accepted = s.accepted, false
 	s.mu.Unlock()
-	var notReady *ordering.NotReadyError
-	if errors.As(ready, &notReady) && notReady.Err != nil && !errors.Is(ready, errReplicas) {
+	if notReady != nil && notReady.Err != nil && !errors.Is(ready, errReplicas) {
 		return health, ready // Redis does not answer
 	}
 	return health, nil
@@ -278,7 +208,7 @@ func (g *guard) autoAccept(ctx context.Context, connection string) error {
 // accepts the restore and calls change again.
 func (g *guard) orAccept(ctx context.Context, connection string, change func() error) error {
 	err := change()
-	if !is[*ordering.RestoredError](err) || !g.cfg.RestoreAccepted() {
+	if !is[*ordering.RestoredError](err) || !g.restoreAccepted() {
 		return err
 	}
 	if err = g.autoAccept(ctx, connection); err == nil {

@@ -41,12 +41,10 @@ type state struct {
 	pausedAt time.Time // zero without a pause of new orders
 	missing  int64     // how many times lost commits were only reported
 	accepted bool      // a restore was accepted automatically and is not reported yet
-	// failing is true if the last WAIT was not acknowledged. No call is opened until a probe is.
-	failing bool
-	probing bool
-	probed  time.Time
+	probing  bool
+	probed   time.Time
 
-	notDurable     error // why Redis cannot store orders durably, or nil
+	facts          facts // what Redis has said about itself
 	settingsReadAt time.Time
 
 	unreplicated, withReplicas batcher // of the commits without and with WAIT
@@ -66,6 +64,12 @@ type remembered struct {
 	candidate string
 	// replicated is true once a replica has acknowledged a write of this connection (policy O14).
 	replicated bool
+	// failing is true if the last WAIT was not acknowledged. No call is opened until a probe is.
+	failing bool
+	// confirmed is true once as many replicas as required have acknowledged a write of this process.
+	confirmed bool
+	// waitRefused is how Redis refused the last WAIT, such as NOPERM (policy O14b).
+	waitRefused string
 }
 
 // state returns the state of a connection.
@@ -84,6 +88,17 @@ func (m *memory) state(connection string) *state {
 
 // required returns how many replicas must acknowledge a commit (policy O14).
 func (m *memory) required(connection string) int { return m.rule(m.state(connection).known()) }
+
+// waits reports whether orders may have to wait for replicas: no operator has turned that off.
+func (m *memory) waits() bool { return m.cfg.WaitReplicas == nil || *m.cfg.WaitReplicas > 0 }
+
+// restoreAccepted reports whether lost data of Redis is accepted without an operator (policy O14a).
+func (m *memory) restoreAccepted() bool {
+	if m.cfg.AcceptRestore != nil {
+		return *m.cfg.AcceptRestore
+	}
+	return m.embedded || m.cfg.AllowEviction
+}
 
 func (m *memory) rule(r remembered) int {
 	switch {
@@ -186,13 +201,15 @@ func (m *memory) healthOf(s *state) ordering.JournalHealth {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return ordering.JournalHealth{
-		Replicas:  m.rule(s.remembered),
-		Automatic: m.cfg.WaitReplicas == nil,
-		Seen:      s.replicated,
-		Embedded:  m.embedded,
-		Failing:   s.failing,
-		PausedAt:  s.pausedAt,
-		Missing:   s.missing,
+		Replicas:   m.rule(s.remembered),
+		Automatic:  m.cfg.WaitReplicas == nil,
+		Seen:       s.replicated,
+		Embedded:   m.embedded,
+		Attached:   s.facts.attached(),
+		Failing:    s.failing,
+		Durability: m.durabilityText(s.facts),
+		PausedAt:   s.pausedAt,
+		Missing:    s.missing,
 	}
 }
 

@@ -146,12 +146,12 @@ func TestEmptyRedisPausesOrders(t *testing.T) {
 	begun(t, fresh, create())
 }
 
-// With ordering.allow_non_durable, an empty Redis is accepted without an operator.
+// With ordering.allow_eviction, an empty Redis is accepted without an operator.
 func TestRestartOfANonDurableRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	cfg := ordering.DefaultConfig()
-	cfg.AllowNonDurable = true
+	cfg.AllowEviction = true
 	j, other := journal.New(open(t, server.URL(), ""), cfg, quiet()), journal.New(open(t, server.URL(), ""), cfg, quiet())
 	begun(t, j, create())
 	begun(t, other, create())

@@ -178,6 +178,19 @@ func TestChaos(t *testing.T) {
 	}
 }
 
+// Redis has no append-only file, and each order waits for both replicas. Masters die and come back after a replica has
+// taken over: no acknowledged order is lost or executed twice. The short run has one failover.
+func TestChaosWithoutDisk_O14b(t *testing.T) {
+	r := chaos.Run{
+		Form: chaos.Sentinel, For: max(*runFor/2, 8*time.Second), Clients: 5, Rest: 150 * time.Millisecond,
+		WithoutDisk: true, Wait: 2,
+	}
+	for at := time.Second; at+7*time.Second <= r.For; at += 15 * time.Second {
+		r.Plan = append(r.Plan, chaos.Step{At: at, For: 6 * time.Second, Kind: chaos.MasterKilled})
+	}
+	check(t, r)
+}
+
 func TestHistoryAgain(t *testing.T) {
 	if *again == "" {
 		t.Skip("-chaos.history names no history")

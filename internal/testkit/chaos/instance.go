@@ -56,6 +56,13 @@ func newLarder(ctx context.Context, r Run, number int, redisURL, serviceURL stri
 		return nil, err
 	}
 	l.config = filepath.Join(r.Dir, l.name+".yaml")
+	durability := ""
+	if r.WithoutDisk {
+		durability = fmt.Sprintf(", durability: replicas, wait_replicas: %d", r.Wait)
+		if r.Wait == 0 {
+			durability = ", allow_non_durable: true, wait_replicas: 0"
+		}
+	}
 	text := fmt.Sprintf(`http: {listen: %q, rate: {place: "0", validate: "0"}}
 redis: {url: %q}
 cache: {poll: 1s}
@@ -68,7 +75,7 @@ connections:
     retry_unavailable: %[6]v
     timeouts: {token: 1s, menu: 5s, write: 1500ms, reuse: 500ms}
 sync: {schedule: "@every 10s", deadline: 5s}
-ordering: {place_timeout: 2s, in_flight_grace: 1s, sweep_every: 500ms, state_dir: %[5]q}
+ordering: {place_timeout: 2s, in_flight_grace: 1s, sweep_every: 500ms, state_dir: %[5]q%[7]s}
 auth:
   signing_key: the-signing-key-of-all-instances-here
   clients:
@@ -76,7 +83,7 @@ auth:
     - {id: ops, secret: ops-secret, scopes: [menu, orders, ops]}
 restaurants:
   - {id: %[4]s}
-`, l.addr, redisURL, serviceURL, sandbox.BistroID, filepath.Join(r.Dir, l.name+".state"), r.RetryUnavailable)
+`, l.addr, redisURL, serviceURL, sandbox.BistroID, filepath.Join(r.Dir, l.name+".state"), r.RetryUnavailable, durability)
 	return l, os.WriteFile(l.config, []byte(text), 0o600)
 }
 

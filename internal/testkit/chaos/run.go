@@ -29,6 +29,9 @@ type Run struct {
 	Rest    time.Duration // mean time of a client between two orders
 	// RetryUnavailable is connections[].retry_unavailable.
 	RetryUnavailable bool
+	// WithoutDisk is a Redis without an append-only file, with ordering.durability: replicas and wait_replicas as Wait.
+	WithoutDisk bool
+	Wait        int
 }
 
 // testbed is everything that a run has started.
@@ -60,7 +63,7 @@ func (r Run) Do(tb testing.TB) *History {
 	}
 	w := &testbed{tb: tb, run: r, history: NewHistory(file)}
 	tb.Cleanup(func() { _ = file.Close() }) // the check uses the history in memory
-	w.store = startStore(tb, r.Form)
+	w.store = startStore(tb, r.Form, r.WithoutDisk)
 	tb.Cleanup(func() { w.store.keepLogs(r.Dir) })
 	w.store.replaced()
 	w.service = startService(tb, w.history)

@@ -38,7 +38,7 @@ type store struct {
 	source   *redistest.Server
 }
 
-func startStore(tb testing.TB, form string) *store {
+func startStore(tb testing.TB, form string, withoutDisk bool) *store {
 	tb.Helper()
 	s := &store{tb: tb, form: form, proxies: map[string]*faultproxy.Proxy{}}
 	options := []redistest.Option{
@@ -48,6 +48,9 @@ func startStore(tb testing.TB, form string) *store {
 			s.proxies[proxy.Addr()] = proxy
 			return proxy.Addr()
 		}),
+	}
+	if withoutDisk {
+		options = options[2:]
 	}
 	switch form {
 	case Sentinel:

@@ -1,0 +1,224 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/internal/redisdb"
+	"larder/ordering"
+)
+
+const (
+	noEviction = "noeviction"
+	yes        = "1"
+	// stateFormat is the format of the records, in the field format of a connection's state.
+	stateFormat = "2"
+)
+
+// facts is what Redis says about its settings and replicas (policies O14 and O14b).
+type facts struct {
+	info        map[string]string // the fields of INFO that Redis shows
+	infoRefused string            // how Redis refuses INFO; "" if it answers
+	waitRefused string            // how Redis refuses WAIT; "" if it answers
+	waited      int               // number of attached replicas by WAIT, which may be less than by INFO
+	refused     string            // why Redis refuses the script that writes; "" if it does not
+}
+
+// readFacts asks the server that has the connection's records. The error means that the server did not answer.
+func (g *guard) readFacts(ctx context.Context, connection string) (facts, error) {
+	f := facts{info: map[string]string{}}
+	if g.embedded {
+		f.info["maxmemory_policy"], f.info["connected_slaves"] = noEviction, "0"
+		return f, g.read.Ping(ctx).Err()
+	}
+	pipe, err := g.pipelineOf(ctx, g.keys.JournalState(connection), 0)
+	if err != nil {
+		return f, err
+	}
+	var sections []*redis.StringCmd
+	for _, section := range []string{"memory", "persistence", "replication"} {
+		sections = append(sections, pipe.Info(ctx, section)) // one command with several sections needs Redis 7
+	}
+	var wait *redis.Cmd
+	if g.waits() {
+		wait = pipe.Do(ctx, "WAIT", 0, 1) // returns at once
+	}
+	_, _ = pipe.Exec(ctx) // each reply has its own error
+	for _, section := range sections {
+		why := redisdb.RefusedCommand(section.Err())
+		if section.Err() != nil && why == "" {
+			return f, section.Err()
+		}
+		f.infoRefused = cmp.Or(f.infoRefused, why)
+		for line := range strings.Lines(section.Val()) {
+			if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+				f.info[name] = value
+			}
+		}
+	}
+	if wait != nil {
+		f.waited, err = wait.Int()
+		if f.waitRefused = redisdb.RefusedCommand(err); f.waitRefused == "" && err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// attached returns the number of replicas that Redis reports, -1 if it is unknown.
+func (f facts) attached() int {
+	n, err := strconv.Atoi(f.info["connected_slaves"])
+	if err != nil {
+		n = -1
+	}
+	if f.waited > 0 {
+		n = max(n, f.waited)
+	}
+	return n
+}
+
+// online returns the number of attached replicas that INFO does not report as still copying, -1 if it is unknown.
+func (f facts) online() int {
+	count, listed := 0, false
+	for name, value := range f.info {
+		if number, ok := strings.CutPrefix(name, "slave"); ok && number != "" && strings.Trim(number, "0123456789") == "" {
+			listed = true
+			if strings.Contains(value, "state=online") {
+				count++
+			}
+		}
+	}
+	if listed {
+		return count
+	}
+	return f.attached()
+}
+
+// unknown says why a field of INFO is not known.
+func (f facts) unknown(field string) string {
+	if f.infoRefused != "" {
+		return "INFO is refused: " + f.infoRefused
+	}
+	return "INFO does not show " + field
+}
+
+// durabilityError returns an error with every reason why this Redis cannot store orders durably. replicas is the
+// error if too few replicas acknowledge writes.
+func (g *guard) durabilityError(f facts, known remembered, replicas error) error {
+	var faults []string
+	for _, fault := range []string{g.evictionFault(f), g.diskFault(f, g.rule(known))} {
+		if fault != "" {
+			faults = append(faults, fault)
+		}
+	}
+	if f.refused != "" {
+		faults = append(faults, "Redis "+f.refused)
+	}
+	missing, isMissing := replicas.(*ordering.NotReadyError) //nolint:errorlint // recovered returns no other type
+	switch {
+	case known.waitRefused != "" && g.waits():
+		faults = append(faults, g.waitFault(known.waitRefused, f))
+	case isMissing && len(faults) == 0:
+		return replicas
+	case isMissing:
+		faults = append(faults, missing.Msg)
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return &ordering.NotReadyError{Msg: strings.Join(faults, ". Also: "), RetryAfter: retrySettings}
+}
+
+func (g *guard) evictionFault(f facts) string {
+	switch policy := f.info["maxmemory_policy"]; {
+	case policy == noEviction || g.cfg.AllowEviction:
+		return ""
+	case policy == "":
+		return "larder may not ask Redis whether it evicts orders (" + f.unknown("maxmemory_policy") + "): allow INFO for larder's user " +
+			"(ACL SETUSER NAME +info), or, if maxmemory-policy is noeviction, set ordering.allow_eviction: true"
+	default:
+		return fmt.Sprintf("Redis may evict orders when its memory is full (maxmemory-policy is %q): "+
+			"set maxmemory-policy noeviction in Redis, or ordering.allow_eviction: true", policy)
+	}
+}
+
+func (g *guard) diskFault(f facts, required int) string {
+	appendOnly := f.info["aof_enabled"]
+	switch {
+	case f.info["aof_last_write_status"] == "err":
+		return "Redis cannot write its append-only file (aof_last_write_status is err): check its disk"
+	case g.cfg.AllowNonDurable || appendOnly == yes:
+		return ""
+	case g.embedded:
+		return "the embedded Redis keeps orders in memory only: set redis.url to a Redis with appendonly yes, " +
+			"or set ordering.allow_non_durable: true"
+	case g.cfg.Durability == ordering.DurableByReplicas && required > 0: // recovered says whether they acknowledge
+		return ""
+	case appendOnly == "":
+		return "larder may not ask Redis whether it writes orders to disk (" + f.unknown("aof_enabled") + "): allow INFO for larder's user " +
+			"(ACL SETUSER NAME +info), or set ordering.allow_non_durable: true"
+	default:
+		return "Redis does not write every order to disk (appendonly is off, and snapshots lose the latest orders): " +
+			"set appendonly yes in Redis, or, if replicas acknowledge writes, ordering.durability: replicas and ordering.wait_replicas, " +
+			"or ordering.allow_non_durable: true"
+	}
+}
+
+// waitFault describes a refused WAIT, and what to change.
+func (m *memory) waitFault(why string, f facts) string {
+	text := fmt.Sprintf("Redis refuses the command WAIT (%s), so larder cannot know whether replicas have an order (%s): ",
+		why, ordering.AttachedText(f.attached()))
+	if why == "NOPERM" {
+		text += "allow it for larder's user (ACL SETUSER NAME +wait)"
+	} else {
+		text += "use a Redis that has WAIT"
+	}
+	text += ", or set ordering.wait_replicas: 0; a failover can then lose orders"
+	if m.cfg.Durability == ordering.DurableByReplicas {
+		text += ", so ordering.durability must be disk, and without an append-only file ordering.allow_non_durable: true"
+	}
+	return text
+}
+
+// missingReplicas describes why too few replicas acknowledge writes, and what to change.
+func (m *memory) missingReplicas(connection string) string {
+	s := m.state(connection)
+	s.mu.Lock()
+	f, required, refused := s.facts, m.rule(s.remembered), s.waitRefused
+	s.mu.Unlock()
+	switch online := f.online(); {
+	case refused != "":
+		return m.waitFault(refused, f)
+	case online < 0 || online >= required:
+		return fmt.Sprintf("too few replicas of Redis acknowledge writes (%d needed; %s): repair the replicas, "+
+			"or set ordering.wait_replicas to 0", required, ordering.AttachedText(f.attached()))
+	case m.cfg.WaitReplicas != nil:
+		return fmt.Sprintf("Redis has %d replicas, but ordering.wait_replicas is %d: add replicas, or lower the setting", online, required)
+	default:
+		return "Redis has lost its replicas: a failover would lose orders; repair the replicas, or set ordering.wait_replicas to 0"
+	}
+}
+
+// durabilityText says what a Redis without an append-only file does not survive (policy O14b).
+func (m *memory) durabilityText(f facts) string {
+	then := "instances that run, or have ordering.state_dir, detect both and pause new orders"
+	if m.restoreAccepted() {
+		then = "ordering.accept_restore continues with new orders after both"
+	}
+	switch appendOnly := f.info["aof_enabled"]; {
+	case appendOnly == yes || m.embedded || f.info == nil:
+		return ""
+	case m.cfg.Durability == ordering.DurableByReplicas:
+		return "replicas instead of a disk keep orders (ordering.durability): orders do not survive a master that restarts empty " +
+			"before its replica takes over, or the loss of all nodes; " + then
+	case appendOnly == "":
+		return "larder may not ask whether Redis writes orders to disk (ordering.allow_non_durable)"
+	default:
+		return "Redis does not write every order to disk (ordering.allow_non_durable): a restart of Redis can lose orders"
+	}
+}
