@@ -138,7 +138,7 @@ func (h JournalHealth) replicaRule() string {
 	}
 }
 
-// AttachedText says how many replicas Redis reports as attached; -1 is an unknown number.
+// AttachedText returns how many replicas Redis reports as attached; -1 is an unknown number.
 func AttachedText(n int) string {
 	switch n {
 	case -1:

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"larder/internal/cli"
 	"larder/internal/testkit/clitest"
@@ -68,10 +69,8 @@ func TestASlowReloadDoesNotDelayTheEnd_H12(t *testing.T) {
 		}
 		return err == nil
 	})
-	began := time.Now()
 	p.signal(t, syscall.SIGTERM)
-	status := p.status(t)
-	if took := time.Since(began); status != 0 || took > 4*time.Second {
-		t.Errorf("status %d, %s after SIGTERM\n%s", status, took, p.log)
+	if status := p.status(t); status != 0 || strings.Contains(fmt.Sprint(p.log), "config.reload_rejected") {
+		t.Errorf("status %d, or the end has waited for the reload\n%s", status, p.log)
 	}
 }

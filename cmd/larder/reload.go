@@ -72,12 +72,10 @@ func (r *reloader) reload() {
 		r.log.WithField("event", "config.restart_needed").WithField("sections", strings.Join(restart, ", ")).
 			Warn("changes in these sections are not applied: restart larder to apply them")
 	}
-	files := make([]*upstream.TLSFiles, len(d.clients))
-	for i := range d.clients {
-		if files[i], err = next.Connections[i].TLS.Load(); err != nil { // changed since it was checked
-			r.reject(err)
-			return
-		}
+	files, err := tlsFilesOf(next)
+	if err != nil { // changed since it was checked
+		r.reject(err)
+		return
 	}
 	restaurants := restaurantsOf(next)
 	before := d.directory.Restaurants()
@@ -111,6 +109,18 @@ func (r *reloader) reload() {
 		"clients":     clients,
 		"ms":          time.Since(began).Milliseconds(),
 	}).Info("reloaded restaurants, schedules and clients")
+}
+
+// tlsFilesOf reads the files of all connections.
+func tlsFilesOf(cfg *configs.Config) ([]*upstream.TLSFiles, error) {
+	files := make([]*upstream.TLSFiles, len(cfg.Connections))
+	for i := range files {
+		var err error
+		if files[i], err = cfg.Connections[i].TLS.Load(); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
 }
 
 // reject logs every error of the configuration, each with its file, line and column or its variable.

@@ -1,6 +1,6 @@
 // Package smallfile reads the files that a configuration names: secrets, keys and certificates (policy H12).
 //
-// Its invariant: a read ends, whatever the name stands for. A pipe, a device or a file system that does not respond
+// Its invariant: a read ends, whatever the name is. A pipe, a device or a file system that does not respond
 // must not stop a reload or the end of the process. The package knows no settings.
 package smallfile
 

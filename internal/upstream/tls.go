@@ -96,7 +96,7 @@ func (t TLS) Warning(now time.Time) string {
 	case now.After(leaf.NotAfter):
 		return fmt.Sprintf("the certificate expired at %s: write a new one to it and send SIGHUP", leaf.NotAfter.Format(time.RFC3339))
 	case now.Before(leaf.NotBefore):
-		return fmt.Sprintf("the certificate is not valid before %s", leaf.NotBefore.Format(time.RFC3339))
+		return "the certificate is not valid before " + leaf.NotBefore.Format(time.RFC3339)
 	}
 	return ""
 }

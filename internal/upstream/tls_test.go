@@ -11,7 +11,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
-	"log"
 	"math/big"
 	"net"
 	"net/http"
@@ -114,7 +113,6 @@ func startTLS(t *testing.T, cert, key []byte, settings *tls.Config) *tlsService 
 		_, _ = io.WriteString(w, `{"result":{"orderID":"o-`+time.Now().String()+`"}}`)
 	}))
 	server.TLS = settings
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	s.url = server.URL
@@ -138,7 +136,7 @@ func placeOverTLS(t *testing.T, cfg upstream.Config) error {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	_, err = client.CreateOrder(ctx, []byte(`{}`))
 	return err

@@ -99,7 +99,7 @@ func (f facts) online() int {
 	return f.attached()
 }
 
-// unknown says why a field of INFO is not known.
+// unknown returns why a field of INFO is not known.
 func (f facts) unknown(field string) string {
 	if f.infoRefused != "" {
 		return "INFO is refused: " + f.infoRefused
@@ -157,7 +157,7 @@ func (g *guard) diskFault(f facts, required int) string {
 	case g.embedded:
 		return "the embedded Redis keeps orders in memory only: set redis.url to a Redis with appendonly yes, " +
 			"or set ordering.allow_non_durable: true"
-	case g.cfg.Durability == ordering.DurableByReplicas && required > 0: // recovered says whether they acknowledge
+	case g.cfg.Durability == ordering.DurableByReplicas && required > 0: // recovered reports whether they acknowledge
 		return ""
 	case appendOnly == "":
 		return "larder may not ask Redis whether it writes orders to disk (" + f.unknown("aof_enabled") + "): allow INFO for larder's user " +
@@ -204,7 +204,7 @@ func (m *memory) missingReplicas(connection string) string {
 	}
 }
 
-// durabilityText says what a Redis without an append-only file does not survive (policy O14b).
+// durabilityText returns what a Redis without an append-only file does not survive (policy O14b).
 func (m *memory) durabilityText(f facts) string {
 	then := "instances that run, or have ordering.state_dir, detect both and pause new orders"
 	if m.restoreAccepted() {

@@ -72,7 +72,8 @@ func TestDurability_O14b(t *testing.T) {
 		{"WAIT refused, wait_replicas 0", disk, 1, []string{"-wait"}, wait(0), nil, "although Redis has one: a failover can lose orders"},
 		{"WAIT refused, wait_replicas 0, no file", noDisk, 1, []string{"-wait"}, wait(0), []string{"appendonly is off"}, ""},
 		{
-			"WAIT refused, wait_replicas 0, no file, allowed", noDisk, 1, []string{"-wait"},
+			"WAIT refused, wait_replicas 0, no file, allowed", noDisk, 1,
+			[]string{"-wait"},
 			func(c *ordering.Config) { c.WaitReplicas, c.AllowNonDurable = new(0), true }, nil, "ordering.allow_non_durable",
 		},
 		{"WAIT is an unknown command", []redistest.Option{redistest.AppendOnly(), redistest.Config("rename-command", "WAIT", "")}, 0, nil, nil, []string{"WAIT (unknown command)", "no replica is attached"}, ""},
@@ -90,8 +91,13 @@ func TestDurability_O14b(t *testing.T) {
 		{"no file, INFO refused, by replicas", noDisk, 1, []string{"-info"}, func(c *ordering.Config) { byReplicas(1)(c); c.AllowEviction = true }, nil, "loss of all nodes"},
 		{"a file and no replica", disk, 0, nil, nil, nil, "no replica is attached"},
 		{
-			"everything at once", []redistest.Option{redistest.Config("maxmemory-policy", "volatile-lru")}, 1, []string{"-wait"}, nil,
-			[]string{`"volatile-lru"`, "appendonly is off", refused}, "",
+			"everything at once",
+			[]redistest.Option{redistest.Config("maxmemory-policy", "volatile-lru")},
+			1,
+			[]string{"-wait"},
+			nil,
+			[]string{`"volatile-lru"`, "appendonly is off", refused},
+			"",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
