@@ -282,7 +282,7 @@ func (w *testbed) noneInFlight() {
 			target: placing,
 			limit:  5 * time.Second,
 		})
-		if err != nil || status != http.StatusOK || string(body) != `{"result":[],"next":null}` {
+		if err != nil || status != http.StatusOK || string(body) != `{"result":[],"next":null,"unreadable":[]}` {
 			return fmt.Errorf("%d %s, %w", status, body, err)
 		}
 		return nil
