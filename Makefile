@@ -30,9 +30,9 @@ COVER_PACKAGES := internal/jsontext internal/menu ordering ordering/validate ord
 RACE_PACKAGES  := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... ./httpapi/...
 OTHER_PACKAGES := $$(go list ./... | grep -vE '^larder/(cache|sync|internal/upstream|ordering|httpapi)(/|$$)')
 
-# make lint runs go vet, so that make test does not. Three packages at a time, because many tests wait.
+# make lint runs go vet, so that make test does not. Three packages at a time and four tests of each, because many tests wait.
 COMPILE    := -vet=off -ldflags=-w -tags $(TAGS)
-TEST_FLAGS := $(COMPILE) -timeout 14m -p 3
+TEST_FLAGS := $(COMPILE) -timeout 14m -p 3 -parallel 4
 
 # Programs, tests and the linter use the same compiled packages: those of releases.
 LIKE_RELEASES := CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"
@@ -243,8 +243,8 @@ soak: race-needs larder-bench ## Run a race-detector build of larder under load 
 	bin/larder-bench soak --larder .cache/soak/larder --for $(SOAK_FOR)
 
 .PHONY: concurrent
-concurrent: ## Send 1,000 parallel anonymous requests for the most expensive responses, and check memory and /livez
-	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -v -run TestConcurrentAnonymousRequests ./cmd/larder -args -at-once 1000
+concurrent: ## Send 1,000 parallel anonymous requests for the most expensive responses, then run six syncs of the most expensive menus at once, and check memory and /livez
+	$(LIKE_RELEASES) LARDER_THOROUGH=1 go test $(COMPILE) -count 1 -v -run '^(TestConcurrentAnonymousRequests|TestMemoryOfHostileMenus)$$' ./cmd/larder -args -at-once 1000
 
 .PHONY: cost
 cost: test-needs ## Measure the CPU time of the most expensive anonymous requests; fails above 2 ms per token of the rate limit

@@ -61,12 +61,13 @@ restaurants: [{id: %s, schedule: "@every 48h"}]
 	}
 	place(50)
 	<-time.After(5 * time.Second) //testwaits:allow orders share TCP connections afterwards (decision 0062)
-	const orders = 400
+	const orders = 200
 	begun := time.Now()
 	place(orders)
 	took := time.Since(begun)
 	allocations, bytes := math.Inf(1), math.Inf(1)
-	for range 3 { // the least, because garbage collections empty the pools
+	// Often the first measurement is enough. A garbage collection during it empties the pools.
+	for try := 0; try < 5 && (allocations > maxOrderAllocations || bytes > maxOrderBytes); try++ {
 		first, start := place(0), time.Now() // each reads the metrics once
 		<-time.After(took)                   //testwaits:allow as long as the orders took, to measure what the instance does without them
 		before, middle := place(0), time.Now()
