@@ -32,7 +32,7 @@ func TestMemoryOfHostileMenus(t *testing.T) { //nolint:tparallel // one process 
 	if os.Getenv("LARDER_THOROUGH") != "" {
 		menus["990,000 dishes"] = distinctDishes(990_000)
 	}
-	for name, menu := range menus {
+	for name, menu := range menus { //nolint:paralleltest // as above
 		t.Run(name, func(t *testing.T) {
 			service, asked, open := hostileService(t, menu)
 			config := fmt.Sprintf("http: {listen: \"127.0.0.1:0\"}\nredis: {url: %q}\nordering: {allow_non_durable: true}\n"+
