@@ -142,7 +142,7 @@ func (h JournalHealth) replicaRule() string {
 func AttachedText(n int) string {
 	switch n {
 	case -1:
-		return "larder may not ask how many replicas are attached"
+		return "it is not known how many replicas are attached"
 	case 0:
 		return "no replica is attached"
 	case 1:

@@ -121,7 +121,7 @@ func appendValue(line []byte, value any) []byte {
 	case string:
 		return jsontext.AppendString(line, shortened(v))
 	case error:
-		return jsontext.AppendString(line, shortened(v.Error()))
+		return jsontext.AppendString(line, shortened(fmt.Sprint(v))) // unlike Error, it returns for a nil pointer too
 	case int:
 		return strconv.AppendInt(line, int64(v), 10)
 	case int64:
@@ -164,13 +164,8 @@ func (f *safeText) Format(entry *logrus.Entry) ([]byte, error) {
 	line.Message = cli.Safe(shortened(entry.Message))
 	line.Data = make(logrus.Fields, len(entry.Data))
 	for name, value := range entry.Data {
-		switch v := value.(type) {
-		case string:
-			value = shortened(v)
-		case error:
-			value = shortened(v.Error())
-		case fmt.Stringer:
-			value = shortened(v.String())
+		if text := fmt.Sprint(value); len(text) > maxLogged {
+			value = shortened(text)
 		}
 		line.Data[name] = value
 	}

@@ -31,6 +31,18 @@ func TestConfigPrint(t *testing.T) {
 	}
 }
 
+// A name that changes the writing direction must not change how a terminal shows the configuration.
+func TestConfigPrintEscapes(t *testing.T) {
+	t.Parallel()
+	const name = "Caf\u00e9 \u202e\u200b\u2066 live"
+	for _, args := range [][]string{{"config", "print"}, {"config", "print", "--json"}} {
+		out := command{env: []string{"LARDER_RESTAURANTS_0_NAME=" + name}}.run(t, append(args, "--config", "../../configs/demo.yaml")...).Out
+		if strings.ContainsAny(out, "\u202e\u200b\u2066") || !strings.Contains(strings.ToLower(out), `\u202e\u200b\u2066 live`) || !strings.Contains(out, "Caf\u00e9") {
+			t.Errorf("%v prints %q", args, out)
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	out := must(t, "check", "--config", "../../configs/demo.yaml")
@@ -51,7 +63,7 @@ func TestCheck(t *testing.T) {
 
 func TestTheEnvironmentAloneMayBeAConfiguration(t *testing.T) {
 	t.Parallel()
-	env := []string{"LARDER_CONNECTIONS_0_NAME=main", "LARDER_CONNECTIONS_0_BASE_URL=http://127.0.0.1:1", "LARDER_CONNECTIONS_0_AUTH_URL=http://127.0.0.1:1", "LARDER_CONNECTIONS_0_CLIENT_ID=a", "LARDER_CONNECTIONS_0_CLIENT_SECRET=b"}
+	env := []string{"LARDER_CONNECTIONS_0_BASE_URL=http://127.0.0.1:1", "LARDER_CONNECTIONS_0_AUTH_URL=http://127.0.0.1:1", "LARDER_CONNECTIONS_0_CLIENT_ID=a", "LARDER_CONNECTIONS_0_CLIENT_SECRET=b"}
 	if got := (command{env: env}).run(t, "check"); got.Status != StatusDone || !strings.Contains(got.Out, "valid: 1 connection, 0 restaurants") {
 		t.Errorf("check of an environment: %+v", got)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// classNoPerm is the class of a missing permission of larder's user.
-const classNoPerm = "NOPERM"
+// NoPermission is the class of a missing permission of larder's user.
+const NoPermission = "NOPERM"
 
 // errorClassTexts explain classes of errors to a person.
 var errorClassTexts = map[string]string{ //nolint:gochecknoglobals,gosec // constant; G101 takes a text for a password
@@ -24,7 +24,7 @@ var errorClassTexts = map[string]string{ //nolint:gochecknoglobals,gosec // cons
 	"MISCONF":     "it cannot write to its disk",
 	"NOREPLICAS":  "it has fewer replicas than min-replicas-to-write",
 	"READONLY":    "it is a read-only replica",
-	classNoPerm:   "its user lacks a permission that larder needs",
+	NoPermission:   "its user lacks a permission that larder needs",
 	"NOAUTH":      "it requires a password",
 	"WRONGPASS":   "wrong user or password",
 	"LOADING":     "it is loading its data",
@@ -42,7 +42,7 @@ var withinScript = regexp.MustCompile(`^ERR (ACL failure in script|The user exec
 func errorClass(message string) string {
 	switch found := classPattern.FindStringSubmatch(message); {
 	case withinScript.MatchString(message):
-		return classNoPerm
+		return NoPermission
 	case found == nil:
 		return "ERR"
 	case found[1] != "":
@@ -84,7 +84,7 @@ func RefusedCommand(err error) string {
 		return "unknown command"
 	case strings.Contains(text, "max number of clients"), strings.Contains(text, "replica instances"):
 		return "" // for the moment
-	case class == classNoPerm, class == "ERR":
+	case class == NoPermission, class == "ERR":
 		return class
 	}
 	return ""

@@ -94,7 +94,7 @@ func refusedOr(err error) error {
 		return err
 	}
 	switch class := errorClass(said.Error()); class {
-	case "OOM", "MISCONF", "NOREPLICAS", "READONLY", classNoPerm:
+	case "OOM", "MISCONF", "NOREPLICAS", "READONLY", NoPermission:
 		return &RefusedError{Class: class, Err: err}
 	default:
 		return err

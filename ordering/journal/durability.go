@@ -48,7 +48,8 @@ func (g *guard) readFacts(ctx context.Context, connection string) (facts, error)
 	if g.waits() {
 		wait = pipe.Do(ctx, "WAIT", 0, 1) // returns at once
 	}
-	_, _ = pipe.Exec(ctx) // each reply has its own error
+	eval := pipe.Do(ctx, "EVAL", "return 1", 1, g.keys.JournalState(connection)) // larder changes orders with scripts
+	_, _ = pipe.Exec(ctx)                                                        // each reply has its own error
 	for _, section := range sections {
 		why := redisdb.RefusedCommand(section.Err())
 		if section.Err() != nil && why == "" {
@@ -66,6 +67,14 @@ func (g *guard) readFacts(ctx context.Context, connection string) (facts, error)
 		if f.waitRefused = redisdb.RefusedCommand(err); f.waitRefused == "" && err != nil {
 			return f, err
 		}
+	}
+	switch why := redisdb.RefusedCommand(eval.Err()); {
+	case why == redisdb.NoPermission:
+		f.refused = "refuses the command EVAL (NOPERM): allow scripts for larder's user (ACL SETUSER NAME +eval +evalsha, and its keys)"
+	case why != "":
+		f.refused = "refuses the command EVAL (" + why + "): use a Redis that has EVAL"
+	case eval.Err() != nil:
+		return f, eval.Err()
 	}
 	return f, nil
 }
@@ -99,12 +108,17 @@ func (f facts) online() int {
 	return f.attached()
 }
 
-// unknown returns why a field of INFO is not known.
-func (f facts) unknown(field string) string {
-	if f.infoRefused != "" {
-		return "INFO is refused: " + f.infoRefused
+// notShown describes a field of INFO that larder cannot read. It names the right that is missing only if that is the reason.
+func (f facts) notShown(question, field, setting string) string {
+	switch f.infoRefused {
+	case redisdb.NoPermission:
+		return "larder may not ask Redis " + question + " (INFO is refused: NOPERM): allow INFO for larder's user (ACL SETUSER NAME +info), " +
+			"or, if " + setting
+	case "":
+		return "Redis does not say " + question + " (INFO does not show " + field + "): if " + setting
+	default:
+		return "Redis does not say " + question + " (INFO is refused: " + f.infoRefused + "): if " + setting
 	}
-	return "INFO does not show " + field
 }
 
 // durabilityError returns an error with every reason why this Redis cannot store orders durably. replicas is the
@@ -139,8 +153,7 @@ func (g *guard) evictionFault(f facts) string {
 	case policy == noEviction || g.cfg.AllowEviction:
 		return ""
 	case policy == "":
-		return "larder may not ask Redis whether it evicts orders (" + f.unknown("maxmemory_policy") + "): allow INFO for larder's user " +
-			"(ACL SETUSER NAME +info), or, if maxmemory-policy is noeviction, set ordering.allow_eviction: true"
+		return f.notShown("whether it evicts orders", "maxmemory_policy", "maxmemory-policy is noeviction, set ordering.allow_eviction: true")
 	default:
 		return fmt.Sprintf("Redis may evict orders when its memory is full (maxmemory-policy is %q): "+
 			"set maxmemory-policy noeviction in Redis, or ordering.allow_eviction: true", policy)
@@ -160,8 +173,7 @@ func (g *guard) diskFault(f facts, required int) string {
 	case g.cfg.Durability == ordering.DurableByReplicas && required > 0: // recovered reports whether they acknowledge
 		return ""
 	case appendOnly == "":
-		return "larder may not ask Redis whether it writes orders to disk (" + f.unknown("aof_enabled") + "): allow INFO for larder's user " +
-			"(ACL SETUSER NAME +info), or set ordering.allow_non_durable: true"
+		return f.notShown("whether it writes orders to disk", "aof_enabled", "it does, set ordering.allow_non_durable: true")
 	default:
 		return "Redis does not write every order to disk (appendonly is off, and snapshots lose the latest orders): " +
 			"set appendonly yes in Redis, or, if replicas acknowledge writes, ordering.durability: replicas and ordering.wait_replicas, " +
@@ -173,7 +185,7 @@ func (g *guard) diskFault(f facts, required int) string {
 func (m *memory) waitFault(why string, f facts) string {
 	text := fmt.Sprintf("Redis refuses the command WAIT (%s), so larder cannot know whether replicas have an order (%s): ",
 		why, ordering.AttachedText(f.attached()))
-	if why == "NOPERM" {
+	if why == redisdb.NoPermission {
 		text += "allow it for larder's user (ACL SETUSER NAME +wait)"
 	} else {
 		text += "use a Redis that has WAIT"

@@ -1,10 +1,14 @@
 package journal_test
 
 import (
+	"bufio"
 	"errors"
+	"io"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -79,11 +83,13 @@ func TestDurability_O14b(t *testing.T) {
 		{"WAIT is an unknown command", []redistest.Option{redistest.AppendOnly(), redistest.Config("rename-command", "WAIT", "")}, 0, nil, nil, []string{"WAIT (unknown command)", "no replica is attached"}, ""},
 		{"INFO refused", disk, 0, []string{"-info"}, nil, []string{mayNotAsk, "ordering.allow_eviction", "ordering.allow_non_durable", "+info"}, ""},
 		{"INFO refused, one key", disk, 0, []string{"-info"}, func(c *ordering.Config) { c.AllowEviction = true }, []string{mayNotAsk, "allow_non_durable"}, ""},
-		{"INFO refused, both keys", disk, 0, []string{"-info"}, func(c *ordering.Config) { c.AllowEviction, c.AllowNonDurable = true, true }, nil, "larder may not ask how many replicas are attached"},
+		{"INFO refused, both keys", disk, 0, []string{"-info"}, func(c *ordering.Config) { c.AllowEviction, c.AllowNonDurable = true, true }, nil, "not known how many replicas are attached"},
 		{"INFO of memory only", disk, 0, []string{"-info", "+info|memory"}, nil, []string{mayNotAsk, "whether it writes orders to disk"}, ""},
-		{"INFO and WAIT refused", disk, 1, []string{"-info", "-wait"}, nil, []string{mayNotAsk, refused, "may not ask how many replicas"}, ""},
+		{"INFO and WAIT refused", disk, 1, []string{"-info", "-wait"}, nil, []string{mayNotAsk, refused, "not known how many replicas"}, ""},
 		{"CONFIG, CLIENT, HELLO, CLUSTER refused", disk, 0, []string{"-config", "-client", "-hello", "-cluster"}, nil, nil, "no replica is attached"},
-		{"EVAL refused", disk, 1, []string{"-eval", "-evalsha"}, nil, []string{"NOPERM"}, ""},
+		{"EVAL refused", disk, 1, []string{"-eval", "-evalsha"}, nil, []string{"EVAL (NOPERM)", "+eval +evalsha"}, ""},
+		{"EVAL refused without replicas", disk, 0, []string{"-eval", "-evalsha"}, nil, []string{"EVAL (NOPERM)", "+eval +evalsha"}, ""},
+		{"EVAL is an unknown command", []redistest.Option{redistest.AppendOnly(), redistest.Config("rename-command", "EVAL", "")}, 0, []string{"-eval"}, nil, []string{"EVAL (unknown command)", "use a Redis that has EVAL"}, ""},
 		{"no file, replicas acknowledge", noDisk, 1, nil, nil, []string{"appendonly is off", "ordering.durability: replicas"}, ""},
 		{"no file, replicas acknowledge, by replicas", noDisk, 1, nil, byReplicas(1), nil, "do not survive a master that restarts empty before its replica takes over, or the loss of all nodes"},
 		{"no file, too few replicas, by replicas", noDisk, 1, nil, byReplicas(2), []string{"Redis has 1 replicas, but ordering.wait_replicas is 2"}, ""},
@@ -129,6 +135,82 @@ func TestDurability_O14b(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Larder tells to allow INFO only if Redis says that the right is missing.
+func TestInfoThatSaysLittle_O14b(t *testing.T) {
+	t.Parallel()
+	const disk, eviction = "Redis does not say whether it writes orders to disk ", "Redis does not say whether it evicts orders "
+	for name, test := range map[string]struct {
+		rights  []string
+		replies *strings.Replacer
+		want    []string
+	}{
+		"fields are missing": {
+			nil,
+			strings.NewReplacer("\naof_enabled:", "\nxxx_xxxxxxx:", "\nmaxmemory_policy:", "\nxxxxxxxxx_xxxxxx:"),
+			[]string{eviction + "(INFO does not show maxmemory_policy): if maxmemory-policy is noeviction, set", disk + "(INFO does not show aof_enabled): if it does, set"},
+		},
+		"an unknown command": {
+			[]string{"-info"},
+			strings.NewReplacer("-NOPERM ", "-ERR unknown command 'INFO' "),
+			[]string{eviction + "(INFO is refused: unknown command)", disk + "(INFO is refused: unknown command)"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			master, _ := restricted(t, 0, test.rights, redistest.AppendOnly())
+			cfg := ordering.DefaultConfig()
+			db := open(t, "redis://larder:secret@"+rewriting(t, master.Addr(), test.replies)+"/0", "")
+			err := journal.New(db, cfg, quiet()).Ready(t.Context(), main)
+			for _, want := range test.want {
+				if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "+info") {
+					t.Errorf("Ready = %v, want %q and no right", err, want)
+				}
+			}
+			cfg.AllowEviction, cfg.AllowNonDurable = true, true
+			if err := journal.New(db, cfg, quiet()).Ready(t.Context(), main); err != nil {
+				t.Errorf("with both settings: %v", err)
+			}
+		})
+	}
+}
+
+// rewriting starts a proxy of Redis that replaces texts in each line of the replies. The length of a bulk string must not change.
+func rewriting(t *testing.T, target string, replace *strings.Replacer) (addr string) {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	t.Cleanup(all.Wait)
+	t.Cleanup(func() { _ = listener.Close() })
+	all.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", target) //nolint:noctx // loopback
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			all.Go(func() { _, _ = io.Copy(server, client); _ = server.Close() })
+			all.Go(func() {
+				defer func() { _ = client.Close() }()
+				for replies := bufio.NewReader(server); ; {
+					line, err := replies.ReadString('\n') // every reply ends with a line break
+					line = replace.Replace("\n" + line)[1:]
+					if _, wrote := io.WriteString(client, line); err != nil || wrote != nil {
+						return
+					}
+				}
+			})
+		}
+	})
+	return listener.Addr().String()
 }
 
 // A right that is taken away while larder runs stops orders, and they continue when it is back.

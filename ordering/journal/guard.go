@@ -65,6 +65,12 @@ func (g *guard) checkSettings(ctx context.Context, connection string) (facts, er
 	if err != nil {
 		return f, unreachable(err)
 	}
+	if f.refused != "" { // without scripts, nothing else can be asked
+		s.mu.Lock()
+		s.facts, s.waitRefused, s.settingsReadAt = f, f.waitRefused, at
+		s.mu.Unlock()
+		return f, nil
+	}
 	_, err = g.Health(ctx, connection) // learns whether a replica ever acknowledged a write
 	switch format, other := errors.AsType[*ordering.FormatError](err); {
 	case other:

@@ -3,6 +3,7 @@ package deploy
 import (
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/compose-spec/compose-go/v2/cli"
@@ -62,6 +63,12 @@ func TestCompose(t *testing.T) {
 	}
 	if !project.Networks["monitoring"].Internal || len(project.Services["valkey"].Networks) != 1 {
 		t.Errorf("the metrics lead outside, or Valkey has other networks: %v", members)
+	}
+	// Other containers must not be able to claim a guest's address.
+	settings, err := os.ReadFile("../../deploy/compose/larder.yaml")
+	if pools := project.Networks["outside"].Ipam.Config; err != nil || len(pools) != 1 ||
+		!strings.Contains(string(settings), "\n  trusted_proxies: ["+pools[0].Gateway+"]\n") {
+		t.Errorf("larder trusts more than the gateway of %+v (%v):\n%s", pools, err, settings)
 	}
 	valkey := project.Services["valkey"]
 	if len(valkey.Secrets) != 1 || !slices.Contains(valkey.Command, "/run/secrets/"+valkey.Secrets[0].Source) {
