@@ -24,7 +24,7 @@ var errorClassTexts = map[string]string{ //nolint:gochecknoglobals,gosec // cons
 	"MISCONF":     "it cannot write to its disk",
 	"NOREPLICAS":  "it has fewer replicas than min-replicas-to-write",
 	"READONLY":    "it is a read-only replica",
-	NoPermission:   "its user lacks a permission that larder needs",
+	NoPermission:  "its user lacks a permission that larder needs",
 	"NOAUTH":      "it requires a password",
 	"WRONGPASS":   "wrong user or password",
 	"LOADING":     "it is loading its data",
