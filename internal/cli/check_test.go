@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 
 func TestTheEnvironmentAloneMayBeAConfiguration(t *testing.T) {
 	t.Parallel()
-	env := []string{"LARDER_CONNECTIONS_0_BASE_URL=http://127.0.0.1:1", "LARDER_CONNECTIONS_0_AUTH_URL=http://127.0.0.1:1", "LARDER_CONNECTIONS_0_CLIENT_ID=a", "LARDER_CONNECTIONS_0_CLIENT_SECRET=b"}
+	env := []string{"LARDER_CONNECTIONS_0_NAME=main", "LARDER_CONNECTIONS_0_BASE_URL=http://127.0.0.1:1", "LARDER_CONNECTIONS_0_AUTH_URL=http://127.0.0.1:1", "LARDER_CONNECTIONS_0_CLIENT_ID=a", "LARDER_CONNECTIONS_0_CLIENT_SECRET=b"}
 	if got := (command{env: env}).run(t, "check"); got.Status != StatusDone || !strings.Contains(got.Out, "valid: 1 connection, 0 restaurants") {
 		t.Errorf("check of an environment: %+v", got)
 	}

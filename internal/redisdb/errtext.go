@@ -52,15 +52,26 @@ func errorClass(message string) string {
 	}
 }
 
+// forbidden matches the command that larder's user may not run.
+var forbidden = regexp.MustCompile(`run the '([a-z|]{2,20})' command`)
+
+// classText explains an error of a class to a person, "" if the class is unknown.
+func classText(class, message string) string {
+	if found := forbidden.FindStringSubmatch(message); class == NoPermission && found != nil {
+		return "its user may not run " + strings.ToUpper(found[1]) + "; allow it (ACL SETUSER NAME +" + found[1] + ")"
+	}
+	return errorClassTexts[class]
+}
+
 // SafeText describes briefly why a call of Redis failed. Anyone may read it: it
-// contains no address and no text of Redis. The cause itself is for the log.
+// contains no address, and nothing of the text of Redis but the name of a command. The cause itself is for the log.
 func SafeText(err error) string {
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		return "refuses writes: " + refused.Reason()
 	}
 	if said, ok := errors.AsType[redis.Error](err); ok {
 		class := errorClass(said.Error())
-		if why := errorClassTexts[class]; why != "" {
+		if why := classText(class, said.Error()); why != "" {
 			class += ": " + why
 		}
 		return "answers with an error: " + class

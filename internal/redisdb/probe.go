@@ -119,10 +119,11 @@ func (e *RefusedError) Error() string {
 // Unwrap returns ErrUnavailable and the cause.
 func (e *RefusedError) Unwrap() []error { return []error{ErrUnavailable, e.Err} }
 
-// Reason returns the class and its meaning for a person. It contains no address and no text of Redis.
+// Reason returns the class and its meaning for a person. It contains no address, and of the text of Redis only the
+// name of a command.
 func (e *RefusedError) Reason() string {
 	if e.Channel != "" {
 		return e.Class + ": its user may not publish to the channel " + e.Channel
 	}
-	return e.Class + ": " + errorClassTexts[e.Class]
+	return e.Class + ": " + classText(e.Class, e.Err.Error())
 }

@@ -150,7 +150,7 @@ func TestProbeIsRefused(t *testing.T) {
 		"cannot save":         {[]redistest.Option{redistest.Config("save", "3600", "1000000")}, failSave, "MISCONF", "", "disk"},
 		"a replica":           {nil, becomeReplica, "READONLY", "", "replica"},
 		"other keys":          {nil, user("~other:*", "&*", "+@all"), "NOPERM", "", "permission"},
-		"no scripts":          {nil, user("~*", "&*", "+@all", "-eval", "-evalsha"), "NOPERM", "", "permission"},
+		"no scripts":          {nil, user("~*", "&*", "+@all", "-eval", "-evalsha"), "NOPERM", "", "+evalsha"},
 		"no channels":         {nil, user("~*", "resetchannels", "+@all"), "NOPERM", "larder:f1:notices", "publish to the channel larder:f1:notices"},
 		"one channel":         {nil, user("~*", "resetchannels", "&larder:f1:notices", "+@all"), "NOPERM", "larder:f1:run-notices", "larder:f1:run-notices"},
 		"no right to publish": {nil, user("~*", "&*", "+@all", "-publish"), "NOPERM", "larder:f1:notices", "larder:f1:notices"},
