@@ -137,7 +137,7 @@ func TestDurability_O14b(t *testing.T) {
 	}
 }
 
-// Larder tells to allow INFO only if Redis says that the right is missing.
+// The text asks to allow INFO only if Redis says that the right is missing.
 func TestInfoThatSaysLittle_O14b(t *testing.T) {
 	t.Parallel()
 	const disk, eviction = "Redis does not say whether it writes orders to disk ", "Redis does not say whether it evicts orders "
