@@ -73,10 +73,8 @@ func (g *guard) readFacts(ctx context.Context, connection string) (facts, error)
 		f.refused = "refuses the command EVAL (NOPERM): allow scripts for larder's user (ACL SETUSER NAME +eval +evalsha, and its keys)"
 	case why != "":
 		f.refused = "refuses the command EVAL (" + why + "): use a Redis that has EVAL"
-	case eval.Err() != nil:
-		return f, eval.Err()
 	}
-	return f, nil
+	return f, nil // other errors are of the moment, such as MOVED in a cluster
 }
 
 // attached returns the number of replicas that Redis reports, -1 if it is unknown.
