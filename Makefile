@@ -21,6 +21,7 @@ CHAOS_FOR    ?= 60s
 CHAOS_SEED   ?= 0
 BROWSER_ONLY ?=
 CHROMIUM     ?=
+COMPARE_WITH ?= 5b0fb010
 RELEASE_TARGETS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64
 SCALE_SIZES  ?= 10000,30000,100000
 SCALE_FLAGS  ?=
@@ -192,7 +193,7 @@ vuln: $(BIN)/govulncheck ## Check larder and its tools for known vulnerabilities
 
 # The parts of make verify. The long forms are the parts by themselves: make race (three times), make fuzz FUZZTIME=60s,
 # make soak (10 minutes), make release-check (all platforms).
-VERIFY       := lint lint-api lint-ts tidy-check race cover bench fuzz swaps concurrent cost prometheus soak chaos overload twice browser bench-smoke release-check
+VERIFY       := lint lint-api lint-ts tidy-check race cover bench fuzz swaps concurrent cost prometheus soak chaos overload twice browser compare bench-smoke release-check
 VERIFY_FLAGS := RACE_COUNT=1 FUZZTIME=30s SOAK_FOR=60s RELEASE_TARGETS=linux/amd64,darwin/arm64
 
 .PHONY: verify
@@ -236,6 +237,13 @@ larder-bench:
 .PHONY: larder-peer
 larder-peer:
 	$(RELEASE_GO) cd tools/bench && CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -o ../../bin/larder-peer ./ginpeer
+
+.PHONY: compare
+compare: test-needs build larder-bench ## Give the build of the commit COMPARE_WITH and this one the same orders, menus, faults and configurations; fails at a difference that tools/bench/decided.txt does not have
+	rm -rf .cache/compare && mkdir -p .cache/compare/tree
+	git archive $(COMPARE_WITH) | tar -xf - -C .cache/compare/tree
+	$(RELEASE_GO) cd .cache/compare/tree && CGO_ENABLED=0 go build -buildvcs=false -trimpath -tags $(TAGS) -o ../larder-old ./cmd/larder
+	bin/larder-bench compare --old .cache/compare/larder-old
 
 .PHONY: soak
 soak: race-needs larder-bench ## Run a race-detector build of larder under load for SOAK_FOR (10m); fails if memory or goroutines grow

@@ -63,11 +63,11 @@ func newRoot() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Args:              noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return &usageError{"missing subcommand: scale, restaurants, soak, peers, orders or instances; see --help"}
+			return &usageError{"missing subcommand: scale, restaurants, soak, peers, orders, instances or compare; see --help"}
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err.Error()} })
-	root.AddCommand(scaleCommand(), restaurantsCommand(), soakCommand(), peersCommand(), ordersCommand(), instancesCommand())
+	root.AddCommand(scaleCommand(), restaurantsCommand(), soakCommand(), peersCommand(), ordersCommand(), instancesCommand(), compareCommand())
 	return root
 }
 

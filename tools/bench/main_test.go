@@ -73,7 +73,7 @@ func write(t *testing.T, name, content string) string {
 func TestRunSaysWhatIsWrongWithTheCommandLine(t *testing.T) {
 	t.Parallel()
 	for line, says := range map[string]string{
-		"":               "missing subcommand: scale, restaurants, soak, peers, orders or instances",
+		"":               "missing subcommand: scale, restaurants, soak, peers, orders, instances or compare",
 		"scael":          `unknown command "scael"`,
 		"soak now":       `unknown command "now"`,
 		"soak --long":    "unknown flag: --long",

@@ -1,0 +1,52 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Without returns the report without the differences that match one of the patterns.
+func (r Report) Without(decided []*regexp.Regexp) Report {
+	r.Differences = slices.DeleteFunc(slices.Clone(r.Differences), func(d Difference) bool {
+		return slices.ContainsFunc(decided, func(pattern *regexp.Regexp) bool {
+			return pattern.MatchString(d.Where + "\n" + d.Old + "\n" + d.New)
+		})
+	})
+	return r
+}
+
+// shown is how many differences the text of a report has.
+const shown = 20
+
+// Text returns the report for a terminal.
+func (r Report) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d orders and changes (%d calls to the ordering service), %d menus, %d configurations\nstatuses:", r.Orders, r.Calls, r.Menus, r.Configs)
+	for _, status := range slices.Sorted(maps.Keys(r.Statuses)) {
+		fmt.Fprintf(&b, " %d × %d", r.Statuses[status], status)
+	}
+	fmt.Fprintf(&b, "\ndifferences: %d\n", len(r.Differences))
+	for _, d := range r.Differences[:min(shown, len(r.Differences))] {
+		old, new := around(d.Old, d.New)
+		fmt.Fprintf(&b, "\n%s\n  old: %s\n  new: %s\n", d.Where, old, new)
+	}
+	return b.String()
+}
+
+// part is how much text is shown before and after the first difference.
+const part = 300
+
+// around returns the parts of two texts where they differ first.
+func around(a, b string) (string, string) {
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	cut := func(s string) string {
+		return fmt.Sprintf("%q", s[max(0, i-part):min(len(s), i+part)])
+	}
+	return cut(a), cut(b)
+}
