@@ -30,9 +30,8 @@ func DefaultMenu(connection string) menu.RestaurantID {
 // A key of a menu has the tag of its source (policy O16), so that instances with different sources do not touch each
 // other's menus. Keys without sources have no tags.
 type Keys struct {
-	prefix   string
-	appendTo *strings.Builder               // see In; nil: each name has its own memory
-	tag      func(menu.RestaurantID) string // of the restaurant's source; nil: none
+	prefix string
+	tag    func(menu.RestaurantID) string // of the restaurant's source; nil: none
 }
 
 // NewKeys returns the keys with the given prefix.
@@ -205,24 +204,8 @@ func (k Keys) RunIndex() string { return k.name(format, "runs") }
 // Keys of the journal of orders. All keys of a connection share the hash tag {o:NAME}, so that one
 // script can use any of them.
 
-// In returns keys that append the names of an order to b, because each order needs a dozen of them. They are not safe for
-// concurrent use, and b must not be reset.
-func (k Keys) In(b *strings.Builder) Keys {
-	k.appendTo = b
-	return k
-}
-
 func (k Keys) orderName(connection, name string, id ...string) string {
-	parts := append(make([]string, 0, 10), cmp.Or(k.prefix, redisdb.DefaultPrefix), ":{o:", connection, "}:", format, ":", name)
-	parts = append(parts, id...)
-	if k.appendTo == nil {
-		return strings.Join(parts, "")
-	}
-	start := k.appendTo.Len()
-	for _, part := range parts {
-		k.appendTo.WriteString(part)
-	}
-	return k.appendTo.String()[start:]
+	return k.name("{o:"+connection+"}", format, name+strings.Join(id, ""))
 }
 
 // JournalSecret contains the secret for hashing fingerprints and idempotency keys. It never expires.

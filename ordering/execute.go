@@ -1,7 +1,6 @@
 package ordering
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -9,8 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
-	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -148,30 +145,14 @@ func hashedKey(secret []byte, client, connection, key string) string {
 	return hashed(secret, "key", client, connection, key)
 }
 
-// hasher is a keyed hash that is reused. All hashes of a process usually have the same secret.
-type hasher struct {
-	hash.Hash
-	secret, text []byte
-}
-
-var hashers sync.Pool //nolint:gochecknoglobals // only caches memory
-
 // hashed returns the keyed hash of texts. The length of each text is hashed too, so that moving a boundary changes the hash.
 func hashed(secret []byte, parts ...string) string {
-	h, _ := hashers.Get().(*hasher)
-	if h == nil || !bytes.Equal(h.secret, secret) {
-		h = &hasher{Hash: hmac.New(sha256.New, secret), secret: bytes.Clone(secret)}
-	}
-	defer hashers.Put(h)
-	h.Reset()
-	h.text = h.text[:0]
+	h := hmac.New(sha256.New, secret)
 	for _, part := range parts {
-		h.text = append(binary.BigEndian.AppendUint64(h.text, uint64(len(part))), part...)
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part)))) // never fails (hash.Hash)
+		h.Write([]byte(part))
 	}
-	_, _ = h.Write(h.text) // never fails (hash.Hash)
-	sum := h.Sum(h.text[:0])
-	h.text = hex.AppendEncode(sum, sum)
-	return string(h.text[len(sum):])
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // replayed returns the result of the call that has the key. It returns *KeyReusedError for a
@@ -270,9 +251,10 @@ func (o *Orders) send(ctx context.Context, e *execution, slot *upstream.Slot) {
 		o.logCall(ctx, e, fmt.Errorf("opening the call in the journal took too long: %w", context.DeadlineExceeded))
 		return
 	}
-	ctx = sleep.Detached(upstream.WithCall(ctx, slot, func(try upstream.Attempt) {
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(upstream.WithCall(ctx, slot, func(try upstream.Attempt) {
 		e.result.Attempts = append(e.result.Attempts, storedAttempt(try))
-	}), slot.EarlierEnd(e.end))
+	})), slot.EarlierEnd(e.end))
+	defer cancel()
 	var err error
 	switch call.Operation {
 	case upstream.OpCreate:
@@ -305,7 +287,8 @@ func (o *Orders) send(ctx context.Context, e *execution, slot *upstream.Slot) {
 func (o *Orders) finish(ctx context.Context, e *execution) Result {
 	ctx, span := tracing.Start(ctx, "journal.finish")
 	defer span.End()
-	ctx = sleep.Detached(ctx, time.Now().Add(finishLimit+o.cfg.WaitTimeout))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit+o.cfg.WaitTimeout)
+	defer cancel()
 	known := e.record.withResult(e.result, o.deps.Clock())
 	if call, ok := known.Call(e.number); ok {
 		e.result.SpecID = call.SpecID

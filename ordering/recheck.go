@@ -71,7 +71,8 @@ func (o *Orders) recheckRefused(ctx context.Context, e *execution, call Call) er
 	}
 	explanation := o.explanation(ctx, e)
 	if e.spec.Key != "" {
-		ctx = sleep.Detached(ctx, time.Now().Add(recheckStep+o.cfg.WaitTimeout))
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recheckStep+o.cfg.WaitTimeout)
+		defer cancel()
 		err := o.deps.Journal.EndRecheck(ctx, e.record.Connection, e.record.Ref, call.Number, explanation != nil)
 		if err != nil {
 			o.log.WithError(err).WithField("event", "order.recheck_failed").WithField("ref", e.record.Ref).

@@ -13,8 +13,6 @@ import (
 	"net/http/httptrace"
 	"strconv"
 	"time"
-
-	"larder/internal/sleep"
 )
 
 //nolint:gochecknoglobals // constant
@@ -27,7 +25,7 @@ type Response struct {
 	pool *Pool
 	conn *Conn           // nil if the response is not from a Pool
 	ctx  context.Context //nolint:containedctx // of the call, which ends with Release
-	stop func() bool     // reports false if the end of ctx has ended the connection; nil if ctx only has a deadline
+	stop func() bool     // reports false if the end of ctx has ended the connection
 	err  error           // of the exchange; io.EOF after a complete response
 }
 
@@ -43,8 +41,8 @@ func (p *Pool) Send(req *http.Request, limits Limits, fresh bool) (res *Response
 		return nil, false, err
 	}
 	ctx := req.Context()
-	end, own := sleep.End(ctx) // own: the context ends at this time only
-	for {                      // each kept connection at most once
+	end, _ := ctx.Deadline() // zero: none
+	for {                    // each kept connection at most once
 		c, err := p.connect(ctx, limits, fresh)
 		if err != nil {
 			return nil, false, cmp.Or(context.Cause(ctx), err)
@@ -54,9 +52,7 @@ func (p *Pool) Send(req *http.Request, limits Limits, fresh bool) (res *Response
 		}
 		res := &Response{pool: p, conn: c, ctx: ctx}
 		_ = c.SetDeadline(end) // fails only if the connection is closed; then Write fails too
-		if !own {
-			res.stop = context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
-		}
+		res.stop = context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
 		if res.Response, res.err = c.exchange(text, req); res.err == nil { //nolint:bodyclose // Release ends the exchange
 			res.Body = &body{res.Body, res}
 			return res, true, nil

@@ -7,14 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/sleep"
 	"larder/internal/upstream"
 )
 
-// until returns a context that ends after d, as a call of an order has it: with a deadline of its TCP connection.
+// until returns a context that ends after d, as a call of an order has it.
 func until(t *testing.T, d time.Duration) context.Context {
 	t.Helper()
-	return sleep.Detached(t.Context(), time.Now().Add(d))
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // retried calls try with longer and longer limits, until it returns true: a busy machine may not send an order within

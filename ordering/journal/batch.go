@@ -1,10 +1,8 @@
 package journal
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"math"
 	"net"
 	"slices"
 	"sync"
@@ -13,7 +11,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/internal/redisdb"
-	"larder/internal/sleep"
 )
 
 // Concurrent commits for one ordering service share pipelines. Alone, each commit costs one round trip, one
@@ -37,30 +34,12 @@ type evaluation struct {
 	wait    int    // number of replicas to wait for; 0 sends no WAIT
 	limit   time.Duration
 
-	timer        *time.Timer   // expires only if share resets it
-	done         chan struct{} // gets a value when the fields below are set
+	done         chan struct{} // closed when the fields below are set
 	reply        *redis.Cmd
 	format       *redis.Cmd
 	acknowledged int    // number of Redis replicas that acknowledged; -1 if no WAIT was sent
 	waitRefused  string // how Redis refused WAIT, "" if it did not
 	err          error
-}
-
-//nolint:gochecknoglobals // only caches memory
-var evaluations = sync.Pool{New: func() any { return &evaluation{timer: time.NewTimer(math.MaxInt64), done: make(chan struct{}, 1)} }}
-
-// newEvaluation returns an evaluation without a command.
-func newEvaluation(key string, wait int, limit time.Duration) *evaluation {
-	e, _ := evaluations.Get().(*evaluation)
-	e.key, e.state, e.wait, e.limit, e.err = key, "", wait, limit, nil
-	return e
-}
-
-// release allows others to use e. It must not be called if share or send returned an error: drain may still use e.
-func (e *evaluation) release() {
-	clear(e.command)
-	e.ctx, e.reply, e.format = nil, nil, nil
-	evaluations.Put(e)
 }
 
 // withSource returns the command with the text of the script instead of its hash.
@@ -73,40 +52,28 @@ type batcher struct {
 	mu      sync.Mutex
 	queue   []*evaluation
 	running int // pipelines in flight
-	drain   func()
 }
 
 // share runs e in a pipeline with other evaluations. If ctx ends, share returns its error: Redis does not run e
 // if e was not sent yet. Otherwise Redis may have run e or not.
 func (w *writer) share(ctx context.Context, b *batcher, e *evaluation) error {
-	e.ctx = ctx
+	e.ctx, e.done = ctx, make(chan struct{})
 	b.mu.Lock()
 	b.queue = append(b.queue, e)
 	if b.running < maxPipelines {
 		b.running++
-		if b.drain == nil { // made once, because a go statement with arguments allocates
-			b.drain = func() { w.drain(b) } //nolint:contextcheck // each evaluation has its own context
-		}
-		go b.drain()
+		go w.drain(b) //nolint:contextcheck // each evaluation has its own context
 	}
 	b.mu.Unlock()
-	var ended <-chan struct{}
-	if end, ok := sleep.End(ctx); ok {
-		e.timer.Reset(time.Until(end)) // ctx.Done would allocate a timer for each order
-		defer e.timer.Stop()
-	} else {
-		ended = ctx.Done()
-	}
 	select {
 	case <-e.done:
 		return e.err
-	case <-e.timer.C:
-	case <-ended:
+	case <-ctx.Done():
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.queue = slices.DeleteFunc(b.queue, func(other *evaluation) bool { return other == e })
-	return cmp.Or(ctx.Err(), context.DeadlineExceeded) // never nil
+	return ctx.Err()
 }
 
 // drain sends pipelines until the queue is empty. The timeouts are those of the Redis client. If Redis does not
@@ -114,14 +81,13 @@ func (w *writer) share(ctx context.Context, b *batcher, e *evaluation) error {
 // pipelines have timed out.
 func (w *writer) drain(b *batcher) {
 	var failure error
-	var few [4]*evaluation // a usual batch needs no allocation
 	for {
 		b.mu.Lock()
 		n := len(b.queue)
 		if failure == nil {
 			n = min(n, maxBatch)
 		}
-		batch := append(few[:0], b.queue[:n]...)
+		batch := slices.Clone(b.queue[:n])
 		b.queue = slices.Delete(b.queue, 0, n)
 		if n == 0 {
 			b.running--
@@ -138,7 +104,7 @@ func (w *writer) drain(b *batcher) {
 			failure = nil
 		}
 		for _, e := range batch {
-			e.done <- struct{}{}
+			close(e.done)
 		}
 	}
 }
@@ -185,9 +151,6 @@ func (w *writer) exec(ctx context.Context, batch []*evaluation, source bool) (mi
 	acknowledged, waitRefused := -1, ""
 	if wait == 0 {
 		_, _ = pipe.Exec(ctx) // each reply has its own error
-		if _, oneServer := w.write.(*redis.Client); oneServer && limit == 0 {
-			w.pipelines.Put(pipe) // for pipelineOf
-		}
 	} else {
 		waited := pipe.Do(ctx, "WAIT", wait, limit.Milliseconds())
 		_, _ = pipe.Exec(ctx)

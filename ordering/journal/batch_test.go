@@ -11,7 +11,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/sleep"
 	"larder/internal/testkit/journaltest"
 	"larder/ordering"
 	"larder/ordering/journal"
@@ -174,7 +173,9 @@ func TestCommitIsSentAgainAfterItsContext(t *testing.T) {
 // finishWithin finishes a begun order as ordering.Orders does.
 func finishWithin(t *testing.T, j *journal.Journal, r ordering.Record, limit time.Duration) error {
 	t.Helper()
-	return finish(sleep.Detached(t.Context(), time.Now().Add(limit)), j, r)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	return finish(ctx, j, r)
 }
 
 func finish(ctx context.Context, j *journal.Journal, r ordering.Record) error {

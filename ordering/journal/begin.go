@@ -89,7 +89,7 @@ func (j *Journal) beginChange(ctx context.Context, o ordering.CallSpec, key stri
 	if found.State != ordering.StatePlaced || (o.Operation == upstream.OpPay && found.Paid) {
 		return nil, j.rejected(ctx, o, found, &ordering.StateError{Record: found.Record, Operation: o.Operation})
 	}
-	c := j.newTx(found, len(o.Body))
+	c := j.newTx(found)
 	c.check(c.orderIDKey(o.OrderID), ref)
 	c.touch()
 	c.dropOldest()
@@ -150,7 +150,7 @@ func (j *Journal) adopted(o ordering.CallSpec) *tx {
 }
 
 func (j *Journal) newRecordTx(r ordering.Record, body int) *tx {
-	c := j.newTx(&order{place: location{r.Connection, r.Ref}}, body)
+	c := j.newTx(&order{place: location{r.Connection, r.Ref}})
 	r.Calls, r.CreatedAt = c.next.Calls, atCommit()
 	c.next.Record = r
 	c.touch()
@@ -194,14 +194,12 @@ func (c *tx) openCall(call ordering.Call, body []byte, deadline time.Duration) {
 	}
 	call.Outcome, call.StartedAt, call.EndedAt = ordering.OutcomeOpen, atCommit(), time.Time{}
 	call.Attempts, call.Answer, call.Resolved, call.Contradicted = nil, nil, nil, ""
-	c.list(c.openList(), callSuffix(call.Number), c.after(deadline))
+	c.list(c.openList(), callSuffix(call.Number), after(deadline))
 	if call.Key != "" {
 		c.stepUntil(expiry{}, "set", c.idempotencyKey(call.Key), c.pointer(call.Number))
 	}
 	if len(body) > 0 {
-		key := c.guestKey(call.Number)
-		c.text.Write(body)
-		c.step("hset", key, fieldBody, c.text.String()[c.text.Len()-len(body):])
+		c.step("hset", c.guestKey(call.Number), fieldBody, string(body))
 	}
 	c.keepRecord()
 	c.put(call)

@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"context"
 	"runtime"
 	"strconv"
 	"sync/atomic"
@@ -8,7 +9,6 @@ import (
 	"time"
 
 	"larder/internal/redisdb"
-	"larder/internal/sleep"
 	"larder/internal/testkit/journaltest"
 	"larder/ordering"
 	"larder/ordering/journal"
@@ -73,7 +73,9 @@ func placed(tb testing.TB, j *journal.Journal, orderID string) {
 		tb.Error("the key is in use")
 	}
 	r := begun(tb, j, o)
-	_, err := j.Finish(sleep.Detached(tb.Context(), time.Now().Add(patience)), ordering.CallResult{
+	ctx, cancel := context.WithTimeout(tb.Context(), patience)
+	defer cancel()
+	_, err := j.Finish(ctx, ordering.CallResult{
 		Connection: main,
 		Ref:        r.Ref,
 		Call:       1,

@@ -41,13 +41,10 @@ const (
 
 // encode returns the stored form of a record: the parts before and after the time of the commit. encode rounds
 // the times of r as decode would return them, and fails for a record that decode would reject.
-func (c *tx) encode(revision string, r *ordering.Record) (head, tail string, err error) {
-	start := c.text.Len()
-	c.word(recordFormat, revision, "  ") // the time goes between the spaces
-	c.codec = codec{out: c, unnamed: c.unnamed}
-	c.codec.record(r)
-	text := c.text.String()[start:]
-	return text[:recordHead], text[recordHead:], c.codec.err(r.Ref)
+func encode(unnamed, revision string, r *ordering.Record) (head, tail string, err error) {
+	c := codec{unnamed: unnamed}
+	c.record(r)
+	return recordFormat + revision + " ", " " + c.out.String(), c.err(r.Ref) // the time goes between them
 }
 
 // decode decodes an order. The error is errCorrupt with the name of the value, never with the value
@@ -79,18 +76,16 @@ func decode(at location, text string) (*order, error) {
 }
 
 // encodeAnswer returns the stored form of a whole answer.
-func (c *tx) encodeAnswer(a *ordering.Answer) string {
-	start := c.text.Len()
-	c.word(recordFormat)
-	c.codec = codec{out: c}
-	c.codec.answer(a)
-	return c.text.String()[start:]
+func encodeAnswer(a *ordering.Answer) string {
+	c := codec{}
+	c.answer(a)
+	return recordFormat + c.out.String()
 }
 
 // readAnswer sets the whole answer of a call. It keeps the status and code of the record if text
 // does not fit: then it was written after the record was read.
 func (o *order) readAnswer(call *ordering.Call, text string) error {
-	c := codec{reading: true, number: call.Number}
+	c := codec{reading: true, callNumber: call.Number}
 	rest, ok := strings.CutPrefix(text, recordFormat)
 	if !ok {
 		c.corrupt("answer")
@@ -108,13 +103,13 @@ func (o *order) readAnswer(call *ordering.Call, text string) error {
 // codec writes values to out, or reads them from rest. One function lists the values for both, so
 // that they cannot differ. It keeps the first error.
 type codec struct {
-	reading   bool
-	out       *tx // for its texts
-	rest      string
-	committed time.Time // the time of the commit, when reading
-	number    int       // of the current call, for errors
-	unnamed   string    // the source that records do not name, so that an older version can read them
-	fault     string
+	reading    bool
+	out        strings.Builder
+	rest       string
+	committed  time.Time // the time of the commit, when reading
+	callNumber int       // of the current call, for errors
+	unnamed    string    // the source that records do not name, so that an older version can read them
+	fault      string
 }
 
 func (c *codec) record(r *ordering.Record) {
@@ -135,7 +130,7 @@ func (c *codec) record(r *ordering.Record) {
 	c.time("created", &r.CreatedAt, false)
 	c.time("updated", &r.UpdatedAt, false)
 	list(c, "calls", &r.Calls, (*codec).call)
-	if c.number = 0; !slices.Contains(ordering.States(), r.State) {
+	if c.callNumber = 0; !slices.Contains(ordering.States(), r.State) {
 		c.corrupt("state")
 	}
 	if c.reading && c.rest != "" || r.Source != c.unnamed { // records of older versions end before it
@@ -144,10 +139,10 @@ func (c *codec) record(r *ordering.Record) {
 }
 
 func (c *codec) call(call *ordering.Call) {
-	if integer(c, "number", &call.Number); call.Number <= c.number {
+	if integer(c, "number", &call.Number); call.Number <= c.callNumber {
 		c.corrupt("number")
 	}
-	c.number = call.Number
+	c.callNumber = call.Number
 	c.text("operation", (*string)(&call.Operation))
 	c.outcome("outcome", &call.Outcome, false)
 	c.text("client", &call.Client)
@@ -237,8 +232,8 @@ func (c *codec) answer(a *ordering.Answer) {
 }
 
 func (c *codec) corrupt(name string) {
-	if c.number > 0 {
-		name = "call " + strconv.Itoa(c.number) + " " + name
+	if c.callNumber > 0 {
+		name = "call " + strconv.Itoa(c.callNumber) + " " + name
 	}
 	c.fault = cmp.Or(c.fault, name)
 }
@@ -269,8 +264,7 @@ func (c *codec) word(name string, separator byte) string {
 
 func integer[T ~int | ~int64](c *codec, name string, v *T) {
 	if !c.reading {
-		c.out.number(int64(*v))
-		c.out.word(" ")
+		c.out.WriteString(number(int64(*v)) + " ")
 		return
 	}
 	n, err := strconv.ParseInt(c.word(name, ' '), 10, 64)
@@ -295,8 +289,7 @@ func (c *codec) bool(name string, v *bool) {
 
 func (c *codec) text(name string, v *string) {
 	if !c.reading {
-		c.out.number(int64(len(*v)))
-		c.out.word(":", *v, " ")
+		c.out.WriteString(number(int64(len(*v))) + ":" + *v + " ")
 		return
 	}
 	n, err := strconv.Atoi(c.word(name, ':'))
@@ -315,7 +308,7 @@ func (c *codec) time(name string, v *time.Time, missing bool) {
 		return
 	}
 	if !c.reading && v.Equal(atCommit()) {
-		c.out.word("= ")
+		c.out.WriteString("= ")
 		return
 	}
 	ms := epoch(*v)
@@ -343,12 +336,12 @@ func (c *codec) decimal(name string, v *decimal.Decimal) {
 	if !c.reading {
 		return
 	}
-	number, err := decimal.NewFromString(text)
-	if err != nil || !hasExponent(number) {
+	d, err := decimal.NewFromString(text)
+	if err != nil || !hasExponent(d) {
 		c.corrupt(name)
 		return
 	}
-	*v = number
+	*v = d
 }
 
 // hasExponent reports whether the exponent of a decimal is within the limits.

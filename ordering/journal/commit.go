@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -34,8 +33,6 @@ const (
 type writer struct {
 	*reader
 	*memory
-
-	pipelines sync.Pool // unused pipelines without a time limit of their own
 }
 
 // commit commits a transaction, waits until as many replicas have it as policy O14 requires, and
@@ -56,7 +53,7 @@ func (w *writer) commit(ctx context.Context, c *tx) (*order, error) {
 	}
 	// Another instance has seen a replica in the meantime. WAIT covers only writes of its own
 	// connection, so write again.
-	if _, err = w.commitTo(ctx, w.newTx(o, 0), w.required(o.place.connection)); errors.Is(err, errMoved) {
+	if _, err = w.commitTo(ctx, w.newTx(o), w.required(o.place.connection)); errors.Is(err, errMoved) {
 		err = fmt.Errorf("%w: the order was changed concurrently", errReplicas)
 	}
 	return o, err
@@ -71,7 +68,6 @@ func (w *writer) commitTo(ctx context.Context, c *tx, wait int) (*order, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer c.release()
 	s := w.state(c.connection())
 	if r.refused {
 		return nil, &ordering.RestoredError{Connection: c.connection(), Since: r.pausedAt} // policy O14a
@@ -134,7 +130,7 @@ func (w *writer) probe(ctx context.Context, connection string) error {
 // blank returns a transaction without changes, with modeWatch or modeProbe. Neither raises the
 // mark; otherwise instances that learn each other's marks would never stop committing.
 func (w *writer) blank(connection, mode string) *tx {
-	c := w.newTx(&order{place: location{connection: connection}}, 0)
+	c := w.newTx(&order{place: location{connection: connection}})
 	c.mode, c.absent = mode, nil
 	return c
 }
@@ -156,11 +152,6 @@ func (w *writer) pipelineOf(ctx context.Context, key string, limit time.Duration
 	var server *redis.Client
 	switch client := w.write.(type) {
 	case *redis.Client:
-		if limit == 0 {
-			if pipe, ok := w.pipelines.Get().(redis.Pipeliner); ok {
-				return pipe, nil
-			}
-		}
 		server = client
 	case *redis.ClusterClient:
 		master, err := client.MasterForKey(ctx, key)
@@ -183,8 +174,7 @@ func (w *writer) pipelineOf(ctx context.Context, key string, limit time.Duration
 func (w *writer) run(ctx context.Context, c *tx, wait int, limit time.Duration) (reply, int, error) {
 	s := w.state(c.connection())
 	known := s.known()
-	e := newEvaluation(c.state, wait, limit)
-	e.command = c.command(e.command[:0], known)
+	e := &evaluation{key: c.state, command: c.command(known), wait: wait, limit: limit}
 	var err error
 	switch {
 	case c.mode == modeWatch || c.mode == modeProbe: // must not wait for a full queue
@@ -199,7 +189,6 @@ func (w *writer) run(ctx context.Context, c *tx, wait int, limit time.Duration) 
 	if err != nil {
 		return reply{}, 0, err
 	}
-	defer e.release()
 	if wait > 0 {
 		s.mu.Lock()
 		s.waitRefused = e.waitRefused

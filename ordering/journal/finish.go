@@ -27,7 +27,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 			return nil, err
 		}
 		if c == nil && j.required(e.Connection) > 0 {
-			c = j.newTx(o, 0) // the replicas may not have the result yet, and WAIT needs a write
+			c = j.newTx(o) // the replicas may not have the result yet, and WAIT needs a write
 		}
 		return c, nil
 	})
@@ -73,7 +73,7 @@ func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 // addToEnded returns a transaction that adds a result to a call with a certain outcome. It returns
 // nil if there is nothing to add.
 func (j *Journal) addToEnded(o *order, call ordering.Call, e ordering.CallResult, contradicts bool) *tx {
-	c := j.newTx(o, 0)
+	c := j.newTx(o)
 	added := call.Resolved != nil && addAttempts(&call, e.Attempts)
 	if contradicts && call.Contradicted != e.Outcome {
 		call.Contradicted = e.Outcome
@@ -103,7 +103,7 @@ func addAttempts(call *ordering.Call, tries []ordering.Attempt) bool {
 func (j *Journal) endCall(
 	ctx context.Context, o *order, call ordering.Call, e ordering.CallResult,
 ) (c *tx, repeated *ordering.IDRepeatedError, err error) {
-	c = j.newTx(o, 0)
+	c = j.newTx(o)
 	if !addAttempts(&call, e.Attempts) && e.Outcome == call.Outcome && !call.EndedAt.IsZero() {
 		return nil, nil, nil // no change: the outcome is already recorded as unknown
 	}
@@ -186,7 +186,7 @@ func (c *tx) supersede(other *order) error {
 	if other.Adopted {
 		without := other.Record
 		without.OrderID = ""
-		head, tail, err := c.encode(rand.Text(), &without)
+		head, tail, err := encode(c.unnamed, rand.Text(), &without)
 		if err != nil {
 			return err
 		}
@@ -209,14 +209,14 @@ func (c *tx) shareID(orderID string, other *order) {
 		c.ownIDKey = c.names.OrderIDOf(c.connection(), orderID, c.next.Source)
 		return
 	}
-	c.stepUntil(c.after(c.cfg.RecordTTL), "set", c.names.OrderIDOf(c.connection(), orderID, other.Source), other.Ref)
+	c.stepUntil(after(c.cfg.RecordTTL), "set", c.names.OrderIDOf(c.connection(), orderID, other.Source), other.Ref)
 	c.freeDerivedKeys(other)
 }
 
 func (c *tx) freeDerivedKeys(other *order) {
 	for _, call := range other.Calls {
 		if call.Derived && call.Key != "" {
-			c.step("del-if", c.idempotencyKey(call.Key), c.word(other.Ref, callSuffix(call.Number)))
+			c.step("del-if", c.idempotencyKey(call.Key), other.Ref+callSuffix(call.Number))
 		}
 	}
 }
@@ -252,7 +252,7 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	case frees:
 		c.step("del-if", c.idempotencyKey(call.Key), c.pointer(n))
 	default:
-		c.stepUntil(c.after(c.cfg.KeyTTL), "expire", c.idempotencyKey(call.Key), c.pointer(n))
+		c.stepUntil(after(c.cfg.KeyTTL), "expire", c.idempotencyKey(call.Key), c.pointer(n))
 	}
 }
 
@@ -301,12 +301,12 @@ func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 	if found == nil {
 		found = &order{place: at}
 	}
-	c := j.newTx(found, 0)
+	c := j.newTx(found)
 	call, opened := openedBy(found, o.ID)
 	switch {
 	case !opened:
 		given := c.names.OrderAborted(o.Connection, o.ID)
-		c.stepUntil(c.after(abortedTTL), "set", given, "1")
+		c.stepUntil(after(abortedTTL), "set", given, "1")
 	case call.Outcome == ordering.OutcomeOpen,
 		call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero(): // the sweep ended it; it was never sent
 		c.touch()

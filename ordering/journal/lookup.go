@@ -70,13 +70,11 @@ func (w *writer) sharedText(ctx context.Context, connection, key string) (string
 		text, err := w.readText(ctx, key)
 		return text, cmp.Or(err, w.checkFormat(ctx, connection))
 	}
-	// GETRANGE returns an empty text for a missing key. GET would return an error, and go-redis needs much time to examine errors.
-	e := newEvaluation(key, 0, 0)
-	e.command, e.state = append(e.command[:0], "getrange", &e.key, 0, -1), w.keys.JournalState(connection)
+	// GETRANGE returns an empty text for a missing key.
+	e := &evaluation{key: key, command: []any{"getrange", key, 0, -1}, state: w.keys.JournalState(connection)}
 	if err := w.share(ctx, &w.state(connection).lookups, e); err != nil {
 		return "", err
 	}
-	defer e.release()
 	if format, _ := e.format.Slice(); !slices.Equal(format, []any{stateFormat}) {
 		if err := w.checkFormat(ctx, connection); err != nil { // it may be a new journal
 			return "", err

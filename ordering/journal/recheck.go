@@ -17,7 +17,7 @@ func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number
 	if call.Recheck != ordering.RecheckRunning {
 		return ordering.ErrRecheckOver
 	}
-	c := j.newTx(o, 0)
+	c := j.newTx(o)
 	c.touch()
 	call.Recheck = ordering.RecheckNone
 	if explained {

@@ -38,7 +38,7 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 		return nil, 0, err
 	}
 	if there, opened := openedBy(o, call.SpecID); opened {
-		o, err = j.commit(ctx, j.newTx(o, 0)) // a write for WAIT
+		o, err = j.commit(ctx, j.newTx(o)) // a write for WAIT
 		return o, there.Number, err
 	}
 	n, changes := call.Number, 0
@@ -51,7 +51,7 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 	if changes >= ordering.MaxCalls {
 		return nil, 0, ordering.ErrNoOrder // the record has dropped the call
 	}
-	c := j.newTx(o, 0)
+	c := j.newTx(o)
 	c.touch()
 	if call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone && known.OrderID != "" {
 		if call.Outcome, err = j.takeKnownID(ctx, c, call, known.OrderID); err != nil {
@@ -80,7 +80,7 @@ func (j *Journal) takeKnownID(ctx context.Context, c *tx, call ordering.Call, or
 }
 
 func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended ordering.Call, body []byte) (*order, error) {
-	c := j.newTx(&order{place: location{known.Connection, known.Ref}, Record: known}, 0)
+	c := j.newTx(&order{place: location{known.Connection, known.Ref}, Record: known})
 	c.touch()
 	c.next.OrderID = ""
 	c.list(c.names.Orders(known.Connection), "", expiry{})
@@ -141,7 +141,7 @@ func (j *Journal) takeKey(ctx context.Context, c *tx, call ordering.Call, n int)
 	c.check(c.idempotencyKey(call.Key), value)
 	until := expiry{}
 	if call.Outcome.Certain() {
-		until = c.after(c.cfg.KeyTTL)
+		until = after(c.cfg.KeyTTL)
 	}
 	c.stepUntil(until, "set", c.idempotencyKey(call.Key), c.pointer(n))
 	return nil

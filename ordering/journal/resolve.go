@@ -46,7 +46,7 @@ func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (orde
 }
 
 func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s ordering.ResolveCall) (*tx, error) {
-	n, c := call.Number, j.newTx(o, 0)
+	n, c := call.Number, j.newTx(o)
 	c.touch()
 	call.Resolved = &ordering.ResolvedBy{By: s.By, At: atCommit(), Resolution: s.Resolution, Note: s.Note}
 	call.EndedAt = atCommit()

@@ -79,7 +79,7 @@ func (s *sweeper) markUnknown(ctx context.Context, connection, member string) (*
 	n, _ := strconv.Atoi(number) // 0 is not a call's number
 	moved := false
 	o, err := s.update(ctx, s.apply, location{connection, ref}, nil, func(o *order) (*tx, error) {
-		c := s.newTx(o, 0)
+		c := s.newTx(o)
 		call, ok := o.Call(n)
 		if moved = ok && call.Outcome == ordering.OutcomeOpen; !moved {
 			c.step("zrem", c.openList(), member)
@@ -98,7 +98,7 @@ func (s *sweeper) markUnknown(ctx context.Context, connection, member string) (*
 	case errors.Is(err, errCorrupt):
 		s.logCorrupt(location{connection, ref}, err, "an overdue order cannot be read")
 		c := s.blank(connection, modeWatch)
-		c.stepUntil(c.after(retryCorruptAfter), "zadd", c.openList(), member)
+		c.stepUntil(after(retryCorruptAfter), "zadd", c.openList(), member)
 		_, err = s.apply(ctx, c)
 		return nil, err
 	case err != nil || !moved:

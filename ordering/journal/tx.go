@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	"larder/cache"
@@ -29,24 +27,10 @@ type tx struct {
 	ownIDKey string
 	until    expiry // of the record and of its orderID
 
-	// The parts of KEYS and ARGV of commit.lua. The slices begin as parts of texts.
+	// The parts of KEYS and ARGV of commit.lua.
 	mode, state, orders       string
 	absent, checked, stepKeys []string
-	parameters                [parameters]string
 	checks, steps             []string
-	texts                     [96]string      // usually enough
-	text                      strings.Builder // has most of these texts
-	codec                     codec           // for encode and encodeAnswer
-}
-
-const parameters = 11 // words of ARGV before the checks, as in commit.lua
-
-var txs = sync.Pool{New: func() any { return new(tx) }} //nolint:gochecknoglobals // only caches memory
-
-// release allows others to use c. It must not be called if run returned an error: drain may still use the texts.
-func (c *tx) release() {
-	*c = tx{}
-	txs.Put(c)
 }
 
 // expiry is EXPIRY in commit.lua.
@@ -63,21 +47,18 @@ func (e expiry) words(to []string) []string {
 }
 
 // after returns the expiry at a time after the commit.
-func (c *tx) after(d time.Duration) expiry { return expiry{c.number(d.Milliseconds()), "0"} }
+func after(d time.Duration) expiry { return expiry{number(d.Milliseconds()), "0"} }
 
-// newTx starts a transaction on an order. body is the length of the body that openCall will store, or 0 if it is not known.
-func (w *writer) newTx(o *order, body int) *tx {
-	c, _ := txs.Get().(*tx)
-	c.cfg, c.order, c.next = &w.cfg, o, order{Record: o.Record, place: o.place}
-	c.mode, c.until = modeCommit, keepTTL()
+// newTx starts a transaction on an order.
+func (w *writer) newTx(o *order) *tx {
 	known, _ := w.unnamed.Load(o.place.connection)
-	c.unnamed, _ = known.(string)
-	c.absent, c.checked, c.stepKeys = c.texts[0:0:4], c.texts[4:4:8], c.texts[8:8:24]
-	c.checks, c.steps = c.texts[24:24:32], c.texts[32:32]
-	c.text.Grow(1536 + body) // usually enough
-	c.names = w.keys.In(&c.text)
+	unnamed, _ := known.(string)
+	c := &tx{
+		names: w.keys, cfg: &w.cfg, order: o, next: order{Record: o.Record, place: o.place},
+		mode: modeCommit, until: keepTTL(), unnamed: unnamed, state: w.keys.JournalState(o.place.connection),
+		orders: w.keys.Orders(o.place.connection),
+	}
 	c.next.Calls = append(make([]ordering.Call, 0, len(o.Calls)+1), o.Calls...)
-	c.state, c.orders = c.names.JournalState(c.connection()), c.names.Orders(c.connection())
 	c.checkRevision(o)
 	return c
 }
@@ -106,13 +87,13 @@ func (c *tx) seal() error {
 	if _, busy := c.next.Busy(); busy {
 		c.until = expiry{} // nothing of the order expires (policy O13)
 	}
-	head, tail, err := c.encode(c.next.revision, &c.next.Record)
+	head, tail, err := encode(c.unnamed, c.next.revision, &c.next.Record)
 	if err != nil {
 		return err
 	}
 	// The first step, so that an error of Redis in this step leaves the lists as they are.
 	c.stepKeys = slices.Insert(c.stepKeys, 0, c.names.Order(c.connection(), c.order.place.ref))
-	c.steps = slices.Insert(c.steps, 0, c.until.words(append(make([]string, 0, 5), "record", head, tail))...)
+	c.steps = slices.Insert(c.steps, 0, c.until.words([]string{"record", head, tail})...)
 	switch id := c.next.OrderID; {
 	case id == "":
 	case c.tookID:
@@ -139,21 +120,9 @@ func (c *tx) openList() string   { return c.names.OrdersOpen(c.connection()) }
 func (c *tx) expiryList() string { return c.names.OrdersExpiry(c.connection()) }
 
 // pointer returns the reference to a call in the values of keys and in the list of open calls.
-func (c *tx) pointer(call int) string { return c.word(c.order.place.ref, " ", strconv.Itoa(call)) }
+func (c *tx) pointer(call int) string { return c.order.place.ref + " " + strconv.Itoa(call) }
 
-// word returns the parts as one text.
-func (c *tx) word(parts ...string) string {
-	start := c.text.Len()
-	for _, part := range parts {
-		c.text.WriteString(part)
-	}
-	return c.text.String()[start:]
-}
-
-func (c *tx) number(n int64) string {
-	var digits [20]byte
-	return c.word(string(strconv.AppendInt(digits[:0], n, 10)))
-}
+func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // Checks and steps; commit.lua explains them.
 
@@ -165,7 +134,7 @@ func (c *tx) checkRevision(o *order) {
 		return
 	}
 	c.checked = append(c.checked, key)
-	c.checks = append(c.checks, strconv.Itoa(recordHead-1), c.word(recordFormat, o.revision, " "))
+	c.checks = append(c.checks, strconv.Itoa(recordHead-1), recordFormat+o.revision+" ")
 }
 
 // check makes the transaction depend on the value of a string; empty means that it does not exist.
@@ -181,7 +150,7 @@ func (c *tx) check(key, value string) {
 // notAfter makes the transaction fail after a time, by Redis's clock.
 func (c *tx) notAfter(t time.Time) {
 	c.checked = append(c.checked, c.state) // each check has a key
-	c.checks = append(c.checks, "until", c.number(epoch(t)))
+	c.checks = append(c.checks, "until", number(epoch(t)))
 }
 
 func (c *tx) step(name, key string, words ...string) {
@@ -198,7 +167,7 @@ func (c *tx) stepUntil(e expiry, name, key string, words ...string) {
 // list adds the order to a list, by its creation and with a suffix. The expiry is its score.
 func (c *tx) list(key, suffix string, e expiry) {
 	if c.next.CreatedAt.Equal(atCommit()) {
-		c.stepUntil(e, "zadd-now", key, c.word(c.order.place.ref, suffix))
+		c.stepUntil(e, "zadd-now", key, c.order.place.ref+suffix)
 		return
 	}
 	c.stepUntil(e, "zadd", key, c.member(suffix))
@@ -206,8 +175,8 @@ func (c *tx) list(key, suffix string, e expiry) {
 
 // member returns the existing order's member of the lists, which sorts by creation time.
 func (c *tx) member(suffix string) string {
-	ms := c.number(epoch(c.next.CreatedAt))
-	return c.word(zeros[min(len(ms), timeDigits):], ms, "/", c.order.place.ref, suffix)
+	ms := number(epoch(c.next.CreatedAt))
+	return zeros[min(len(ms), timeDigits):] + ms + "/" + c.order.place.ref + suffix
 }
 
 // unlist removes the order from a list.
@@ -225,24 +194,22 @@ func (c *tx) putAnswer(call *ordering.Call, a *ordering.Answer) {
 		call.Answer = new(*a)
 		call.Answer.Body = nil
 	}
-	c.step("hset", c.guestKey(call.Number), fieldAnswer, c.encodeAnswer(a))
+	c.step("hset", c.guestKey(call.Number), fieldAnswer, encodeAnswer(a))
 }
 
-// command appends the command that runs commit.lua for an instance that remembers r.
-func (c *tx) command(all []any, r remembered) []any {
+// command returns the command that runs commit.lua for an instance that remembers r.
+func (c *tx) command(r remembered) []any {
 	reportOnly := r.replicated && c.cfg.WaitReplicas != nil && *c.cfg.WaitReplicas == 0
 	if r.Epoch != "" {
 		r.candidate = "" // not needed
 	}
-	c.parameters = [...]string{
-		c.mode, r.Epoch, c.number(r.Mark), r.Instance, c.number(r.Own), c.number(r.seen), r.candidate,
+	parameters := []string{
+		c.mode, r.Epoch, number(r.Mark), r.Instance, number(r.Own), number(r.seen), r.candidate,
 		flag(reportOnly), flag(r.replicated), strconv.Itoa(len(c.absent)), strconv.Itoa(len(c.checked)),
 	}
-	all = append(all, "evalsha", &commitHash, 2+len(c.absent)+len(c.checked)+len(c.stepKeys), &c.state, &c.orders)
-	for _, texts := range [...][]string{c.absent, c.checked, c.stepKeys, c.parameters[:], c.checks, c.steps} {
-		for i := range texts {
-			all = append(all, &texts[i]) // unlike a string, a pointer in an any needs no allocation
-		}
+	all := []any{"evalsha", commitHash, 2 + len(c.absent) + len(c.checked) + len(c.stepKeys), c.state, c.orders}
+	for _, text := range slices.Concat(c.absent, c.checked, c.stepKeys, parameters, c.checks, c.steps) {
+		all = append(all, text)
 	}
 	return all
 }
@@ -266,8 +233,8 @@ func (c *tx) keepRecord() {
 // creation and expectedAt, but not before customer_data_ttl from now. The call's guest data expires customer_data_ttl
 // from now, and if the outcome had been unknown, so does the guest data of every call (policy O13).
 func (c *tx) expireRecord(ended int, wasUnknown bool) {
-	guestData := c.after(c.cfg.CustomerDataTTL)
-	c.until = expiry{guestData.rel, c.number(c.recordUntil())}
+	guestData := after(c.cfg.CustomerDataTTL)
+	c.until = expiry{guestData.rel, number(c.recordUntil())}
 	c.list(c.expiryList(), "", c.until)
 	for _, call := range c.next.Calls {
 		if call.Number == ended || wasUnknown {
