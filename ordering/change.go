@@ -21,34 +21,18 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	if !upstream.InPath(c.OrderID) {
 		return Result{}, ErrNoOrder
 	}
-	r := request{
-		operation:   c.Operation,
-		connection:  c.Connection,
-		client:      c.Client,
-		key:         c.Key,
-		of:          c.OrderID,
-		capacityKey: c.Client,
-		arrived:     time.Now(),
-		change:      &c,
-	}
-	var err error
-	switch c.Operation {
-	case upstream.OpPay:
-		r.payments, err = validate.ReadPayments(c.Input)
-		r.body = r.payments.Canonical()
-	case upstream.OpReject:
-		r.rejection, err = validate.ReadRejection(c.Input)
-		r.body = r.rejection.Canonical()
-	case upstream.OpComplete: // no body to decode
-	default:
-		err = fmt.Errorf("ordering: %q is not a change of an order", c.Operation)
-	}
+	arrived := time.Now()
+	body, err := readChange(c)
 	if err != nil {
 		return Result{}, err
 	}
-	result, err := o.execute(ctx, r)
+	spec := CallSpec{
+		Operation: c.Operation, Connection: c.Connection, Client: c.Client, RequestID: c.RequestID, OrderID: c.OrderID, Adopt: !c.V1,
+	}
+	r := request{key: c.Key, of: c.OrderID, body: body.canonical()}
+	result, err := o.change(ctx, spec, r, c, body, arrived)
 	if _, ended := errors.AsType[*StateError](err); ended || errors.As(err, new(*BusyError)) {
-		if first, found := firstOfFormer(ctx, o, r); found {
+		if first, found := o.firstOfFormer(ctx, spec, r); found {
 			return first, nil
 		}
 	}
@@ -58,15 +42,55 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	return result, err
 }
 
+func (o *Orders) change(ctx context.Context, spec CallSpec, r request, c ChangeRequest, body changeBody, arrived time.Time) (Result, error) {
+	spec, first, found, err := o.replay(ctx, spec, r, o.deps.Sources.Current(c.Connection))
+	if found || err != nil {
+		return first, err
+	}
+	if spec.Body, spec.Payments, err = o.validateChange(ctx, c, body); err != nil {
+		return Result{}, err
+	}
+	return o.call(ctx, plannedCall{spec: spec, share: c.Client, arrived: arrived})
+}
+
+// changeBody is the body of a change: payments or a rejection. A completion has neither.
+type changeBody struct {
+	payments  *validate.Payments
+	rejection *validate.Rejection
+}
+
+func readChange(c ChangeRequest) (body changeBody, err error) {
+	switch c.Operation {
+	case upstream.OpPay:
+		body.payments, err = validate.ReadPayments(c.Input)
+	case upstream.OpReject:
+		body.rejection, err = validate.ReadRejection(c.Input)
+	case upstream.OpComplete: // no body to decode
+	default:
+		err = fmt.Errorf("ordering: %q is not a change of an order", c.Operation)
+	}
+	return body, err
+}
+
+func (b changeBody) canonical() []byte {
+	switch {
+	case b.payments != nil:
+		return b.payments.Canonical()
+	case b.rejection != nil:
+		return b.rejection.Canonical()
+	}
+	return nil
+}
+
 // firstOfFormer returns the result of the first equal change without a key, if the connection had a former source then,
 // or larder did not know sources (policy O16).
-func firstOfFormer(ctx context.Context, o *Orders, r request) (result Result, found bool) {
-	names := o.deps.Sources.Names(r.connection)
+func (o *Orders) firstOfFormer(ctx context.Context, spec CallSpec, r request) (result Result, found bool) {
+	names := o.deps.Sources.Names(spec.Connection)
 	if r.key != "" || len(names) == 0 {
 		return Result{}, false
 	}
 	for _, source := range append([]string{""}, names[1:]...) {
-		result, found, err := o.lookUp(ctx, &execution{request: r, source: source})
+		_, result, found, err := o.replay(ctx, spec, r, source)
 		if found && err == nil {
 			return result, true
 		}
@@ -74,38 +98,36 @@ func firstOfFormer(ctx context.Context, o *Orders, r request) (result Result, fo
 	return Result{}, false
 }
 
-// validateChange validates a change and completes the call.
-func (o *Orders) validateChange(ctx context.Context, r *request, spec *CallSpec) error {
-	c := r.change
-	spec.RequestID, spec.OrderID, spec.Adopt = c.RequestID, c.OrderID, !c.V1
+// validateChange validates a change and returns the body for the service and the payments.
+func (o *Orders) validateChange(ctx context.Context, c ChangeRequest, change changeBody) (body []byte, payments []Payment, err error) {
 	record, err := o.deps.Journal.Order(ctx, c.Connection, c.OrderID)
 	if err != nil && (c.V1 || !errors.Is(err, ErrNoOrder)) {
-		return err
+		return nil, nil, err
 	}
 	if record.Foreign { // the journal checks it again; here, before the amounts are compared with its total
-		return &SourceError{Record: record}
+		return nil, nil, &SourceError{Record: record}
 	}
 	var invalid InvalidError
 	switch {
-	case r.payments != nil:
+	case change.payments != nil:
 		if c.V1 && !o.cfg.AllowUnderpayment {
-			r.payments.Cover(record.Total)
+			change.payments.Cover(record.Total)
 		}
-		for _, paid := range r.payments.List() {
-			spec.Payments = append(spec.Payments, Payment{Code: paid.Code, Amount: paid.Amount, PaidAt: paid.PaidAt})
+		for _, paid := range change.payments.List() {
+			payments = append(payments, Payment{Code: paid.Code, Amount: paid.Amount, PaidAt: paid.PaidAt})
 		}
-		spec.Body = r.payments.Upstream()
-		invalid.Violations, invalid.More = r.payments.Violations()
-	case r.rejection != nil:
-		o.checkReason(ctx, c.Connection, r.rejection)
-		spec.Body = r.rejection.Upstream()
-		invalid.Violations, invalid.More = r.rejection.Violations()
+		body = change.payments.Upstream()
+		invalid.Violations, invalid.More = change.payments.Violations()
+	case change.rejection != nil:
+		o.checkReason(ctx, c.Connection, change.rejection)
+		body = change.rejection.Upstream()
+		invalid.Violations, invalid.More = change.rejection.Violations()
 	default: // a completion has no body
 	}
 	if invalid.Violations != nil {
-		return &invalid
+		return nil, nil, &invalid
 	}
-	return nil
+	return body, payments, nil
 }
 
 // checkReason checks the reason of a rejection against the service's list. If the cached list does not

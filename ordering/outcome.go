@@ -62,16 +62,17 @@ func outcomeOf(effect upstream.Effect, refused bool) Outcome {
 }
 
 // logCall logs why a call was not sent, or why its outcome is unknown. The client's answer does not contain the reason.
-func (o *Orders) logCall(ctx context.Context, e *execution, err error) {
-	if e.result.Outcome == OutcomeRefused {
+func (o *Orders) logCall(ctx context.Context, b begunCall, outcome Outcome, err error) {
+	operation := b.call().Operation
+	if outcome == OutcomeRefused {
 		return
 	}
 	cause := err
-	entry := o.log.WithFields(fields("order.call_failed", &e.record, e.operation, e.result.Outcome)).WithFields(tracing.LogFields(ctx))
+	entry := o.log.WithFields(fields("order.call_failed", &b.record, operation, outcome)).WithFields(tracing.LogFields(ctx))
 	if answer, ok := errors.AsType[*upstream.Error](err); ok {
 		cause = answer.Err
 		entry = entry.WithFields(logrus.Fields{"status": answer.Status, "code": answer.Code})
-		if code := upstream.RefusalCode(e.operation, answer.Status, answer.Code, answer.Msg); e.result.Outcome == OutcomeUnknown && code != "" {
+		if code := upstream.RefusalCode(operation, answer.Status, answer.Code, answer.Msg); outcome == OutcomeUnknown && code != "" {
 			// Not its message, which may have data of the guest; the record has it.
 			entry = entry.WithField("hint",
 				fmt.Sprintf("if this code always means that the service refused, add connections[].refusal_codes: [%q]", code))
@@ -80,7 +81,7 @@ func (o *Orders) logCall(ctx context.Context, e *execution, err error) {
 	if cause != nil {
 		entry = entry.WithError(cause)
 	}
-	if e.result.Outcome == OutcomeNotSent {
+	if outcome == OutcomeNotSent {
 		entry.Warn("a call could not be sent to the ordering service")
 		return
 	}

@@ -19,39 +19,48 @@ import (
 // service has no capacity or issues no token (policy O8a). Once the call was begun, Place returns a Result, whatever
 // the outcome, except for a refusal that a newer menu explains: *InvalidError with a Ref, and the key is free (policy O18).
 func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
-	return o.execute(ctx, request{
-		operation:   upstream.OpCreate,
-		connection:  p.Connection,
-		client:      p.Client,
-		key:         p.Key,
-		of:          string(p.Restaurant),
-		body:        p.Order.Canonical(),
-		capacityKey: cmp.Or(p.CapacityKey, p.Client),
-		arrived:     time.Now(),
-		place:       &p,
-	})
+	arrived := time.Now()
+	spec := CallSpec{
+		Operation: upstream.OpCreate, Connection: p.Connection, Client: p.Client, RequestID: p.RequestID, Restaurant: p.Restaurant,
+	}
+	r := request{key: p.Key, of: string(p.Restaurant), body: p.Order.Canonical()}
+	spec, first, found, err := o.replay(ctx, spec, r, o.deps.Sources.Current(p.Connection))
+	if found || err != nil {
+		return first, err
+	}
+	checked, err := o.validateOrder(ctx, p)
+	if err != nil {
+		return Result{}, err
+	}
+	spec.MenuVersion, spec.Total, spec.ExpectedAt, spec.Body = checked.result.Version, checked.result.Total, checked.result.ExpectedAt, checked.result.Order
+	return o.call(ctx, plannedCall{spec: spec, share: cmp.Or(p.CapacityKey, p.Client), arrived: arrived, order: checked})
 }
 
-// validateOrder validates an order and completes the call that places it.
-func (o *Orders) validateOrder(ctx context.Context, e *execution) error {
-	p, spec := e.place, &e.spec
+// checkedOrder is a valid order and the menu against which it was checked.
+type checkedOrder struct {
+	PlaceRequest
+
+	menu   validate.Request
+	result *validate.Result
+}
+
+// validateOrder checks an order against the current menu.
+func (o *Orders) validateOrder(ctx context.Context, p PlaceRequest) (*checkedOrder, error) {
 	ctx, span := tracing.Start(ctx, "order.validate")
 	defer span.End()
 	version, catalogue, err := o.deps.Catalogues.Current(ctx, p.Restaurant, p.Connection)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	e.recheck.checked = validate.Request{Restaurant: p.Restaurant, Version: version, Catalogue: catalogue, At: o.deps.Clock()}
-	result, err := o.deps.Validator.Check(p.Order, e.recheck.checked)
+	menu := validate.Request{Restaurant: p.Restaurant, Version: version, Catalogue: catalogue, At: o.deps.Clock()}
+	result, err := o.deps.Validator.Check(p.Order, menu)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	span.Number("larder.menu_version", int(version))
 	span.Number("larder.violations", len(result.Violations))
 	if !result.Valid {
-		return &InvalidError{Violations: result.Violations, More: result.More}
+		return nil, &InvalidError{Violations: result.Violations, More: result.More}
 	}
-	spec.RequestID, spec.Restaurant, spec.MenuVersion = p.RequestID, p.Restaurant, result.Version
-	spec.Total, spec.ExpectedAt, spec.Body = result.Total, result.ExpectedAt, result.Order
-	return nil
+	return &checkedOrder{p, menu, result}, nil
 }

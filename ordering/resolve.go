@@ -40,13 +40,7 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 	}
 	if r.Resolution == ResolvedRetry {
 		resolve.ID, resolve.RequestID, resolve.Deadline = o.deps.NewRef(), r.RequestID, o.deadline()
-		return o.execute(ctx, request{
-			operation:   r.Operation,
-			connection:  record.Connection,
-			capacityKey: r.By,
-			arrived:     arrived,
-			retry:       &retryRequest{record: record, call: resolve},
-		})
+		return o.sendAgain(ctx, record, resolve, arrived)
 	}
 	o.inFlight.Add(1)
 	defer o.inFlight.Add(-1)
@@ -84,30 +78,25 @@ func (o *Orders) resolveAgain(ctx context.Context, w pendingWrite) (bool, error)
 	}
 }
 
-// retryRequest is a request to send a call with an unknown outcome again.
-type retryRequest struct {
-	record Record
-	call   ResolveCall // resolves the old call and opens the new one
-	body   []byte      // the body of the old call, set by validateRetry
-}
-
-// validateRetry reads the body of the call before anything is resolved, and fills in the spec.
-func (o *Orders) validateRetry(ctx context.Context, r *retryRequest, spec *CallSpec) (err error) {
-	record := &r.record
-	*spec = CallSpec{
-		ID:          r.call.ID,
-		Operation:   r.call.Operation,
-		Connection:  record.Connection,
-		Ref:         record.Ref,
-		OrderID:     record.OrderID,
-		Client:      record.Client,
-		Restaurant:  record.Restaurant,
-		MenuVersion: record.MenuVersion,
+// sendAgain sends a call with an unknown outcome again. It reads the body of the call before anything is resolved.
+func (o *Orders) sendAgain(ctx context.Context, record Record, again ResolveCall, arrived time.Time) (Result, error) {
+	if call, ok := record.Last(again.Operation); !ok || call.Outcome != OutcomeUnknown {
+		return Result{}, &StateError{Record: record, Operation: again.Operation}
 	}
-	if r.call.Operation != upstream.OpComplete {
-		r.body, err = o.deps.Journal.Body(ctx, record.Connection, record.Ref, r.call.Call)
+	if record.Foreign {
+		return Result{}, &SourceError{Record: record}
 	}
-	return err
+	spec := CallSpec{
+		ID: again.ID, Operation: again.Operation, Connection: record.Connection, Ref: record.Ref, OrderID: record.OrderID,
+		Client: record.Client, Restaurant: record.Restaurant, MenuVersion: record.MenuVersion,
+	}
+	if again.Operation != upstream.OpComplete {
+		var err error
+		if spec.Body, err = o.deps.Journal.Body(ctx, record.Connection, record.Ref, again.Call); err != nil {
+			return Result{}, err
+		}
+	}
+	return o.call(ctx, plannedCall{spec: spec, again: &again, share: again.By, arrived: arrived})
 }
 
 func (r *ResolveRequest) check() error {
