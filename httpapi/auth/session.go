@@ -171,7 +171,7 @@ func (a *Auth) SignOut(c *gin.Context) error {
 
 // readSignIn reads the body {"client": "…", "secret": "…"}.
 func readSignIn(c *gin.Context) (client, secret string, err error) {
-	body, err := respond.ReadJSON(c, nil)
+	body, err := respond.ReadJSON(c)
 	if err != nil {
 		return "", "", err
 	}

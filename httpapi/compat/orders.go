@@ -39,7 +39,7 @@ func (h *Handlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (e
 	if p.Key, err = respond.IdempotencyKey(c, false, auth.IsGuest(c)); err != nil {
 		return err
 	}
-	body, err := respond.ReadBody(c, respond.MaxBody, nil)
+	body, err := respond.ReadBody(c, respond.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 			return err
 		}
 		if operation != upstream.OpComplete {
-			if change.Body, err = respond.ReadBody(c, respond.MaxBody, nil); err != nil {
+			if change.Body, err = respond.ReadBody(c, respond.MaxBody); err != nil {
 				return err
 			}
 		}

@@ -133,7 +133,7 @@ func forced(c *gin.Context) (force bool, err error) {
 	if c.Request.ContentLength == 0 {
 		return false, nil
 	}
-	body, err := respond.ReadJSON(c, nil)
+	body, err := respond.ReadJSON(c)
 	if err != nil {
 		return false, err
 	}

@@ -137,7 +137,7 @@ func (h *Handlers) RollBack(c *gin.Context, restaurant menu.RestaurantID) error 
 // rollbackOf reads the body {"version": 40, "hold": "released|next_change"}.
 func rollbackOf(c *gin.Context) (runlog.Rollback, error) {
 	to := runlog.Rollback{Hold: cache.HoldNextChange}
-	body, err := respond.ReadJSON(c, nil)
+	body, err := respond.ReadJSON(c)
 	if err != nil {
 		return to, err
 	}

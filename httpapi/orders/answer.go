@@ -98,27 +98,25 @@ func (h *Handlers) Note(c *gin.Context, call respond.OrderCall, result ordering.
 
 // logOrder logs the result, without keys, bodies and guests' data.
 func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome string, result ordering.Result, err error) {
-	record, made, trace := result.Record, result.Call, tracing.LogFields(c.Request.Context())
-	done := err == nil && made.Outcome == ordering.OutcomeDone
-	line, reused := h.doneLines.Get().(*logrus.Entry)
-	if !reused || !done || trace != nil {
-		line = h.deps.Log.WithFields(trace)
-	}
-	fields := line.Data
-	fields["requestId"], fields["orderID"], fields["ref"] = respond.RequestID(c), cmp.Or(record.OrderID, call.OrderID), record.Ref
-	setField(fields, "event", "order."+outcome)
-	setField(fields, "operation", string(call.Operation))
-	setField(fields, "client", auth.CallerOf(c).Client)
-	setField(fields, "connection", call.Connection)
-	setField(fields, "restaurant", string(cmp.Or(record.Restaurant, call.Restaurant)))
-	setField(fields, "replayed", result.Replayed)
+	record, made := result.Record, result.Call
+	line := h.deps.Log.WithFields(tracing.LogFields(c.Request.Context())).WithFields(logrus.Fields{
+		"event":      "order." + outcome,
+		"requestId":  respond.RequestID(c),
+		"operation":  string(call.Operation),
+		"client":     auth.CallerOf(c).Client,
+		"connection": call.Connection,
+		"restaurant": string(cmp.Or(record.Restaurant, call.Restaurant)),
+		"orderID":    cmp.Or(record.OrderID, call.OrderID),
+		"ref":        record.Ref,
+		"replayed":   result.Replayed,
+	})
 	if err != nil {
 		p := respond.ProblemOf(err)
-		fields["ref"] = p.Ref
+		line = line.WithField("ref", p.Ref)
 		if p.Violations != nil {
-			fields["violations"] = len(p.Violations)
+			line = line.WithField("violations", len(p.Violations))
 		} else {
-			fields["error"] = err.Error()
+			line = line.WithField("error", err.Error())
 		}
 		if refusedRef(err) != "" {
 			line.Warn("the ordering service refused an order, and its new menu has violations of it or other values")
@@ -127,17 +125,14 @@ func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome stri
 		}
 		return
 	}
-	setField(fields, "menuVersion", record.MenuVersion)
-	if done {
+	line = line.WithField("menuVersion", record.MenuVersion)
+	if made.Outcome == ordering.OutcomeDone {
 		line.Info("order call done")
-		if trace == nil { // the next such line has the same fields
-			h.doneLines.Put(line)
-		}
 		return
 	}
-	fields["tries"] = len(made.Attempts)
+	line = line.WithField("tries", len(made.Attempts))
 	if said := made.Answer; said != nil {
-		fields["status"], fields["code"] = said.Status, said.Code
+		line = line.WithFields(logrus.Fields{"status": said.Status, "code": said.Code})
 	}
 	line.Warn("order call not done, or its outcome is unknown")
 }
@@ -148,13 +143,6 @@ func refusedRef(err error) string {
 		return invalid.Ref
 	}
 	return ""
-}
-
-// setField sets a field of a line. It keeps an equal value of the line before, because a new one is a heap allocation.
-func setField[T comparable](fields logrus.Fields, name string, value T) {
-	if fields[name] != any(value) {
-		fields[name] = value
-	}
 }
 
 // refusalOf returns the reason why no call was made, from a short list for the metrics.

@@ -27,7 +27,7 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 		}
 		var body []byte
 		if operation != upstream.OpComplete {
-			if body, err = respond.ReadJSON(c, nil); err != nil {
+			if body, err = respond.ReadJSON(c); err != nil {
 				return err
 			}
 		}

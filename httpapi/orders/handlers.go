@@ -2,7 +2,6 @@ package orders
 
 import (
 	"context"
-	"sync"
 
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
@@ -22,9 +21,7 @@ import (
 
 // Handlers check, place, change and return orders, and resolve unknown outcomes.
 type Handlers struct {
-	deps      Deps
-	buffers   sync.Pool // of *buffers
-	doneLines sync.Pool // of *logrus.Entry, for logOrder
+	deps Deps
 }
 
 // Deps are the dependencies of the handlers.
@@ -70,7 +67,7 @@ type Journal interface {
 
 // New returns the handlers.
 func New(deps Deps) *Handlers {
-	return &Handlers{deps: deps, buffers: sync.Pool{New: func() any { return new(buffers) }}}
+	return &Handlers{deps: deps}
 }
 
 // input returns a body for package validate.

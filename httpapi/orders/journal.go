@@ -61,7 +61,7 @@ func (h *Handlers) connectionToAccept(c *gin.Context) (string, error) {
 
 // readAcceptance reads the body of POST /v1/ops/journal/accept: empty, or an object whose only field is connection.
 func readAcceptance(c *gin.Context) (connection string, given bool, err error) {
-	body, err := respond.ReadBody(c, respond.MaxBody, nil)
+	body, err := respond.ReadBody(c, respond.MaxBody)
 	if err != nil || len(body) == 0 {
 		return "", false, err
 	}

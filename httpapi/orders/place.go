@@ -22,53 +22,34 @@ import (
 	"larder/ordering/violation"
 )
 
-// buffers are reused for the requests and responses of orders and order checks. Nothing may refer to them
-// after they are returned to the pool.
-type buffers struct {
-	request, response []byte
-	order             validate.Order
-}
-
-// maxPooledBuffer is the largest buffer in the pool, in bytes. A usual order needs a tenth of it.
-const maxPooledBuffer = 32 << 10
-
 // Validate answers POST …/orders/validate with the violations and the total of an order. It places nothing.
 func (h *Handlers) Validate(c *gin.Context) error {
 	restaurant, err := visible.Restaurant(c, h.deps.Directory)
 	if err != nil {
 		return err
 	}
-	pooled, _ := h.buffers.Get().(*buffers)
-	defer h.release(pooled)
-	if pooled.request, err = respond.ReadJSON(c, pooled.request); err != nil {
+	body, err := respond.ReadJSON(c)
+	if err != nil {
 		return err
 	}
-	h.chargeOrder(c, h.deps.ValidateLimit, pooled.request)
+	h.chargeOrder(c, h.deps.ValidateLimit, body)
 	version, catalogue, err := h.deps.Replica.Current(c.Request.Context(), restaurant.ID, restaurant.Connection)
 	if err != nil {
 		return err
 	}
-	text, err := h.deps.Validator.AppendResult(append(pooled.response[:0], `{"result":`...), validate.Request{
+	text, err := h.deps.Validator.AppendResult([]byte(`{"result":`), validate.Request{
 		Restaurant: restaurant.ID,
 		Version:    version,
 		Catalogue:  catalogue,
-		Input:      h.input(c, restaurant.Connection, pooled.request),
+		Input:      h.input(c, restaurant.Connection, body),
 	})
 	if err != nil {
 		return err
 	}
-	pooled.response = append(text, '}')
 	c.Header("Content-Language", respond.Language(c))
 	c.Header(respond.HeaderMenuVersion, strconv.FormatInt(version, 10))
-	respond.JSONText(c, http.StatusOK, pooled.response)
+	respond.JSONText(c, http.StatusOK, append(text, '}'))
 	return nil
-}
-
-// release returns buffers to the pool.
-func (h *Handlers) release(b *buffers) {
-	if max(cap(b.request), cap(b.response)) <= maxPooledBuffer && b.order.Small() {
-		h.buffers.Put(b)
-	}
 }
 
 // Place answers POST …/orders.
@@ -81,12 +62,10 @@ func (h *Handlers) Place(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	pooled, _ := h.buffers.Get().(*buffers)
-	body, err := respond.ReadJSON(c, pooled.request)
+	body, err := respond.ReadJSON(c)
 	if err != nil {
 		return err
 	}
-	pooled.request = body
 	who, connection := auth.CallerOf(c), restaurant.Connection
 	input := h.input(c, connection, body)
 	request := ordering.PlaceRequest{
@@ -96,7 +75,7 @@ func (h *Handlers) Place(c *gin.Context) error {
 		CapacityKey: who.Client,
 		Key:         key,
 		RequestID:   respond.RequestID(c),
-		Order:       &pooled.order,
+		Order:       new(validate.Order),
 	}
 	if auth.IsGuest(c) {
 		h.chargeOrder(c, h.deps.PublicLimit, body)
@@ -113,11 +92,7 @@ func (h *Handlers) Place(c *gin.Context) error {
 	if err == nil {
 		placed, err = h.deps.Orders.Place(c.Request.Context(), request)
 	}
-	err = h.answerOrder(c, respond.OrderCall{Operation: upstream.OpCreate, Connection: connection, Restaurant: restaurant.ID}, placed, err)
-	if err == nil { // an error is written later
-		h.release(pooled)
-	}
-	return err
+	return h.answerOrder(c, respond.OrderCall{Operation: upstream.OpCreate, Connection: connection, Restaurant: restaurant.ID}, placed, err)
 }
 
 // Order answers GET /v1/orders/{orderID} with the journal's record. Orders of connections that

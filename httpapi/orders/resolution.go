@@ -25,7 +25,7 @@ const (
 // readResolution reads {"operation", "outcome", "orderID", "note"}, and for several orders "refs" instead of
 // "orderID". The names ignore case and underscores. Package ordering checks whether the values fit together.
 func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRequest, refs []string, err error) {
-	body, err := respond.ReadJSON(c, nil)
+	body, err := respond.ReadJSON(c)
 	if err != nil {
 		return resolution, nil, err
 	}

@@ -22,13 +22,12 @@ const (
 	MaxDepth     = 32        // JSON nesting, policy H1
 )
 
-// ReadJSON reads a body of at most 256 KiB whose Content-Type is JSON, into the buffer if it
-// fits. It does not check the JSON itself.
-func ReadJSON(c *gin.Context, into []byte) ([]byte, error) {
+// ReadJSON reads a body of at most 256 KiB whose Content-Type is JSON. It does not check the JSON itself.
+func ReadJSON(c *gin.Context) ([]byte, error) {
 	if err := RequireJSON(c.GetHeader("Content-Type")); err != nil {
 		return nil, err
 	}
-	return ReadBody(c, MaxBody, into)
+	return ReadBody(c, MaxBody)
 }
 
 // RequireJSON rejects a Content-Type other than JSON.
@@ -47,8 +46,8 @@ func RequireJSON(contentType string) error {
 	return nil
 }
 
-// ReadBody reads a body of at most limit bytes without Content-Encoding, into the buffer if it fits.
-func ReadBody(c *gin.Context, limit int64, into []byte) ([]byte, error) {
+// ReadBody reads a body of at most limit bytes without Content-Encoding.
+func ReadBody(c *gin.Context, limit int64) ([]byte, error) {
 	if coding := c.GetHeader("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, &Problem{Code: CodeUnsupportedMedia, Msg: "send the body without Content-Encoding"}
 	}
@@ -61,7 +60,7 @@ func ReadBody(c *gin.Context, limit int64, into []byte) ([]byte, error) {
 		from = http.MaxBytesReader(c.Writer, from, limit)
 	}
 	const trusted = 16 << 10 // a larger buffer grows only as bytes arrive
-	buffer := bytes.NewBuffer(into[:0])
+	var buffer bytes.Buffer
 	buffer.Grow(int(min(max(length, 0), trusted)) + bytes.MinRead)
 	_, err := buffer.ReadFrom(from)
 	if err == nil {

@@ -45,7 +45,7 @@ func (p *Pool) Send(req *http.Request, limits Limits, fresh bool) (res *Response
 	for {                    // each kept connection at most once
 		c, err := p.connect(ctx, limits, fresh)
 		if err != nil {
-			return nil, false, cmp.Or(context.Cause(ctx), err)
+			return nil, false, causeOf(ctx, err)
 		}
 		if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.GotConn != nil { // as http.Transport does; tests use it
 			trace.GotConn(httptrace.GotConnInfo{Conn: c, Reused: c.used()})
@@ -59,9 +59,17 @@ func (p *Pool) Send(req *http.Request, limits Limits, fresh bool) (res *Response
 		}
 		res.Release(false)
 		if !errors.Is(res.err, errUnasked) || !c.used() {
-			return nil, c.Written() > 0, cmp.Or(context.Cause(ctx), res.err)
+			return nil, c.Written() > 0, causeOf(ctx, res.err)
 		}
 	}
+}
+
+// causeOf returns why ctx has ended, or the error. A connection may notice the deadline just before its context does.
+func causeOf(ctx context.Context, err error) error {
+	if end, bounded := ctx.Deadline(); bounded && !time.Now().Before(end) {
+		return cmp.Or(context.Cause(ctx), context.DeadlineExceeded)
+	}
+	return cmp.Or(context.Cause(ctx), err)
 }
 
 // requestText returns a request as it is sent. http.Request.Write needs eight allocations more.
@@ -124,7 +132,7 @@ type body struct {
 // Read implements io.Reader. If the call's context has ended, it returns the error of the context.
 func (b *body) Read(p []byte) (n int, err error) {
 	if n, err = b.ReadCloser.Read(p); err != nil && err != io.EOF { //nolint:errorlint // io.EOF is never wrapped here
-		err = cmp.Or(context.Cause(b.res.ctx), err)
+		err = causeOf(b.res.ctx, err)
 	}
 	b.res.err = err
 	return n, err

@@ -38,8 +38,6 @@ type Client struct {
 	files   atomic.Pointer[TLSFiles]
 	held    heldToken
 	queue   *queue
-
-	jsonHeader atomic.Pointer[tokenHeader] // see headerOf
 }
 
 // Deps are the dependencies of a Client. All are optional.

@@ -34,12 +34,6 @@ type request struct {
 	write  bool
 }
 
-// tokenHeader is the header of the writes with a JSON body and this token.
-type tokenHeader struct {
-	token  *oauth2.Token
-	header http.Header
-}
-
 // httpAnswer is the answer to a request: status, header, and as much of the body as arrived.
 type httpAnswer struct {
 	status  int
@@ -143,12 +137,8 @@ func (c *Client) exchange(ctx context.Context, via roundTrip, r *request, token 
 	return got, nil
 }
 
-// headerOf returns the header of a request. It must not be changed, because the writes with a token share one.
+// headerOf returns the header of a request.
 func (c *Client) headerOf(ctx context.Context, r *request, token *oauth2.Token) http.Header {
-	shared := r.write && len(r.body) > 0 && !c.cfg.Traceparent
-	if last := c.jsonHeader.Load(); shared && last != nil && last.token == token {
-		return last.header
-	}
 	header := http.Header{"Accept": mediaJSON, "User-Agent": userAgent}
 	maps.Copy(header, r.header)
 	if token != nil {
@@ -156,9 +146,6 @@ func (c *Client) headerOf(ctx context.Context, r *request, token *oauth2.Token) 
 	}
 	if c.cfg.Traceparent {
 		tracing.Inject(ctx, header)
-	}
-	if shared {
-		c.jsonHeader.Store(&tokenHeader{token, header})
 	}
 	return header
 }

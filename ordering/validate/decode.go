@@ -71,11 +71,6 @@ func (o *Order) Decode(in Input, payments []string) error {
 	return d.Err()
 }
 
-// Small reports whether the order is worth keeping for its memory.
-func (o *Order) Small() bool {
-	return cap(o.fields.lines) <= keptLines && cap(o.canonical) <= keptBytes
-}
-
 // Canonical returns the canonical form of the body (policy O7).
 func (o *Order) Canonical() []byte { return o.canonical }
 
