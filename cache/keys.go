@@ -205,7 +205,7 @@ func (k Keys) RunIndex() string { return k.name(format, "runs") }
 // script can use any of them.
 
 func (k Keys) orderName(connection, name string, id ...string) string {
-	return k.name("{o:"+connection+"}", format, name+strings.Join(id, ""))
+	return cmp.Or(k.prefix, redisdb.DefaultPrefix) + ":{o:" + connection + "}:" + format + ":" + name + strings.Join(id, "")
 }
 
 // JournalSecret contains the secret for hashing fingerprints and idempotency keys. It never expires.

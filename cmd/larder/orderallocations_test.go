@@ -19,7 +19,7 @@ import (
 
 // The limits of what a whole order allocates, from its HTTP request to the response.
 const (
-	maxOrderAllocations = 560 // 497 on a busy machine: fewer orders share round trips
+	maxOrderAllocations = 460 // 396 on a busy machine, where fewer orders share round trips
 	maxOrderBytes       = 70_000
 )
 

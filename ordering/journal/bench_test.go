@@ -110,8 +110,8 @@ func TestCostOfPlacingAnOrder(t *testing.T) { //nolint:paralleltest // it counts
 	if scripts != 202 || reads != 0 {
 		t.Errorf("101 orders ran %d scripts and %d reads of answers, want two scripts each and no read", scripts, reads)
 	}
-	if allocations := all - testing.AllocsPerRun(100, rest); allocations > 320 {
-		t.Errorf("beginning and finishing an order allocates %.0f times, want at most 320", allocations)
+	if allocations := all - testing.AllocsPerRun(100, rest); allocations > 220 {
+		t.Errorf("beginning and finishing an order allocates %.0f times, want at most 220", allocations)
 	} else {
 		t.Logf("beginning and finishing an order: %.0f allocations; with Lookup and the test itself: %.0f", allocations, all)
 	}

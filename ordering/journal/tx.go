@@ -207,9 +207,11 @@ func (c *tx) command(r remembered) []any {
 		c.mode, r.Epoch, number(r.Mark), r.Instance, number(r.Own), number(r.seen), r.candidate,
 		flag(reportOnly), flag(r.replicated), strconv.Itoa(len(c.absent)), strconv.Itoa(len(c.checked)),
 	}
-	all := []any{"evalsha", commitHash, 2 + len(c.absent) + len(c.checked) + len(c.stepKeys), c.state, c.orders}
-	for _, text := range slices.Concat(c.absent, c.checked, c.stepKeys, parameters, c.checks, c.steps) {
-		all = append(all, text)
+	texts := slices.Concat(c.absent, c.checked, c.stepKeys, parameters, c.checks, c.steps)
+	all := make([]any, 0, 5+len(texts))
+	all = append(all, "evalsha", commitHash, 2+len(c.absent)+len(c.checked)+len(c.stepKeys), c.state, c.orders)
+	for i := range texts {
+		all = append(all, &texts[i]) // a pointer, because a string in an interface is another allocation
 	}
 	return all
 }
