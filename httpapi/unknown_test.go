@@ -1,9 +1,11 @@
 package httpapi_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"runtime"
 	"strings"
 	"testing"
@@ -16,7 +18,7 @@ import (
 // The response to an unknown restaurant has at most 2 KB, and with 10,000 restaurants it needs no more memory than with
 // three: nothing is done for each restaurant (policy H7).
 func TestUnknownRestaurantsAreCheap_H7(t *testing.T) { //nolint:paralleltest // it measures the process
-	few, many := newWithRestaurants(t, 0), newWithRestaurants(t, 10_000)
+	few, many := newWithRestaurants(t, 0, ""), newWithRestaurants(t, 10_000, "")
 	json := []string{"Content-Type", "application/json"}
 	order := `{"expeditionType":"pickup","dishList":[{"ID":"p1","quantity":1}]}`
 	for _, one := range []struct {
@@ -68,7 +70,26 @@ func TestUnknownRestaurantsAreCheap_H7(t *testing.T) { //nolint:paralleltest // 
 	}
 }
 
-func newWithRestaurants(t *testing.T, branches int) *fixture {
+// Long ids in the path, the longest request id and five of the longest ids of restaurants still make at most 2 KB (policy H7).
+func TestLongUnknownRestaurants_H7(t *testing.T) {
+	t.Parallel()
+	w := newWithRestaurants(t, 5, strings.Repeat("x", 52))
+	for _, id := range []string{"a", "&", "%3C", "%D0%B9", "a%20", "aa%20"} {
+		for _, path := range []string{"/v1/restaurants/%s", "/v1/restaurants/%s/menu", "/v1/restaurants/%s/products/p1", "/v1/restaurants/" + bistro + "/products/%s", "/%s"} {
+			path = fmt.Sprintf(path, strings.Repeat(id, (6<<10)/len(id)))
+			got := w.get(path, "X-Request-ID", strings.Repeat("&", 128))
+			var problem struct{ Instance string }
+			if err := json.Unmarshal(got.body, &problem); err != nil || got.status != http.StatusNotFound || len(got.body) > 2<<10 {
+				t.Errorf("%.80s: status %d, %d bytes, %v", path, got.status, len(got.body), err)
+			}
+			if _, err := url.PathUnescape(problem.Instance); err != nil || id != "&" && len(problem.Instance) < 150 || problem.Instance == "" || !strings.HasPrefix(path, problem.Instance) {
+				t.Errorf("%.80s: the instance is %q (%v)", path, problem.Instance, err)
+			}
+		}
+	}
+}
+
+func newWithRestaurants(t *testing.T, branches int, suffix string) *fixture {
 	t.Helper()
 	return newFixture(t, func(p *plan) {
 		p.cfg.Page.Enabled = true
@@ -76,7 +97,7 @@ func newWithRestaurants(t *testing.T, branches int) *fixture {
 		p.runner = func(deps *menusync.Deps) {
 			for i := range branches {
 				one := deps.Restaurants[1]
-				one.ID, one.Name = menu.RestaurantID(fmt.Sprintf("branch-%05d", i)), fmt.Sprintf("Branch %d of a chain", i)
+				one.ID, one.Name = menu.RestaurantID(fmt.Sprintf("branch-%05d%s", i, suffix)), fmt.Sprintf("Branch %d of a chain", i)
 				deps.Restaurants = append(deps.Restaurants, one)
 			}
 		}

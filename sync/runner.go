@@ -203,9 +203,8 @@ func (r *Runner) RedisDown() bool {
 
 // UnknownRestaurantError means that the configuration does not contain a restaurant.
 type UnknownRestaurantError struct {
-	ID        menu.RestaurantID
-	Following []menu.RestaurantID // up to five ids that follow it in a sorted list
-	Total     int                 // restaurants that exist
+	ID    menu.RestaurantID
+	Total int // restaurants that exist
 }
 
 func (e *UnknownRestaurantError) Error() string {

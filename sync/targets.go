@@ -194,21 +194,13 @@ func (r *Runner) Stale(v cache.Version) bool {
 	return t.schedule.missed(r.cfg.StaleAfter, v.CheckedAt, r.clock())
 }
 
-// Target returns the menu that is synced under an id. The error contains the
-// existing ids. Errors: *UnknownRestaurantError.
+// Target returns the menu that is synced under an id. Errors: *UnknownRestaurantError.
 func (r *Runner) Target(id menu.RestaurantID) (*Target, error) {
 	set := r.set.Load()
 	if t, ok := set.byID[id]; ok {
 		return t, nil
 	}
-	var following []menu.RestaurantID
-	for _, restaurant := range set.restaurants {
-		if restaurant.ID > id {
-			following = append(following, restaurant.ID)
-		}
-	}
-	slices.Sort(following)
-	return nil, &UnknownRestaurantError{ID: id, Following: following[:min(5, len(following))], Total: len(set.restaurants)}
+	return nil, &UnknownRestaurantError{ID: id, Total: len(set.restaurants)}
 }
 
 // Replacement is the effect of a Replace on the restaurants.

@@ -141,7 +141,7 @@ func ProblemOf(err error) *Problem {
 	}
 	switch {
 	case errors.As(err, &unknown):
-		return RestaurantNotFound(unknown.Following, unknown.Total)
+		return RestaurantNotFound(nil, unknown.Total)
 	case errors.As(err, &version):
 		return VersionNotFound(version.Version)
 	case errors.As(err, &syntax):
@@ -186,7 +186,7 @@ func (p *Problem) body(c *gin.Context) problemBody {
 		Title:     title,
 		Status:    status,
 		Detail:    p.Msg,
-		Instance:  cmp.Or(p.instance, c.Request.URL.EscapedPath()),
+		Instance:  cmp.Or(p.instance, shortPath(c.Request.URL.EscapedPath())),
 		Code:      p.Code,
 		Msg:       p.Msg,
 		RequestID: cmp.Or(p.RequestID, RequestID(c)),
@@ -195,6 +195,19 @@ func (p *Problem) body(c *gin.Context) problemBody {
 		Ref:       p.Ref,
 		Upstream:  p.upstream,
 	}
+}
+
+// shortPath cuts a path that would need more than 160 bytes of a problem (policy H7), but not within an escape.
+func shortPath(path string) string {
+	const most = 160
+	if len(path)+5*strings.Count(path, "&") <= most { // JSON has \u0026 for "&"
+		return path
+	}
+	path, _, _ = strings.Cut(path[:min(most, len(path))], "&")
+	if escape := strings.LastIndexByte(path, '%'); escape >= most-2 {
+		return path[:escape]
+	}
+	return path
 }
 
 // Keys of gin.Context.
@@ -277,7 +290,7 @@ func Seconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }
 
-// RestaurantNotFound returns a problem for an unknown id. It has the ids that follow it, and how many restaurants
+// RestaurantNotFound returns a problem for an unknown id. It has ids that follow it, and how many restaurants
 // there are, from directory.Directory.Following (policy H7).
 func RestaurantNotFound(following []menu.RestaurantID, total int) *Problem {
 	return restaurantProblem(CodeRestaurantNotFound, "the restaurant does not exist", following, total)

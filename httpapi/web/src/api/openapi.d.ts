@@ -1840,7 +1840,7 @@ export interface components {
             detail: string;
             /** @description The first 200 violations of an order. For other codes, one entry with the params. */
             errors: components["schemas"]["Violation"][] | null;
-            /** @description The path of the request; for a replay, of the first request. */
+            /** @description The path of the request, cut if it is long; for a replay, of the first request. */
             instance: string;
             /** @description There are more than the 200 violations in `errors`. Absent otherwise. */
             more?: boolean;
