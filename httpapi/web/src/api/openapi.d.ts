@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 4504a7709cda9c6eb0aa56fb64dafad197eb7a0b9ba4a4e844ebdd887b469ccb
-// what follows: d82f8c173fbcb232ff8f56671afb82e62982d7ae58b4a3aee307db9c83445962
+// openapi.yaml: bf9124afad2438b0b2814203b27904dc6ce8c20b6a9ed6c03e99a2675eb9e5b0
+// what follows: 9bea61cf509d319621b24e9f4f10ea452592e6121a5ee66d30041a57fa65c7c8
 export interface paths {
     "/connect/token": {
         parameters: {
