@@ -34,23 +34,12 @@ var (
 
 // Read returns the content of a regular file of at most MaxBytes. It follows links.
 func Read(name string) ([]byte, error) {
-	return within(name, func() ([]byte, error) {
+	return within(name, MaxBytes, func() (*os.File, error) {
 		info, err := os.Stat(name) // first: to open a device or a pipe may have effects
 		if err == nil && !info.Mode().IsRegular() {
 			return nil, errNotRegular
 		}
-		file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = file.Close() }() // it was only read
-		if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
-			err = errNotRegular
-		}
-		if err != nil {
-			return nil, err
-		}
-		return atMost(file, MaxBytes)
+		return os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	})
 }
 
@@ -75,14 +64,7 @@ func Secret(name string) (string, error) {
 
 // Configuration returns the content of a configuration, which may be a pipe at the start of larder.
 func Configuration(name string) ([]byte, error) {
-	return within(name, func() ([]byte, error) {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = file.Close() }() // it was only read
-		return atMost(file, maxConfiguration)
-	})
+	return within(name, maxConfiguration, func() (*os.File, error) { return os.Open(name) })
 }
 
 // ReadableByOthers reports whether users outside the file's group can read it. It does not look at the folders above.
@@ -91,29 +73,28 @@ func ReadableByOthers(name string) bool {
 	return err == nil && info.Mode().Perm()&0o004 != 0
 }
 
-func atMost(from io.Reader, most int64) ([]byte, error) {
-	content, err := io.ReadAll(io.LimitReader(from, most+1))
-	if int64(len(content)) > most {
-		return nil, fmt.Errorf("has more than %d bytes", most)
-	}
-	return content, err
-}
-
-// within returns the result of read, or an error after the limit. Then the goroutine of read stays until the system
-// ends the read. Every error has the name of the file.
-func within(name string, read func() ([]byte, error)) (content []byte, err error) {
+// within returns the content of a file, or an error after the limit. Then its goroutine stays until the system ends the
+// read. Every error has the name of the file.
+func within(name string, most int64, open func() (*os.File, error)) (content []byte, err error) {
 	done := make(chan struct{})
 	var got []byte
 	var failed error
 	go func() {
 		defer close(done)
-		got, failed = read()
+		var file *os.File
+		if file, failed = open(); failed == nil {
+			got, failed = io.ReadAll(io.LimitReader(file, most+1))
+			_ = file.Close() // it was only read
+		}
 	}()
 	select {
 	case <-done:
 		content, err = got, failed
 	case <-time.After(limit):
 		err = errSlow
+	}
+	if int64(len(content)) > most {
+		content, err = nil, fmt.Errorf("has more than %d bytes", most)
 	}
 	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
 		err = fmt.Errorf("%s %w", name, err)

@@ -86,7 +86,6 @@ func New(cfg Config, deps Deps) (*Client, error) {
 	c.orders = at(cfg.BaseURL, pathOrders)
 	c.secret.Store(&c.cfg.ClientSecret)
 	c.writes = newWriteSender(cfg, deps.Dial, c.log)
-	c.files.Store(&TLSFiles{})
 	secure(c, files)
 	return c, nil
 }

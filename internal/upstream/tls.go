@@ -28,23 +28,27 @@ type TLS struct {
 
 // TLSFiles is the content of the files of a TLS section.
 type TLSFiles struct {
-	content string // of all files
+	content [3]string // of the files of CAs, certificate and key
 	config  *tls.Config
 }
 
 // Load reads the files. The error is a *setting.Error.
 func (t TLS) Load() (*TLSFiles, error) {
 	files := &TLSFiles{config: &tls.Config{MinVersion: tls.VersionTLS12}}
+	for i, file := range [][2]string{{"tls.ca_file", t.CAFile}, {"tls.cert_file", t.CertFile}, {"tls.key_file", t.KeyFile}} {
+		if file[1] != "" {
+			text, err := smallfile.Read(file[1])
+			if err != nil {
+				return nil, setting.Errorf(file[0], "cannot be read: %v", err)
+			}
+			files.content[i] = string(text)
+		}
+	}
 	if t.CAFile != "" {
-		text, err := smallfile.Read(t.CAFile)
-		if err != nil {
-			return nil, setting.Errorf("tls.ca_file", "cannot be read: %v", err)
-		}
 		files.config.RootCAs = x509.NewCertPool()
-		if !files.config.RootCAs.AppendCertsFromPEM(text) {
-			return nil, setting.Errorf("tls.ca_file", "contains no PEM certificate")
+		if !files.config.RootCAs.AppendCertsFromPEM([]byte(files.content[0])) {
+			return nil, setting.Errorf("tls.ca_file", "%s contains no PEM certificate", t.CAFile)
 		}
-		files.content = string(text)
 	}
 	switch {
 	case t.CertFile == "" && t.KeyFile == "":
@@ -54,20 +58,11 @@ func (t TLS) Load() (*TLSFiles, error) {
 	case t.CertFile == "":
 		return nil, setting.Errorf("tls.cert_file", "is missing: it is the certificate of tls.key_file")
 	}
-	certificate, err := smallfile.Read(t.CertFile)
+	pair, err := tls.X509KeyPair([]byte(files.content[1]), []byte(files.content[2]))
 	if err != nil {
-		return nil, setting.Errorf("tls.cert_file", "cannot be read: %v", err)
-	}
-	key, err := smallfile.Read(t.KeyFile)
-	if err != nil {
-		return nil, setting.Errorf("tls.key_file", "cannot be read: %v", err)
-	}
-	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
-		return nil, setting.Errorf("tls.cert_file", "cannot be used with tls.key_file: %v", err)
+		return nil, setting.Errorf("tls.cert_file", "%s cannot be used with tls.key_file %s: %v", t.CertFile, t.KeyFile, err)
 	}
 	files.config.Certificates = []tls.Certificate{pair}
-	files.content += "\x00" + string(certificate) + "\x00" + string(key)
 	return files, nil
 }
 
@@ -103,7 +98,7 @@ func (t TLS) Warning(now time.Time) string {
 
 // secure uses the files for all later connections of a client. If their content has changed, it closes the idle ones.
 func secure(c *Client, files *TLSFiles) {
-	if before := c.files.Swap(files); before.content == files.content {
+	if before := c.files.Swap(files); before != nil && before.content == files.content {
 		return
 	}
 	if reads, ok := c.reads.(*readTransport); ok {
@@ -150,25 +145,18 @@ func advised(err error) error {
 	_, wrongName := errors.AsType[x509.HostnameError](err)
 	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
 	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
-	remote, isRemote := errors.AsType[*net.OpError](err)
-	advice := ""
-	switch {
+	alert, isAlert := errors.AsType[*net.OpError](err)
+	switch isAlert = isAlert && alert.Op == "remote error"; { // of the service
 	case wrongName:
-		advice = "the service's certificate is for another name: correct base_url or auth_url"
+		return fmt.Errorf("%w: the service's certificate is for another name: correct base_url or auth_url", err)
 	case unknown:
-		advice = "no trusted authority signed the service's certificate: set its authority as tls.ca_file"
+		return fmt.Errorf("%w: no trusted authority signed the service's certificate: set its authority as tls.ca_file", err)
 	case isInvalid && invalid.Reason == x509.Expired:
-		advice = "the service's certificate is not valid now: it must be renewed at the service, or the clock here is wrong"
-	case isRemote && remote.Op == "remote error": // an alert of the service
-		switch text := remote.Err.Error(); {
-		case strings.Contains(text, "certificate required"):
-			advice = "the service requires a certificate: set tls.cert_file and tls.key_file"
-		case strings.Contains(text, "certificate"), strings.Contains(text, "handshake failure"):
-			advice = "the service requires a certificate, or does not accept this one: check tls.cert_file and tls.key_file"
-		}
+		return fmt.Errorf("%w: the service's certificate is not valid now: it must be renewed at the service, or the clock here is wrong", err)
+	case isAlert && strings.Contains(alert.Err.Error(), "certificate required"):
+		return fmt.Errorf("%w: the service requires a certificate: set tls.cert_file and tls.key_file", err)
+	case isAlert && (strings.Contains(alert.Err.Error(), "certificate") || strings.Contains(alert.Err.Error(), "handshake failure")):
+		return fmt.Errorf("%w: the service requires a certificate, or does not accept this one: check tls.cert_file and tls.key_file", err)
 	}
-	if advice == "" {
-		return err
-	}
-	return fmt.Errorf("%w: %s", err, advice)
+	return err
 }

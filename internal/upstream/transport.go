@@ -30,7 +30,7 @@ const (
 // newReadTransport returns the transport for menus, reasons and tokens. This package, not the
 // transport, decompresses answers, because it has its own limits.
 func newReadTransport(cfg Config, dial keptconn.DialFunc) *readTransport {
-	reads := &readTransport{with: func(settings *tls.Config) *http.Transport {
+	return &readTransport{with: func(settings *tls.Config) *http.Transport {
 		return &http.Transport{
 			Proxy:               http.ProxyFromEnvironment,
 			DialContext:         dial,
@@ -43,8 +43,6 @@ func newReadTransport(cfg Config, dial keptconn.DialFunc) *readTransport {
 			DisableCompression:  true,
 		}
 	}}
-	reads.secure(nil)
-	return reads
 }
 
 // sender sends the requests of calls that write. It reports whether a byte of a request may have been sent, and sends
