@@ -260,7 +260,8 @@ func probeText(probes []upstream.Probe, section string) string {
 	advice := ""
 	failed, ok := errors.AsType[*upstream.Error](probes[0].Err)
 	switch {
-	case !ok || failed.Status >= http.StatusInternalServerError, failed.Status == http.StatusTooManyRequests:
+	case !ok || failed.Status >= http.StatusInternalServerError, failed.Status == http.StatusTooManyRequests,
+		failed.Status == 0 && strings.Contains(failed.Error(), "certificate"): // of TLS: the error says what to do
 	case failed.Status == http.StatusBadRequest, failed.Status == http.StatusUnauthorized, failed.Status == http.StatusForbidden:
 		advice = "; check " + section + "client_id and client_secret"
 	default: // no response, a page, a redirect, 404, 405

@@ -1,11 +1,12 @@
 package smallfile_test
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -50,16 +51,26 @@ func TestOnlyRegularFilesAreRead_H12(t *testing.T) {
 	}
 }
 
+// A file is small, also behind a link, and a large one takes no memory (policy H12).
 func TestFilesAreSmall_H12(t *testing.T) {
 	t.Parallel()
-	name := filepath.Join(t.TempDir(), "file")
+	target := filepath.Join(t.TempDir(), "file")
+	name := target + "-link"
+	if err := errors.Join(os.WriteFile(target, nil, 0o600), os.Symlink(target, name)); err != nil {
+		t.Fatal(err)
+	}
 	for size, want := range map[int]string{
-		0: "", 1: "", smallfile.MaxBytes: "", smallfile.MaxBytes + 1: "more than 65536 bytes", 65 << 10: "more than 65536 bytes", 5 << 20: "more than",
+		0: "", 1: "", smallfile.MaxBytes: "", smallfile.MaxBytes + 1: "more than 65536 bytes", 100 << 20: "more than 65536 bytes",
 	} {
-		if err := os.WriteFile(name, bytes.Repeat([]byte("a"), size), 0o600); err != nil {
+		if err := os.Truncate(target, int64(size)); err != nil {
 			t.Fatal(err)
 		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
 		got, err := smallfile.Read(name)
+		if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 10<<20 {
+			t.Errorf("%d bytes: the read takes %d bytes of memory", size, after.TotalAlloc-before.TotalAlloc)
+		}
 		if want == "" && (err != nil || len(got) != size) || want != "" && (err == nil || !strings.Contains(err.Error(), want) || got != nil) {
 			t.Errorf("%d bytes: %d, %v", size, len(got), err)
 		}
