@@ -1,14 +1,10 @@
 package journal_test
 
 import (
-	"bufio"
 	"errors"
-	"io"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -176,43 +172,6 @@ func TestInfoThatSaysLittle_O14b(t *testing.T) {
 	}
 }
 
-// rewriting starts a proxy of Redis that replaces texts in each line of the replies. The length of a bulk string must not change.
-func rewriting(t *testing.T, target string, replace *strings.Replacer) (addr string) {
-	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all sync.WaitGroup
-	t.Cleanup(all.Wait)
-	t.Cleanup(func() { _ = listener.Close() })
-	all.Go(func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			server, err := net.Dial("tcp", target) //nolint:noctx // loopback
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			all.Go(func() { _, _ = io.Copy(server, client); _ = server.Close() })
-			all.Go(func() {
-				defer func() { _ = client.Close() }()
-				for replies := bufio.NewReader(server); ; {
-					line, err := replies.ReadString('\n') // every reply ends with a line break
-					line = replace.Replace("\n" + line)[1:]
-					if _, wrote := io.WriteString(client, line); err != nil || wrote != nil {
-						return
-					}
-				}
-			})
-		}
-	})
-	return listener.Addr().String()
-}
-
 // A right that is taken away while larder runs stops orders, and they continue when it is back.
 func TestWaitIsRefusedLater_O14b(t *testing.T) {
 	t.Parallel()
@@ -318,8 +277,5 @@ func TestEmbeddedAcceptsRestore_O14b(t *testing.T) {
 		if health := watched(t, j); !health.PausedAt.IsZero() {
 			t.Errorf("paused since %v", health.PausedAt)
 		}
-	}
-	if slices.Contains([]ordering.Durability{"", ordering.DurableByReplicas}, cfg.Durability) {
-		t.Errorf("the default is %q, want disk", cfg.Durability)
 	}
 }
