@@ -2,6 +2,7 @@ package ordering_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -89,5 +90,49 @@ func TestConfigBounds(t *testing.T) {
 				t.Errorf("%s, wrong %t: %v", tc.key, wrong, err)
 			}
 		}
+	}
+}
+
+// The settings of durability, and the message of each invalid combination (policy O14b).
+func TestDurabilitySettings_O14b(t *testing.T) {
+	t.Parallel()
+	const (
+		needs    = "durability: replicas needs ordering.wait_replicas of at least 1"
+		negative = "wait_replicas: must not be negative"
+		unknown  = `durability: unknown value "%s" (valid: disk, replicas)`
+	)
+	for _, test := range []struct {
+		durability ordering.Durability
+		wait       *int
+		want       string
+	}{
+		{ordering.DurableOnDisk, nil, ""},
+		{ordering.DurableOnDisk, new(0), ""},
+		{ordering.DurableOnDisk, new(1), ""},
+		{ordering.DurableOnDisk, new(-1), negative},
+		{ordering.DurableByReplicas, nil, needs},
+		{ordering.DurableByReplicas, new(0), needs},
+		{ordering.DurableByReplicas, new(-1), negative + "\n" + needs},
+		{ordering.DurableByReplicas, new(1), ""},
+		{ordering.DurableByReplicas, new(2), ""},
+		{"", new(1), fmt.Sprintf(unknown, "")},
+		{"both", new(1), fmt.Sprintf(unknown, "both")},
+		{"both", new(-1), negative + "\n" + fmt.Sprintf(unknown, "both")},
+		{"replica", nil, `durability: unknown value "replica"; did you mean "replicas"? (valid: disk, replicas)`},
+	} {
+		for _, nonDurable := range []bool{false, true} { // changes nothing here
+			cfg := ordering.DefaultConfig()
+			cfg.Durability, cfg.WaitReplicas, cfg.AllowNonDurable = test.durability, test.wait, nonDurable
+			got := ""
+			if err := cfg.Validate(); err != nil {
+				got = err.Error()
+			}
+			if got != test.want {
+				t.Errorf("%+v: got %q", test, got)
+			}
+		}
+	}
+	if kind := ordering.DefaultConfig().Durability; kind != ordering.DurableOnDisk {
+		t.Errorf("the default is %q, want disk", kind)
 	}
 }

@@ -52,13 +52,22 @@ func errorClass(message string) string {
 	}
 }
 
-// forbidden matches the command that larder's user may not run.
-var forbidden = regexp.MustCompile(`run the '([a-z|]{2,20})' command`)
+// forbidden matches a command that larder's user may not run; noScripts matches that the server has no scripts.
+var (
+	forbidden = regexp.MustCompile(`run the '([a-z|]{2,20})' command`)
+	noScripts = regexp.MustCompile("(?i)unknown command ['`](eval|evalsha)['`]")
+)
 
 // classText explains an error of a class to a person, "" if the class is unknown.
 func classText(class, message string) string {
-	if found := forbidden.FindStringSubmatch(message); class == NoPermission && found != nil {
+	found := forbidden.FindStringSubmatch(message)
+	switch {
+	case class == NoPermission && found != nil && strings.HasPrefix(found[1], "eval"): // larder needs both
+		return "its user may not run EVAL and EVALSHA; allow both (ACL SETUSER NAME +eval +evalsha)"
+	case class == NoPermission && found != nil:
 		return "its user may not run " + strings.ToUpper(found[1]) + "; allow it (ACL SETUSER NAME +" + found[1] + ")"
+	case noScripts.MatchString(message):
+		return "it does not have EVAL and EVALSHA, which larder needs"
 	}
 	return errorClassTexts[class]
 }
@@ -83,7 +92,7 @@ func SafeText(err error) string {
 }
 
 // RefusedCommand returns how Redis refuses a command that larder's user may not run or that the server does
-// not have: "NOPERM", "unknown command" or "ERR". It returns "" if err is no such refusal.
+// not have: "NOPERM", "unknown command", or "ERR" for an error without a known reason. It returns "" if err is no such refusal.
 func RefusedCommand(err error) string {
 	said, ok := errors.AsType[redis.Error](err)
 	if !ok {
@@ -99,6 +108,14 @@ func RefusedCommand(err error) string {
 		return class
 	}
 	return ""
+}
+
+// RefusalText describes a result of RefusedCommand.
+func RefusalText(command, why string) string {
+	if why == "ERR" {
+		return command + " is answered with an error: ERR"
+	}
+	return command + " is refused: " + why
 }
 
 // connErrorText explains a failed connection; it returns "" for an unknown failure.

@@ -46,7 +46,7 @@ func (db *DB) Probe(ctx context.Context, channels ...string) error {
 		case err == nil && len(refused) == 2:
 			return &RefusedError{Class: errorClass(refused[1]), Channel: refused[0], Err: errors.New(refused[1])}
 		case err != nil:
-			return refusedOr(unavailable("write a probe", err))
+			return AsRefused(unavailable("write a probe", err))
 		}
 	}
 	return nil
@@ -86,9 +86,9 @@ func (db *DB) probeKeys(ctx context.Context) ([]string, error) {
 	return keys, nil
 }
 
-// refusedOr returns the *RefusedError for err, or err. Every other error of Redis
+// AsRefused returns the *RefusedError for the error of a write, or err. Every other error of Redis
 // (LOADING, CLUSTERDOWN, NOAUTH, …) counts as no response.
-func refusedOr(err error) error {
+func AsRefused(err error) error {
 	said, ok := errors.AsType[redis.Error](err)
 	if !ok {
 		return err

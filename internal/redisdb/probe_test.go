@@ -150,7 +150,7 @@ func TestProbeIsRefused(t *testing.T) {
 		"cannot save":         {[]redistest.Option{redistest.Config("save", "3600", "1000000")}, failSave, "MISCONF", "", "disk"},
 		"a replica":           {nil, becomeReplica, "READONLY", "", "replica"},
 		"other keys":          {nil, user("~other:*", "&*", "+@all"), "NOPERM", "", "permission"},
-		"no scripts":          {nil, user("~*", "&*", "+@all", "-eval", "-evalsha"), "NOPERM", "", "+evalsha"},
+		"no scripts":          {nil, user("~*", "&*", "+@all", "-eval", "-evalsha"), "NOPERM", "", "+eval +evalsha"},
 		"no channels":         {nil, user("~*", "resetchannels", "+@all"), "NOPERM", "larder:f1:notices", "publish to the channel larder:f1:notices"},
 		"one channel":         {nil, user("~*", "resetchannels", "&larder:f1:notices", "+@all"), "NOPERM", "larder:f1:run-notices", "larder:f1:run-notices"},
 		"no right to publish": {nil, user("~*", "&*", "+@all", "-publish"), "NOPERM", "larder:f1:notices", "larder:f1:notices"},
@@ -237,6 +237,7 @@ func TestSafeTextNamesNoAddress(t *testing.T) {
 	locked := redistest.Start(t, redistest.Password("a-password"))
 	stopped := redistest.Start(t)
 	stopped.Stop()
+	simple := redistest.Start(t, redistest.Config("rename-command", "EVALSHA", ""))
 	late, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
 	for name, test := range map[string]struct {
@@ -246,6 +247,7 @@ func TestSafeTextNamesNoAddress(t *testing.T) {
 		"not running":  {open(t, stopped.URL()).Ping(t.Context()), "does not answer: connection refused"},
 		"unknown host": {open(t, "redis://redis.invalid:6379/0").Ping(t.Context()), "does not answer: its host name was not found"},
 		"locked":       {open(t, "redis://"+locked.Addr()+"/0").Probe(t.Context(), notices, runNotices), "answers with an error: NOAUTH: it requires a password"},
+		"no scripts":   {open(t, simple.URL()).Probe(t.Context()), "answers with an error: ERR: it does not have EVAL and EVALSHA, which larder needs"},
 		"in time":      {open(t, stopped.URL()).Ping(late), "does not answer: timeout"},
 		"anything":     {fmt.Errorf("dial 10.0.0.7:6379: %w", errors.New("odd")), "does not answer"},
 	} {

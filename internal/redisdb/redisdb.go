@@ -112,7 +112,7 @@ func (db *DB) Embedded() bool { return db.topology == Embedded }
 func (db *DB) Ping(ctx context.Context) error {
 	for _, client := range []redis.UniversalClient{db.noRetry, db.client} {
 		if err := ping(ctx, client); err != nil {
-			return refusedOr(unavailable("ping", err))
+			return AsRefused(unavailable("ping", err))
 		}
 	}
 	return nil
@@ -183,7 +183,7 @@ func (db *DB) ServerInfo(ctx context.Context) (ServerInfo, error) {
 	}
 	text, err := db.noRetry.Info(ctx, "server").Result()
 	if why := RefusedCommand(err); why != "" {
-		info.Server, info.Version = "redis", "of an unknown version (INFO is refused: "+why+")"
+		info.Server, info.Version = "redis", "of an unknown version ("+RefusalText("INFO", why)+")"
 		return info, nil
 	}
 	if err != nil {

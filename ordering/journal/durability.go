@@ -67,14 +67,15 @@ func (g *guard) readFacts(ctx context.Context, connection string) (facts, error)
 		if f.waitRefused = redisdb.RefusedCommand(err); f.waitRefused == "" && err != nil {
 			return f, err
 		}
+		s := g.state(connection)
+		s.mu.Lock()
+		s.waitRefused = f.waitRefused
+		s.mu.Unlock()
 	}
-	switch why := redisdb.RefusedCommand(eval.Err()); {
-	case why == redisdb.NoPermission:
-		f.refused = "refuses the command EVAL (NOPERM): allow scripts for larder's user (ACL SETUSER NAME +eval +evalsha, and its keys)"
-	case why != "":
-		f.refused = "refuses the command EVAL (" + why + "): use a Redis that has EVAL"
+	if err := eval.Err(); redisdb.RefusedCommand(err) != "" { // other errors are of the moment, such as MOVED in a cluster
+		f.refused = redisdb.SafeText(redisdb.AsRefused(err)) // as /readyz shows it
 	}
-	return f, nil // other errors are of the moment, such as MOVED in a cluster
+	return f, nil
 }
 
 // attached returns the number of replicas that Redis reports, -1 if it is unknown.
@@ -110,12 +111,12 @@ func (f facts) online() int {
 func (f facts) notShown(question, field, setting string) string {
 	switch f.infoRefused {
 	case redisdb.NoPermission:
-		return "larder may not ask Redis " + question + " (INFO is refused: NOPERM): allow INFO for larder's user (ACL SETUSER NAME +info), " +
+		return "larder may not ask Redis " + question + " (" + redisdb.RefusalText("INFO", f.infoRefused) + "): allow INFO for larder's user (ACL SETUSER NAME +info), " +
 			"or, if " + setting
 	case "":
 		return "Redis does not say " + question + " (INFO does not show " + field + "): if " + setting
 	default:
-		return "Redis does not say " + question + " (INFO is refused: " + f.infoRefused + "): if " + setting
+		return "Redis does not say " + question + " (" + redisdb.RefusalText("INFO", f.infoRefused) + "): if " + setting
 	}
 }
 
@@ -181,11 +182,14 @@ func (g *guard) diskFault(f facts, required int) string {
 
 // waitFault describes a refused WAIT, and what to change.
 func (m *memory) waitFault(why string, f facts) string {
-	text := fmt.Sprintf("Redis refuses the command WAIT (%s), so larder cannot know whether replicas have an order (%s): ",
-		why, ordering.AttachedText(f.attached()))
-	if why == redisdb.NoPermission {
+	text := fmt.Sprintf("larder cannot know whether replicas of Redis have an order (%s; %s): ",
+		redisdb.RefusalText("WAIT", why), ordering.AttachedText(f.attached()))
+	switch why {
+	case redisdb.NoPermission:
 		text += "allow it for larder's user (ACL SETUSER NAME +wait)"
-	} else {
+	case "ERR":
+		text += "find out why (redis-cli WAIT 0 1)"
+	default:
 		text += "use a Redis that has WAIT"
 	}
 	text += ", or set ordering.wait_replicas: 0; a failover can then lose orders"

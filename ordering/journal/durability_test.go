@@ -56,7 +56,7 @@ func TestDurability_O14b(t *testing.T) {
 	t.Parallel()
 	disk, noDisk := []redistest.Option{redistest.AppendOnly()}, []redistest.Option{}
 	wait := func(n int) func(*ordering.Config) { return func(c *ordering.Config) { c.WaitReplicas = &n } }
-	const refused, mayNotAsk = "refuses the command WAIT (NOPERM)", "INFO is refused: NOPERM"
+	const refused, mayNotAsk, noScripts = "WAIT is refused: NOPERM", "INFO is refused: NOPERM", "refuses writes: NOPERM: its user may not run EVAL and EVALSHA"
 	for _, test := range []struct {
 		name     string
 		options  []redistest.Option
@@ -76,16 +76,16 @@ func TestDurability_O14b(t *testing.T) {
 			[]string{"-wait"},
 			func(c *ordering.Config) { c.WaitReplicas, c.AllowNonDurable = new(0), true }, nil, "ordering.allow_non_durable",
 		},
-		{"WAIT is an unknown command", []redistest.Option{redistest.AppendOnly(), redistest.Config("rename-command", "WAIT", "")}, 0, nil, nil, []string{"WAIT (unknown command)", "no replica is attached"}, ""},
+		{"WAIT is an unknown command", []redistest.Option{redistest.AppendOnly(), redistest.Config("rename-command", "WAIT", "")}, 0, nil, nil, []string{"WAIT is refused: unknown command; no replica is attached", "use a Redis that has WAIT"}, ""},
 		{"INFO refused", disk, 0, []string{"-info"}, nil, []string{mayNotAsk, "ordering.allow_eviction", "ordering.allow_non_durable", "+info"}, ""},
 		{"INFO refused, one key", disk, 0, []string{"-info"}, func(c *ordering.Config) { c.AllowEviction = true }, []string{mayNotAsk, "allow_non_durable"}, ""},
 		{"INFO refused, both keys", disk, 0, []string{"-info"}, func(c *ordering.Config) { c.AllowEviction, c.AllowNonDurable = true, true }, nil, "not known how many replicas are attached"},
 		{"INFO of memory only", disk, 0, []string{"-info", "+info|memory"}, nil, []string{mayNotAsk, "whether it writes orders to disk"}, ""},
 		{"INFO and WAIT refused", disk, 1, []string{"-info", "-wait"}, nil, []string{mayNotAsk, refused, "not known how many replicas"}, ""},
 		{"CONFIG, CLIENT, HELLO, CLUSTER refused", disk, 0, []string{"-config", "-client", "-hello", "-cluster"}, nil, nil, "no replica is attached"},
-		{"EVAL refused", disk, 1, []string{"-eval", "-evalsha"}, nil, []string{"EVAL (NOPERM)", "+eval +evalsha"}, ""},
-		{"EVAL refused without replicas", disk, 0, []string{"-eval", "-evalsha"}, nil, []string{"EVAL (NOPERM)", "+eval +evalsha"}, ""},
-		{"EVAL is an unknown command", []redistest.Option{redistest.AppendOnly(), redistest.Config("rename-command", "EVAL", "")}, 0, []string{"-eval"}, nil, []string{"EVAL (unknown command)", "use a Redis that has EVAL"}, ""},
+		{"EVAL refused", disk, 1, []string{"-eval", "-evalsha"}, nil, []string{noScripts, "+eval +evalsha"}, ""},
+		{"EVAL refused without replicas", disk, 0, []string{"-eval", "-evalsha"}, nil, []string{noScripts, "+eval +evalsha"}, ""},
+		{"EVAL is an unknown command", []redistest.Option{redistest.AppendOnly(), redistest.Config("rename-command", "EVAL", "")}, 0, []string{"-eval"}, nil, []string{"answers with an error: ERR: it does not have EVAL and EVALSHA, which larder needs"}, ""},
 		{"no file, replicas acknowledge", noDisk, 1, nil, nil, []string{"appendonly is off", "ordering.durability: replicas"}, ""},
 		{"no file, replicas acknowledge, by replicas", noDisk, 1, nil, byReplicas(1), nil, "do not survive a master that restarts empty before its replica takes over, or the loss of all nodes"},
 		{"no file, too few replicas, by replicas", noDisk, 1, nil, byReplicas(2), []string{"Redis has 1 replicas, but ordering.wait_replicas is 2"}, ""},
@@ -184,8 +184,8 @@ func TestWaitIsRefusedLater_O14b(t *testing.T) {
 	if _, err := j.Begin(t.Context(), create()); !errors.Is(err, journal.ErrReplicas) {
 		t.Errorf("Begin = %v, want ErrReplicas", err)
 	}
-	wantNotReady(t, j.Ready(t.Context(), main), "WAIT (NOPERM)", time.Minute)
-	if health := watched(t, j); !strings.Contains(health.NotReady, "WAIT (NOPERM)") {
+	wantNotReady(t, j.Ready(t.Context(), main), "WAIT is refused: NOPERM", time.Minute)
+	if health := watched(t, j); !strings.Contains(health.NotReady, "WAIT is refused: NOPERM") {
 		t.Errorf("NotReady = %q", health.NotReady)
 	}
 	setRights(t, master, nil)

@@ -65,30 +65,23 @@ func (g *guard) checkSettings(ctx context.Context, connection string) (facts, er
 	if err != nil {
 		return f, unreachable(err)
 	}
-	if f.refused != "" { // without scripts, nothing else can be asked
-		s.mu.Lock()
-		s.facts, s.waitRefused, s.settingsReadAt = f, f.waitRefused, at
-		s.mu.Unlock()
-		return f, nil
-	}
-	_, err = g.Health(ctx, connection) // learns whether a replica ever acknowledged a write
-	switch format, other := errors.AsType[*ordering.FormatError](err); {
-	case other:
-		return f, &ordering.NotReadyError{Msg: format.Msg(), RetryAfter: retrySettings, Err: format}
-	case err != nil:
-		return f, unreachable(err)
-	}
-	s.mu.Lock()
-	s.facts, s.waitRefused = f, f.waitRefused
-	s.mu.Unlock()
-	if err := g.confirm(ctx, connection, f); err != nil && !errors.Is(err, errReplicas) {
-		if redisdb.RefusedCommand(err) == "" {
+	if f.refused == "" { // without scripts, nothing else can be asked
+		_, err = g.Health(ctx, connection) // learns whether a replica ever acknowledged a write
+		switch format, other := errors.AsType[*ordering.FormatError](err); {
+		case other:
+			return f, &ordering.NotReadyError{Msg: format.Msg(), RetryAfter: retrySettings, Err: format}
+		case err != nil:
 			return f, unreachable(err)
 		}
-		f.refused = redisdb.SafeText(err) // with the other faults
-	}
-	if !s.known().replicated && !g.embedded {
-		at = at.Add(probeEvery - trustedFor) // check again soon: the first replica may connect at any time
+		if err := g.confirm(ctx, connection, f); err != nil && !errors.Is(err, errReplicas) {
+			if redisdb.RefusedCommand(err) == "" {
+				return f, unreachable(err)
+			}
+			f.refused = redisdb.SafeText(redisdb.AsRefused(err)) // with the other faults
+		}
+		if !s.known().replicated && !g.embedded {
+			at = at.Add(probeEvery - trustedFor) // check again soon: the first replica may connect at any time
+		}
 	}
 	s.mu.Lock()
 	s.facts, s.settingsReadAt = f, at

@@ -42,15 +42,15 @@ func startStore(tb testing.TB, form string, withoutDisk bool) *store {
 	tb.Helper()
 	s := &store{tb: tb, form: form, proxies: map[string]*faultproxy.Proxy{}}
 	options := []redistest.Option{
-		redistest.AppendOnly(), redistest.Config("appendfsync", "always"), redistest.FailoverAfter(failoverAfter),
+		redistest.FailoverAfter(failoverAfter),
 		redistest.Behind(func(addr string) string {
 			proxy := faultproxy.Start(tb, addr)
 			s.proxies[proxy.Addr()] = proxy
 			return proxy.Addr()
 		}),
 	}
-	if withoutDisk {
-		options = options[2:]
+	if !withoutDisk {
+		options = append(options, redistest.AppendOnly(), redistest.Config("appendfsync", "always"))
 	}
 	switch form {
 	case Sentinel:
