@@ -179,11 +179,14 @@ func TestWaitIsRefusedLater_O14b(t *testing.T) {
 	cfg := ordering.DefaultConfig()
 	cfg.WaitReplicas = new(1)
 	j := journal.New(open(t, url, ""), cfg, quiet())
+	ready(t, j)
 	begun(t, j, create())
 	setRights(t, master, []string{"-wait"})
 	if _, err := j.Begin(t.Context(), create()); !errors.Is(err, journal.ErrReplicas) {
 		t.Errorf("Begin = %v, want ErrReplicas", err)
 	}
+	_, err := j.Begin(t.Context(), create()) // before the settings are read again
+	wantNotReady(t, err, "WAIT is refused: NOPERM; 1 replica is attached", 5*time.Second)
 	wantNotReady(t, j.Ready(t.Context(), main), "WAIT is refused: NOPERM", time.Minute)
 	if health := watched(t, j); !strings.Contains(health.NotReady, "WAIT is refused: NOPERM") {
 		t.Errorf("NotReady = %q", health.NotReady)
