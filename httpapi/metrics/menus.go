@@ -26,10 +26,14 @@ type Menus struct {
 
 // Collector returns the collector of the series.
 func (s Menus) Collector() prometheus.Collector {
-	oldest, ages := newDesc("larder_menu_age_seconds"), newDesc("larder_menu_age_quantile_seconds")
-	states, outcomes := newDesc("larder_restaurants"), newDesc("larder_restaurants_by_last_outcome")
-	success := newDesc("larder_sync_last_success_timestamp_seconds")
-	return &everySecond{Collector: collector{[]*prometheus.Desc{oldest, ages, states, outcomes, success}, func(ch chan<- prometheus.Metric) {
+	oldest := newDesc("larder_menu_age_seconds", "Age of the oldest served menu: time since a sync last confirmed it.")
+	ages := newDesc("larder_menu_age_quantile_seconds", "Quantiles (0.5, 0.9, 0.99) of the age of the served menus.", "share")
+	states := newDesc("larder_restaurants", "Restaurants, by the state of their menu: fresh, stale or missing.", "state")
+	outcomes := newDesc("larder_restaurants_by_last_outcome", "Restaurants with a menu, by the outcome of their last sync.", "outcome")
+	success := newDesc("larder_sync_last_success_timestamp_seconds",
+		"Unix time at which a sync last confirmed a menu of the connection, on any instance.", "connection")
+	all := []*prometheus.Desc{oldest, ages, states, outcomes, success}
+	return &everySecond{Collector: collector{all, func(ch chan<- prometheus.Metric) {
 		gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 		}

@@ -1,8 +1,10 @@
 package metrics
 
 import (
+	"maps"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -50,43 +52,51 @@ var _ menusync.Observer = (*Metrics)(nil)
 // New returns a registry with all metrics that do not depend on a Server. version is a label of larder_build_info.
 func New(version string) *Metrics {
 	registry := prometheus.NewRegistry()
-	count := func(name string) *prometheus.CounterVec {
-		d := described(name)
-		vector := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: d.Help}, d.Labels)
+	count := func(name, help string, labels ...string) *prometheus.CounterVec {
+		vector := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 		registry.MustRegister(vector)
-		d.start(func(values ...string) { vector.WithLabelValues(values...) })
 		return vector
 	}
-	observe := func(name string) *prometheus.HistogramVec {
-		d := described(name)
-		vector := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: d.Help, Buckets: d.Buckets}, d.Labels)
+	observe := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		vector := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 		registry.MustRegister(vector)
-		d.start(func(values ...string) { vector.WithLabelValues(values...) })
 		return vector
 	}
 	m := &Metrics{
 		registry: registry,
-		requests: count("larder_http_requests_total"),
-		duration: observe("larder_http_request_duration_seconds"),
-		runs:     count("larder_sync_runs_total"),
-		skipped:  count("larder_sync_ticks_skipped_total"),
-		orders:   count("larder_orders_total"),
-		replays:  count("larder_order_replays_total"),
-		events:   count("larder_order_events_total"),
-		refused:  count("larder_auth_failures_total"),
-		repeated: count("larder_order_id_repeated_total"),
-		calls:    count("larder_upstream_calls_total"),
-		callTime: observe("larder_upstream_call_duration_seconds"),
-		streams:  count("larder_event_streams_ended_total"),
-		steps:    observe("larder_sync_step_duration_seconds"),
-		runTime:  observe("larder_sync_run_duration_seconds"),
-		redis:    observe("larder_redis_call_duration_seconds"),
-		reads:    readCounters(count("larder_menu_reads_total")),
-		series:   map[request]requestSeries{},
+		requests: count("larder_http_requests_total", "HTTP requests, by route, method and status class.", "route", "method", "status"),
+		duration: observe("larder_http_request_duration_seconds", "Time to answer an HTTP request, by route.",
+			[]float64{0.0001, 0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5, 30}, "route"),
+		runs:    count("larder_sync_runs_total", "Finished syncs, by trigger and outcome.", "trigger", "outcome"),
+		skipped: count("larder_sync_ticks_skipped_total", "Scheduled syncs that were skipped, by reason.", "reason"),
+		orders: count("larder_orders_total",
+			"Requests to place, pay, complete or reject an order, by operation and outcome; without replays.", "operation", "outcome"),
+		replays: count("larder_order_replays_total", "Responses repeated for an Idempotency-Key that was sent again, by operation.",
+			"operation"),
+		events:  count("larder_order_events_total", "Events of orders and of the journal outside requests, by event.", "event"),
+		refused: count("larder_auth_failures_total", "Failed attempts with a secret or token, by route.", "route"),
+		repeated: count("larder_order_id_repeated_total", "Responses to a new order with the orderID of another order, by connection.",
+			"connection"),
+		calls: count("larder_upstream_calls_total", "Calls to the ordering service, by operation and status class; each attempt counts.",
+			"operation", "status"),
+		callTime: observe("larder_upstream_call_duration_seconds", "Time of an attempt of a call to the ordering service, by operation.",
+			[]float64{0.005, 0.02, 0.1, 0.5, 2, 10, 30}, "operation"),
+		streams: count("larder_event_streams_ended_total", "Event streams that ended, by kind and reason.", "kind", "reason"),
+		steps: observe("larder_sync_step_duration_seconds", "Time of a step of a sync, by step.",
+			[]float64{0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5, 30}, "step"),
+		runTime: observe("larder_sync_run_duration_seconds", "Time of a sync, by outcome.",
+			[]float64{0.002, 0.01, 0.05, 0.25, 1, 5, 15, 60}, "outcome"),
+		redis: observe("larder_redis_call_duration_seconds", "Time of a Redis command or pipeline including its retries, by result.",
+			[]float64{0.0002, 0.001, 0.005, 0.025, 0.1, 0.5, 2, 5}, "result"),
+		reads: readCounters(count("larder_menu_reads_total",
+			"Reads of menus, dishes and menu views, by path (fast or standard) and cache (hit or miss of the encoded body).",
+			"path", "cache")),
+		series: map[request]requestSeries{},
 	}
 	registry.MustRegister(
-		gauge("larder_build_info", prometheus.Labels{"version": version, "goversion": runtime.Version()}, func() int { return 1 }),
-		counter("larder_log_lines_dropped_total", nil, func() float64 {
+		gauge("larder_build_info", "Version of the running build; always 1.",
+			prometheus.Labels{"version": version, "goversion": runtime.Version()}, func() int { return 1 }),
+		counter("larder_log_lines_dropped_total", "Log lines dropped because their reader stalled or closed.", nil, func() float64 {
 			if m.LogLinesDropped == nil {
 				return 0
 			}
@@ -94,7 +104,49 @@ func New(version string) *Metrics {
 		}),
 		collectors.NewGoCollector(), &everySecond{Collector: collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})},
 	)
+	m.startAtZero()
 	return m
+}
+
+// startAtZero creates the series whose label values are known. Otherwise an alert rule would not see the first event as an increase.
+func (m *Metrics) startAtZero() {
+	outcomes := []string{"updated", "unchanged", "quarantined", "held", "failed", "waiting", "skipped"}
+	start(m.runs.WithLabelValues, []string{"cron", "manual", "startup"}, outcomes)
+	start(m.runTime.WithLabelValues, outcomes)
+	start(m.skipped.WithLabelValues, []string{"busy", "taken", "redis"})
+	start(m.steps.WithLabelValues, []string{"fetch", "decode", "lint", "compile", "publish"})
+	changes := map[string]string{"create": "placed", "pay": "paid", "complete": "closed", "reject": "rejected"}
+	operations := slices.Collect(maps.Keys(changes))
+	start(m.replays.WithLabelValues, operations)
+	start(m.orders.WithLabelValues, operations, []string{
+		"refused", "not_sent", "unknown", "invalid", "conflict", "not_found", "unavailable", "busy", "cancelled", "failed",
+	})
+	for operation, done := range changes {
+		m.orders.WithLabelValues(operation, done)
+	}
+	start(m.events.WithLabelValues, []string{
+		"timed_out", "result_recorded_late", "outcome_conflict", "result_lost", "recreated", "unreplicated",
+		"journal.format", "journal.restored", "journal.accepted", "journal.commits_lost",
+	})
+	calls := slices.Concat(operations, []string{"token", "menu", "reasons"})
+	start(m.calls.WithLabelValues, calls, []string{"none", "2xx", "3xx", "4xx", "5xx"})
+	start(m.callTime.WithLabelValues, calls)
+	start(m.refused.WithLabelValues, []string{"/connect/token", "/ops/session", "bearer"})
+	start(m.streams.WithLabelValues, []string{StreamMenu, StreamOrder, StreamOps}, []string{"client", "slow", "drain", "expired"})
+	start(m.streams.WithLabelValues, []string{StreamMenu, StreamOrder}, []string{"removed"})
+	m.streams.WithLabelValues(StreamOrder, "final")
+	start(m.redis.WithLabelValues, []string{"answered", "failed"})
+}
+
+// start creates a series for each combination of label values.
+func start[S any](series func(labels ...string) S, values ...[]string) {
+	if len(values) == 0 {
+		series()
+		return
+	}
+	for _, value := range values[0] {
+		start(func(others ...string) S { return series(append([]string{value}, others...)...) }, values[1:]...)
+	}
 }
 
 // StartRoute creates the request counters of a route. The first request creates the histogram.

@@ -93,8 +93,15 @@ func (o *OrderCounts) Refresh(c *gin.Context) {
 
 // Collector returns the collector of the counts. It reads only memory.
 func (o *OrderCounts) Collector() prometheus.Collector {
-	unknown, ready := newDesc("larder_orders_unknown"), newDesc("larder_orders_ready")
-	paused, replicas, format := newDesc("larder_journal_restored"), newDesc("larder_journal_replicas"), newDesc("larder_journal_format")
+	unknown := newDesc("larder_orders_unknown", "Orders with an operation of unknown outcome; the same number on every instance.",
+		"connection")
+	ready := newDesc("larder_orders_ready",
+		"1 if new orders can be recorded safely, 0 while they are rejected; absent if no client may place orders.", "connection")
+	paused := newDesc("larder_journal_restored", "1 while new orders are paused because Redis was restored or has lost orders.",
+		"connection")
+	replicas := newDesc("larder_journal_replicas", "Redis replicas that must acknowledge each change of an order.", "connection")
+	format := newDesc("larder_journal_format", "1 while orders stop because another version of larder wrote the order records.",
+		"connection")
 	return collector{[]*prometheus.Desc{unknown, ready, paused, replicas, format}, func(ch chan<- prometheus.Metric) {
 		gauge := func(desc *prometheus.Desc, value float64, connection string) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, connection)

@@ -1,9 +1,6 @@
 package metrics
 
 import (
-	_ "embed" // metrics.json
-	"encoding/json"
-	"slices"
 	"sync"
 	"time"
 
@@ -13,68 +10,22 @@ import (
 	"larder/internal/upstream"
 )
 
-// description is an entry of metrics.json.
-type description struct {
-	Help    string
-	Labels  []string
-	Buckets []float64 // of a histogram
-	// Each element of Start has a list of values for each label. A series for each combination starts with the
-	// value 0. Otherwise an alert rule would not see the first event as an increase.
-	Start [][][]string
-}
-
-//go:embed metrics.json
-var metricsJSON []byte
-
-var descriptions = func() (all map[string]description) { //nolint:gochecknoglobals // constant
-	if err := json.Unmarshal(metricsJSON, &all); err != nil {
-		panic("metrics: metrics.json: " + err.Error()) // every start reads it
-	}
-	return all
-}()
-
-func described(name string) description {
-	d, known := descriptions[name]
-	if !known {
-		panic("metrics: metrics.json does not have " + name) // every start describes all metrics
-	}
-	return d
-}
-
-// start calls create with each combination of label values in Start.
-func (d description) start(create func(values ...string)) {
-	var each func(row [][]string, values []string)
-	each = func(row [][]string, values []string) {
-		if len(row) == 0 {
-			create(values...)
-			return
-		}
-		for _, value := range row[0] {
-			each(row[1:], append(slices.Clip(values), value))
-		}
-	}
-	for _, row := range d.Start {
-		each(row, nil)
-	}
-}
-
 // newDesc returns the description of a series that a collector reads.
-func newDesc(name string) *prometheus.Desc {
-	d := described(name)
-	return prometheus.NewDesc(name, d.Help, d.Labels, nil)
+func newDesc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
 }
 
 type number interface {
 	~int | ~int64 | ~uint32 | ~uint64 | ~float64
 }
 
-func gauge[N number](name string, labels prometheus.Labels, value func() N) prometheus.Collector {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: described(name).Help, ConstLabels: labels},
+func gauge[N number](name, help string, labels prometheus.Labels, value func() N) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},
 		func() float64 { return float64(value()) })
 }
 
-func counter[N number](name string, labels prometheus.Labels, value func() N) prometheus.Collector {
-	return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: described(name).Help, ConstLabels: labels},
+func counter[N number](name, help string, labels prometheus.Labels, value func() N) prometheus.Collector {
+	return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels},
 		func() float64 { return float64(value()) })
 }
 
@@ -167,22 +118,28 @@ func (u Connection) TokenStatus() upstream.TokenStatus {
 // Collectors returns the collectors of all values.
 func (s State) Collectors() []prometheus.Collector {
 	spans := func(result string, value func() uint64) prometheus.Collector {
-		return counter("larder_trace_spans_total", prometheus.Labels{"result": result}, value)
+		return counter("larder_trace_spans_total", "Trace spans, by result: sent or dropped.", prometheus.Labels{"result": result}, value)
 	}
 	all := []prometheus.Collector{
-		gauge("larder_cache_bytes", nil, func() int64 { used, _ := s.Memory(); return used }),
-		gauge("larder_cache_limit_bytes", nil, func() int64 { _, limit := s.Memory(); return limit }),
+		gauge("larder_cache_bytes", "Bytes used by cached response bodies.", nil, func() int64 { used, _ := s.Memory(); return used }),
+		gauge("larder_cache_limit_bytes", "Limit of larder_cache_bytes (cache.memory).",
+			nil, func() int64 { _, limit := s.Memory(); return limit }),
 		spans("sent", func() uint64 { sent, _ := s.Spans(); return sent }),
 		spans("dropped", func() uint64 { _, dropped := s.Spans(); return dropped }),
-		gauge("larder_http_connections", nil, s.Listener.Open),
-		gauge("larder_http_connections_limit", nil, func() int { return s.Listener.Limit }),
-		counter("larder_http_connections_full_total", nil, s.Listener.Filled),
-		counter("larder_http_connections_refused_total", nil, s.Listener.Refused),
-		gauge("larder_redis_up", nil, func() float64 { return boolGauge(!s.RedisDown()) }),
-		gauge("larder_redis_writable", nil, func() float64 { return boolGauge(!s.RedisReadOnly()) }),
+		gauge("larder_http_connections", "Open connections of the public listener.", nil, s.Listener.Open),
+		gauge("larder_http_connections_limit", "Limit of larder_http_connections; 0: no limit.",
+			nil, func() int { return s.Listener.Limit }),
+		counter("larder_http_connections_full_total", "Number of times the connection limit was reached.", nil, s.Listener.Filled),
+		counter("larder_http_connections_refused_total", "Connections closed because their address had reached its limit.",
+			nil, s.Listener.Refused),
+		gauge("larder_redis_up", "0 if Redis did not answer the last ping, else 1.",
+			nil, func() float64 { return boolGauge(!s.RedisDown()) }),
+		gauge("larder_redis_writable", "0 if Redis answers but rejects writes, else 1.",
+			nil, func() float64 { return boolGauge(!s.RedisReadOnly()) }),
 	}
 	for _, kind := range [...]string{StreamMenu, StreamOrder, StreamOps} {
-		all = append(all, gauge("larder_event_streams", prometheus.Labels{"kind": kind}, func() int { return s.Streams(kind) }))
+		all = append(all, gauge("larder_event_streams", "Open event streams, by kind: menu, order or ops.",
+			prometheus.Labels{"kind": kind}, func() int { return s.Streams(kind) }))
 	}
 	for _, pool := range s.RedisPools {
 		all = append(all, poolCollectors(pool)...)
@@ -196,12 +153,14 @@ func (s State) Collectors() []prometheus.Collector {
 // poolCollectors returns the series of one Redis client.
 func poolCollectors(p redisdb.Pool) []prometheus.Collector {
 	connections := func(state string, value func() uint32) prometheus.Collector {
-		return gauge("larder_redis_connections", prometheus.Labels{"client": p.Name, "state": state}, value)
+		return gauge("larder_redis_connections", "Connections to Redis, by client and state (idle or used).",
+			prometheus.Labels{"client": p.Name, "state": state}, value)
 	}
 	return []prometheus.Collector{
 		connections("idle", p.Idle),
 		connections("used", p.Used),
-		counter("larder_redis_pool_timeouts_total", prometheus.Labels{"client": p.Name}, p.Timeouts),
+		counter("larder_redis_pool_timeouts_total", "Redis commands that got no connection in time, by client.",
+			prometheus.Labels{"client": p.Name}, p.Timeouts),
 	}
 }
 
@@ -219,22 +178,32 @@ func (u Connection) collectors() []prometheus.Collector {
 	}
 	if u.Breaker != nil {
 		for _, state := range [...]string{"closed", "open", "half-open"} {
-			all = append(all, gauge("larder_upstream_breaker", with("state", state),
+			all = append(all, gauge("larder_upstream_breaker",
+				"1 for the current state of the connection's circuit breaker for reads, 0 for the other states.", with("state", state),
 				func() float64 { return boolGauge(u.Breaker() == state) }))
 		}
 	}
-	all = append(all, gauge("larder_upstream_token_state", labels, func() int { return tokenValues[u.TokenStatus().State] }))
+	all = append(all, gauge("larder_upstream_token_state",
+		"State of the connection's token: 0 none was needed, 1 valid, 2 the token endpoint asked to wait, 3 it refused, 4 it failed.",
+		labels, func() int { return tokenValues[u.TokenStatus().State] }))
 	load := u.Load
 	if load == nil {
 		return all
 	}
+	rejections := func(when string, value func() uint64) prometheus.Collector {
+		return counter("larder_upstream_rejections_total",
+			"Order calls rejected with 503 upstream_busy because no slot was free, on arrival or after waiting.", with("when", when), value)
+	}
 	return append(
 		all,
-		gauge("larder_upstream_calls_waiting", labels, func() int { return load().Waiting }),
-		gauge("larder_upstream_calls_in_flight", labels, func() int { return load().InFlight }),
-		gauge("larder_upstream_order_slots", labels, func() int { return load().OrderSlots }),
-		gauge("larder_upstream_slot_time_seconds", labels, func() float64 { return load().SlotTime.Seconds() }),
-		counter("larder_upstream_rejections_total", with("when", "arrival"), func() uint64 { return load().Rejected.OnArrival }),
-		counter("larder_upstream_rejections_total", with("when", "waited"), func() uint64 { return load().Rejected.AfterWaiting }),
+		gauge("larder_upstream_calls_waiting", "Calls waiting for a slot of the connection.", labels, func() int { return load().Waiting }),
+		gauge("larder_upstream_calls_in_flight", "Calls that use a slot of the connection.", labels, func() int { return load().InFlight }),
+		gauge("larder_upstream_order_slots",
+			"Current limit of order calls in flight; it shrinks while calls take more than a third of timeouts.write.",
+			labels, func() int { return load().OrderSlots }),
+		gauge("larder_upstream_slot_time_seconds", "Mean time that order calls used a slot, over the last minute.",
+			labels, func() float64 { return load().SlotTime.Seconds() }),
+		rejections("arrival", func() uint64 { return load().Rejected.OnArrival }),
+		rejections("waited", func() uint64 { return load().Rejected.AfterWaiting }),
 	)
 }
