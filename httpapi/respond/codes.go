@@ -1,9 +1,6 @@
 package respond
 
-import (
-	_ "embed" // codes.json
-	"encoding/json"
-)
+import "net/http"
 
 // Code is the stable name of an error, the `code` of every error body. Package violation has
 // the codes of orders (policy V).
@@ -60,22 +57,59 @@ const (
 	CodeInternal               Code = "internal"
 )
 
-// statusTexts have the HTTP status and the problem title of each code.
-type statusTexts map[Code]struct {
-	Status int
-	Title  string
+// statuses has the HTTP status and the problem title of each code. It is the only source of error statuses.
+var statuses = map[Code]struct { //nolint:gochecknoglobals // constant
+	status int
+	title  string
+}{
+	CodeMalformedJSON:          {http.StatusBadRequest, "The body is not valid JSON"},
+	CodeValidationFailed:       {http.StatusUnprocessableEntity, "The request is not valid"},
+	CodeRestaurantNotFound:     {http.StatusNotFound, "Restaurant not found"},
+	CodeRestaurantRequired:     {http.StatusBadRequest, "A restaurant is required"},
+	CodeProductNotFound:        {http.StatusNotFound, "Product not found"},
+	CodeRunNotFound:            {http.StatusNotFound, "Run not found"},
+	CodeBatchNotFound:          {http.StatusNotFound, "Batch not found"},
+	CodeVersionNotFound:        {http.StatusNotFound, "Version not found"},
+	CodeVersionGone:            {http.StatusGone, "The version is not available"},
+	CodeSyncBusy:               {http.StatusConflict, "Another run is in progress"},
+	CodeConnectionNotFound:     {http.StatusNotFound, "Connection not found"},
+	CodeConnectionRequired:     {http.StatusBadRequest, "A connection is required"},
+	CodeExternalIDAmbiguous:    {http.StatusConflict, "Several products have this externalId"},
+	CodeNoCatalogue:            {http.StatusServiceUnavailable, "There is no menu yet"},
+	CodeMenuOfAnotherService:   {http.StatusServiceUnavailable, "The menu is of another ordering service"},
+	CodeNoReasons:              {http.StatusServiceUnavailable, "There are no rejection reasons yet"},
+	CodeIdempotencyKeyRequired: {http.StatusBadRequest, "An Idempotency-Key is required"},
+	CodeIdempotencyKeyReused:   {http.StatusUnprocessableEntity, "The Idempotency-Key was used for another request"},
+	CodeIdempotencyKeyInFlight: {http.StatusConflict, "The first request with this Idempotency-Key is in progress"},
+	CodeOrderNotFound:          {http.StatusNotFound, "Order not found"},
+	CodeOrderAmbiguous:         {http.StatusBadRequest, "Several connections have an order with this id"},
+	CodeOrderOfAnotherService:  {http.StatusConflict, "The order belongs to another ordering service"},
+	CodeOrderBusy:              {http.StatusConflict, "Another change of the order is in progress"},
+	CodeOutcomeUnknown:         {http.StatusConflict, "The outcome of the order's last change is unknown"},
+	CodeOrderState:             {http.StatusConflict, "The order's state does not allow this change"},
+	CodeOrderIDTaken:           {http.StatusConflict, "Another order has this orderID"},
+	CodeOrderOutcomeUnknown:    {http.StatusGatewayTimeout, "The outcome of the operation is unknown"},
+	CodeJournalUnavailable:     {http.StatusServiceUnavailable, "Orders cannot be recorded"},
+	CodeJournalFormat:          {http.StatusServiceUnavailable, "Another version of larder wrote the order records"},
+	CodeJournalRestored:        {http.StatusServiceUnavailable, "New orders are paused"},
+	CodeUpstreamRefused:        {http.StatusBadGateway, "The ordering service refused the operation"},
+	CodeUpstreamUnavailable:    {http.StatusServiceUnavailable, "The ordering service is unreachable"},
+	CodeUpstreamBusy:           {http.StatusServiceUnavailable, "Too many requests are waiting for the ordering service"},
+	CodeStorageUnavailable:     {http.StatusServiceUnavailable, "The storage is unavailable"},
+	CodeStreamsUnavailable:     {http.StatusServiceUnavailable, "Event streams are unavailable"},
+	CodeRateLimited:            {http.StatusTooManyRequests, "Too many requests"},
+	CodeUnauthorized:           {http.StatusUnauthorized, "A valid bearer token is required"},
+	CodeForbidden:              {http.StatusForbidden, "Not allowed"},
+	CodeInvalidParameter:       {http.StatusBadRequest, "A parameter is not valid"},
+	CodeNotFound:               {http.StatusNotFound, "Path not found"},
+	CodeMethodNotAllowed:       {http.StatusMethodNotAllowed, "Method not allowed"},
+	CodeNotAcceptable:          {http.StatusNotAcceptable, "No acceptable content encoding"},
+	CodeRequestTimeout:         {http.StatusRequestTimeout, "The body did not arrive in time"},
+	CodeTooLarge:               {http.StatusRequestEntityTooLarge, "The body is too large"},
+	CodeUnsupportedMedia:       {http.StatusUnsupportedMediaType, "The body must be JSON"},
+	CodeClientGone:             {499, "The client has disconnected"},
+	CodeInternal:               {http.StatusInternalServerError, "Internal error"},
 }
 
-//go:embed codes.json
-var codesJSON []byte
-
-// statuses is the only source of error statuses.
-var statuses = func() (all statusTexts) { //nolint:gochecknoglobals // a table
-	if err := json.Unmarshal(codesJSON, &all); err != nil {
-		panic("respond: codes.json: " + err.Error()) // every start reads it
-	}
-	return all
-}()
-
 // Status returns the code's HTTP status and title.
-func (c Code) Status() (status int, title string) { return statuses[c].Status, statuses[c].Title }
+func (c Code) Status() (status int, title string) { return statuses[c].status, statuses[c].title }
