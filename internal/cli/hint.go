@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	_ "embed" // hints.json
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -81,7 +79,7 @@ func errorHint(cmd *cobra.Command, err error) string {
 
 // refusalHint returns what to do after an error response of a daemon.
 func refusalHint(e *client.Error) string {
-	switch hint := hints[e.Code]; {
+	switch hint := codeHint(e.Code); {
 	case e.Status == http.StatusUnauthorized && e.Anonymous:
 		return "Use --config FILE of this daemon, or --client-id and --client-secret."
 	case e.OpsRoute && respond.Code(e.Code) == respond.CodeNotFound:
@@ -95,13 +93,64 @@ func refusalHint(e *client.Error) string {
 	}
 }
 
-//go:embed hints.json
-var hintsJSON []byte
+// hints has what to do after errors with these codes: each code of an error response has one.
+var hints = map[string][]respond.Code{ //nolint:gochecknoglobals // constant
+	"Use --config FILE of this daemon, or check --client-id and --client-secret.": {respond.CodeUnauthorized},
+	"Use a client with the required scope (auth.clients in the configuration).":   {respond.CodeForbidden},
+	"Use the id of a restaurant of the daemon; with completion, the Tab key lists them.": {
+		respond.CodeRestaurantNotFound, respond.CodeRestaurantRequired,
+	},
+	"Use --connection with a name from the configuration; larder config print shows them.": {
+		respond.CodeConnectionNotFound, respond.CodeConnectionRequired, respond.CodeOrderAmbiguous,
+	},
+	"List the dishes with larder menu show RESTAURANT.": {respond.CodeProductNotFound, respond.CodeExternalIDAmbiguous},
+	"larder menu versions RESTAURANT lists the stored versions; larder status names the restaurants with a quarantined menu.": {
+		respond.CodeVersionNotFound, respond.CodeVersionGone,
+	},
+	"Run larder sync again: the record of this run has expired.": {respond.CodeRunNotFound, respond.CodeBatchNotFound},
+	"Try again in a few seconds.": {
+		respond.CodeSyncBusy, respond.CodeRequestTimeout, respond.CodeRateLimited, respond.CodeStreamsUnavailable,
+		respond.CodeClientGone,
+	},
+	"Fetch the menu with larder sync RESTAURANT.": {respond.CodeNoCatalogue, respond.CodeNoReasons},
+	"Wait for the first sync from the new ordering service: larder sync RESTAURANT. " +
+		"If it is the same service, add the old address to former_urls.": {
+		respond.CodeMenuOfAnotherService,
+	},
+	"See larder status; larder check --config FILE --online reports details.": {
+		respond.CodeStorageUnavailable, respond.CodeJournalUnavailable,
+	},
+	"Start the version of larder that wrote the records; docs/operations.md (Upgrade) has the other way.": {respond.CodeJournalFormat},
+	"An operator must find out which orders Redis lost, and then run larder order accept-restore.":        {respond.CodeJournalRestored},
+	"Search the daemon's log for the request id; it has the cause.":                                       {respond.CodeInternal},
+	"Compare larder version on both machines: the command line and the daemon may have different versions.": {
+		respond.CodeNotFound, respond.CodeMethodNotAllowed, respond.CodeNotAcceptable, respond.CodeUnsupportedMedia,
+	},
+	"Correct the input.": {respond.CodeMalformedJSON, respond.CodeInvalidParameter, respond.CodeTooLarge},
+	"Correct the order; larder order validate FILE lists all violations.":                  {respond.CodeValidationFailed},
+	"Use --key with an idempotency key for this order.":                                    {respond.CodeIdempotencyKeyRequired},
+	"Send the same order as before with this key, or use another --key for another order.": {respond.CodeIdempotencyKeyReused},
+	"Try again with the same --key in a few seconds.": {
+		respond.CodeIdempotencyKeyInFlight, respond.CodeOrderBusy,
+	},
+	"List the stored orders with larder order list.": {respond.CodeOrderNotFound},
+	"Call the restaurant, then run larder order resolve; larder order list --state unknown lists such orders.": {
+		respond.CodeOutcomeUnknown, respond.CodeOrderOutcomeUnknown,
+	},
+	"Change the order at that service. If it is the same service, add its address to former_urls.": {respond.CodeOrderOfAnotherService},
+	"See the order's state with larder order show REF.": {
+		respond.CodeOrderState, respond.CodeOrderIDTaken,
+	},
+	"See the call with larder order show REF.":                                            {respond.CodeUpstreamRefused},
+	"Try again with the same --key in a few seconds: the ordering service is overloaded.": {respond.CodeUpstreamBusy},
+	"Try again with the same --key later. larder check --online tests the connections.":   {respond.CodeUpstreamUnavailable},
+}
 
-// hints has what to do after an error with a code, for every code of an error response.
-var hints = func() (hints map[string]string) { //nolint:gochecknoglobals // constant
-	if err := json.Unmarshal(hintsJSON, &hints); err != nil {
-		panic("cli: hints.json: " + err.Error()) // a test reads every hint
+func codeHint(code string) string {
+	for hint, codes := range hints {
+		if slices.Contains(codes, respond.Code(code)) {
+			return hint
+		}
 	}
-	return hints
-}()
+	return ""
+}
