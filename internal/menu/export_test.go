@@ -1,7 +1,7 @@
 package menu
 
 // SeverityOf returns the severity of a code.
-func SeverityOf(code string) Severity { return lintCodes[code].Severity }
+func SeverityOf(code string) Severity { return severityOf(code) }
 
 // ErrForeignStops is errForeignStops.
 var ErrForeignStops = errForeignStops

@@ -1,8 +1,6 @@
 package menu
 
 import (
-	_ "embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -48,22 +46,47 @@ const (
 	LintFindingsOmitted       = "findings_omitted"
 )
 
-//go:embed lint.json
-var lintJSON []byte
-
-// lintCodes describes every code. Text is the message of an issue: {quoted} is the quoted value, {times} the
-// number of occurrences if there are several. Lost issues are separate findings, because their value is lost.
-var lintCodes = func() (codes map[string]struct { //nolint:gochecknoglobals // constant
-	Severity Severity
-	Text     string
-	Lost     bool
-},
-) {
-	if err := json.Unmarshal(lintJSON, &codes); err != nil {
-		panic("menu: lint.json: " + err.Error()) // every start reads it
+// severityOf returns the severity of a finding with the code.
+func severityOf(code string) Severity {
+	switch code {
+	case IssueDecimalComma, IssueNumberInvalid, IssuePriceMissing, IssuePriceNegative, IssueMaximumInvalid, LintIDMissing,
+		LintDuplicateIDDiffers, LintSchemeUnknown, LintSchemeTooDeep, LintLimitsInverted, LintExternalIDTaken, LintGroupUnsatisfiable:
+		return SeverityError
+	default:
+		return SeverityWarning
 	}
-	return codes
-}()
+}
+
+// issueTexts has the message of each code of an Issue: {quoted} is the quoted value, {times} the number of
+// occurrences if there are several. Lost issues are separate findings, because their value is lost.
+var issueTexts = map[string]struct { //nolint:gochecknoglobals // constant
+	text string
+	lost bool
+}{
+	IssueByteOrderMark:    {"the menu view starts with a byte order mark, which was stripped", false},
+	IssueNameSpelling:     {"{field} is spelled {quoted}{times}", false},
+	IssueUnknownField:     {"{field} is not a field of the interface; it is stored and returned{times}", false},
+	IssueTypeMismatch:     {"{field} has the wrong type: {value}{times}", true},
+	IssueIDNotText:        {"{field} is a number: {value}; its digits are kept{times}", false},
+	IssueNumberAsText:     {"{field} is a number in quotes: {value}{times}", false},
+	IssueDecimalComma:     {"{field} has a decimal comma: {value}; it is ignored", true},
+	IssueNumberInvalid:    {"{field} is not a valid number: {value}; it is ignored", true},
+	IssueNutritionInvalid: {"{field} is invalid: {value}; it is ignored", true},
+	IssuePriceMissing:     {"{field} is missing, null or empty; it cannot be ordered", true},
+	IssuePriceNegative:    {"{field} is negative: {value}; it cannot be ordered", true},
+	IssueCountNegative:    {"{field} is negative: {value}; it is read as no limit", true},
+	IssueCountFraction:    {"{field} is not whole: {value}; it is rounded down, but not below 1", true},
+	IssueMaximumInvalid:   {"{field} cannot be read; this group has no maximum now", true},
+	IssueNameEmpty:        {"{field} is empty", true},
+	IssueReplacement:      {"{field} has characters that were lost (U+FFFD): {quoted}", true},
+	IssueControlCharacter: {"{field} has a control or direction character: {value}", true},
+	IssueImageAddress:     {"{field} is not an http(s) address that a browser can load: {quoted}{times}", false},
+	IssueControlRaw:       {"{field} has a control character without an escape in a text; it is read{times}", false},
+	IssueNestedTooDeep:    {"{field} is nested deeper than 500 levels; null is stored for what is deeper{times}", false},
+	IssueNull:             {"{field} is null; it is read as empty{times}", false},
+	IssueMeasureEmpty:     {"{field} has no value; it is treated as missing", true},
+	IssueStopListForm:     {"{field} is not a list of restaurant ids: {quoted}{times}", false},
+}
 
 // Finding is one defect of a menu view: a stable code, a sentence for a person, the related ids by kind ("scheme",
 // "group", …), and the ids of the affected dishes. Truncated means that there were too many to list.
@@ -151,7 +174,7 @@ func (l *linter) add(code string, products, ids []string, format string, args ..
 		byKind[pair[0]] = pair[1]
 	}
 	l.findings = append(l.findings, Finding{
-		Code: code, Severity: lintCodes[code].Severity, Msg: fmt.Sprintf(format, args...),
+		Code: code, Severity: severityOf(code), Msg: fmt.Sprintf(format, args...),
 		IDs: byKind, Products: products, Truncated: l.cut,
 	})
 	l.cut = false
@@ -267,7 +290,7 @@ func (l *linter) issues() {
 	known := map[Issue]int{}
 	for _, issue := range l.view.Issues {
 		key := Issue{Code: issue.Code, Field: issue.Field, Kind: issue.Kind}
-		if lintCodes[issue.Code].Lost {
+		if issueTexts[issue.Code].lost {
 			key.ID = issue.ID
 		}
 		at, again := known[key]
@@ -328,7 +351,7 @@ func issueText(code, field, value string, count int) string {
 	if count > 1 {
 		times = fmt.Sprintf(" (%d times)", count)
 	}
-	text := strings.ReplaceAll(lintCodes[code].Text, "{times}", times)
+	text := strings.ReplaceAll(issueTexts[code].text, "{times}", times)
 	text = strings.ReplaceAll(text, "{field}", field)
 	text = strings.ReplaceAll(text, "{value}", value)
 	return strings.ReplaceAll(text, "{quoted}", strconv.Quote(value))
