@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"larder/cache"
 	"larder/cache/encoded"
@@ -44,8 +43,7 @@ func (r *Replica) Changes(ctx context.Context, snap *cache.Snapshot, since int64
 	if ready, ok := r.bodies.Get(key); ok {
 		return ready, nil
 	}
-	miss := snap.Restaurant + "/changes/" + menu.RestaurantID(strconv.FormatInt(since, 10))
-	return r.loadBody(ctx, key, miss, func(ctx context.Context) (*encoded.Representation, error) {
+	return r.loadBody(ctx, key, func(ctx context.Context) (*encoded.Representation, error) {
 		ready, err := r.diffBody(ctx, snap, since, enc)
 		if err == nil {
 			r.bodies.Set(key, ready)

@@ -36,25 +36,16 @@ func (c *contentCache) content(ctx context.Context, key string) (*menu.Content, 
 	if content := c.cached(key); content != nil {
 		return content, nil
 	}
-	flight := c.flight.DoChan(key, func() (any, error) {
+	return shared(ctx, &c.flight, key, func(ctx context.Context) (*menu.Content, error) {
 		if content := c.cached(key); content != nil {
 			return content, nil
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadWithin)
-		defer cancel()
 		content, err := c.load(ctx, key)
 		if err != nil {
 			return nil, err
 		}
 		return c.intern(key, content), nil
 	})
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case loaded := <-flight:
-		content, _ := loaded.Val.(*menu.Content) // nil with an error
-		return content, loaded.Err
-	}
 }
 
 func (c *contentCache) cached(key string) *menu.Content {

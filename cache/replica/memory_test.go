@@ -74,14 +74,14 @@ func TestMissesAreBounded(t *testing.T) {
 	s := cache.NewStore(topology.Open(t, redisdb.Embedded), cache.StoreConfig{})
 	r := New(s, Config{})
 	for i := range maxMisses + 10 {
-		r.slots.misses.note(menu.RestaurantID(strconv.Itoa(i)), cache.ErrNoCatalogue)
+		r.slots.misses.note(strconv.Itoa(i), cache.ErrNoCatalogue)
 	}
 	r.slots.misses.note("cancelled", context.Canceled)
 	if len(r.slots.misses.all) > maxMisses || r.slots.misses.find("cancelled") != nil {
 		t.Errorf("%d misses are stored; the one of a caller whose context ended: %v", len(r.slots.misses.all), r.slots.misses.find("cancelled"))
 	}
 	r.onNotice(menu.RestaurantID(strconv.Itoa(maxMisses+1)), 1)
-	if err := r.slots.misses.find(menu.RestaurantID(strconv.Itoa(maxMisses + 1))); err != nil {
+	if err := r.slots.misses.find(strconv.Itoa(maxMisses + 1)); err != nil {
 		t.Errorf("after a notice: %v, want no stored miss", err)
 	}
 }

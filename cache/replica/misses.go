@@ -23,7 +23,7 @@ type misses struct {
 	clock func() time.Time
 
 	mu  sync.Mutex
-	all map[menu.RestaurantID]miss
+	all map[string]miss // by the key of the load
 }
 
 type miss struct {
@@ -31,10 +31,10 @@ type miss struct {
 	until time.Time
 }
 
-func (m *misses) find(restaurant menu.RestaurantID) error {
+func (m *misses) find(key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	last, ok := m.all[restaurant]
+	last, ok := m.all[key]
 	if !ok || !m.clock().Before(last.until) {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (m *misses) find(restaurant menu.RestaurantID) error {
 }
 
 // note records why a load failed, unless the caller cancelled it.
-func (m *misses) note(restaurant menu.RestaurantID, err error) {
+func (m *misses) note(key string, err error) {
 	if !errors.Is(err, cache.ErrNoCatalogue) && !errors.Is(err, redisdb.ErrUnavailable) && !errors.Is(err, cache.ErrCorrupt) {
 		return
 	}
@@ -51,11 +51,11 @@ func (m *misses) note(restaurant menu.RestaurantID, err error) {
 	if len(m.all) >= maxMisses {
 		clear(m.all)
 	}
-	m.all[restaurant] = miss{err, m.clock().Add(missLife)}
+	m.all[key] = miss{err, m.clock().Add(missLife)}
 }
 
 func (m *misses) forget(restaurant menu.RestaurantID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.all, restaurant)
+	delete(m.all, string(restaurant))
 }

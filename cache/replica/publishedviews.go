@@ -49,8 +49,7 @@ func (r *Replica) Published(ctx context.Context, snap *cache.Snapshot, enc encod
 	if view := r.slots.view(snap); view != nil {
 		return r.unpackBody(key, view)
 	}
-	// The miss must not have a restaurant's name: an id cannot contain '/'.
-	return r.loadBody(ctx, key, snap.Restaurant+"/published", func(ctx context.Context) (*encoded.Representation, error) {
+	return r.loadBody(ctx, key, func(ctx context.Context) (*encoded.Representation, error) {
 		if err := r.loadViews(ctx, []*cache.Snapshot{snap}); err != nil {
 			return nil, err
 		}
@@ -108,15 +107,9 @@ func encodeView(
 
 // loadBody is loadOnce for a body.
 func (r *Replica) loadBody(
-	ctx context.Context, key encoded.Key, miss menu.RestaurantID, load func(context.Context) (*encoded.Representation, error),
+	ctx context.Context, key encoded.Key, load func(context.Context) (*encoded.Representation, error),
 ) (*encoded.Representation, error) {
-	return loadOnce(ctx, r, loading[*encoded.Representation]{
-		flight: &r.published,
-		key:    key.String(),
-		miss:   miss,
-		find:   func() (*encoded.Representation, bool) { return r.bodies.Get(key) },
-		load:   load,
-	})
+	return loadOnce(ctx, r, key.String(), func() (*encoded.Representation, bool) { return r.bodies.Get(key) }, load)
 }
 
 // keepViews loads missing published views of restaurants whose catalogue is in memory. A view that Redis does

@@ -56,12 +56,9 @@ func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (
 	if snapshot, ok := r.Cached(restaurant); ok {
 		return snapshot, nil
 	}
-	return loadOnce(ctx, r, loading[*cache.Snapshot]{
-		flight: &r.flight,
-		key:    string(restaurant),
-		miss:   restaurant,
-		find:   func() (*cache.Snapshot, bool) { return r.Cached(restaurant) },
-		load:   func(ctx context.Context) (*cache.Snapshot, error) { return r.load(ctx, restaurant) },
+	find := func() (*cache.Snapshot, bool) { return r.Cached(restaurant) }
+	return loadOnce(ctx, r, string(restaurant), find, func(ctx context.Context) (*cache.Snapshot, error) {
+		return r.load(ctx, restaurant)
 	})
 }
 

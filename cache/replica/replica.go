@@ -61,10 +61,9 @@ type Replica struct {
 	bodies   *encoded.Bodies
 	encoder  *encoded.Encoder
 
-	slots     slots
-	reasons   sync.Map // connection to its rejection reasons, []byte
-	flight    singleflight.Group
-	published singleflight.Group // of published views and of diffs
+	slots   slots
+	reasons sync.Map           // connection to its rejection reasons, []byte
+	flight  singleflight.Group // the key of a catalogue is the restaurant's id, other keys have a '/' or a space
 
 	readers readers // that wait for a load
 
@@ -110,7 +109,7 @@ func New(store *cache.Store, cfg Config) *Replica {
 			allowed: cfg.Allowed,
 			setup:   cfg.Setup,
 			bodies:  bodies,
-			misses:  misses{clock: cfg.Clock, all: make(map[menu.RestaurantID]miss)},
+			misses:  misses{clock: cfg.Clock, all: make(map[string]miss)},
 			watches: watches{all: make(map[menu.RestaurantID]map[*Watch]struct{})},
 		},
 		noticeQueue: newQueue(),
@@ -118,44 +117,46 @@ func New(store *cache.Store, cfg Config) *Replica {
 	}
 }
 
-// loading is a load that concurrent callers with the same key share.
-type loading[T any] struct {
-	flight *singleflight.Group
-	key    string
-	miss   menu.RestaurantID // its key in misses
-	find   func() (T, bool)  // returns the value if it is already in memory
-	load   func(context.Context) (T, error)
-}
-
-// loadOnce calls l.load and returns its result; concurrent callers share one call. If the load fails,
-// later callers get the same error for missLife. The end of ctx ends only this caller's wait.
-func loadOnce[T any](ctx context.Context, r *Replica, l loading[T]) (T, error) {
+// loadOnce returns what find has in memory, or the result of load. Concurrent callers with the same key share one load. If it
+// fails, later callers get the same error for missLife.
+func loadOnce[T any](
+	ctx context.Context, r *Replica, key string, find func() (T, bool), load func(context.Context) (T, error),
+) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	if err := r.slots.misses.find(l.miss); err != nil {
+	if err := r.slots.misses.find(key); err != nil {
 		return none, err
 	}
-	flight := l.flight.DoChan(l.key, func() (any, error) {
-		if value, ok := l.find(); ok {
+	return shared(ctx, &r.flight, key, func(ctx context.Context) (T, error) {
+		if value, ok := find(); ok {
 			return value, nil
 		}
 		defer r.readers.enter()()
+		value, err := load(ctx)
+		if err != nil {
+			r.slots.misses.note(key, err)
+		}
+		return value, err
+	})
+}
+
+// shared returns the result of load. Concurrent callers with the same key share one call. The end of ctx ends only this
+// caller's wait.
+func shared[T any](
+	ctx context.Context, flight *singleflight.Group, key string, load func(context.Context) (T, error),
+) (value T, err error) {
+	result := flight.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadWithin)
 		defer cancel()
-		value, err := l.load(ctx)
-		if err != nil {
-			r.slots.misses.note(l.miss, err)
-			return nil, err
-		}
-		return value, nil
+		return load(ctx)
 	})
 	select {
 	case <-ctx.Done():
-		return none, ctx.Err()
-	case loaded := <-flight:
-		value, _ := loaded.Val.(T)
+		return value, ctx.Err()
+	case loaded := <-result:
+		value, _ = loaded.Val.(T)
 		return value, loaded.Err
 	}
 }

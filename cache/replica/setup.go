@@ -145,16 +145,13 @@ func recompile(ctx context.Context, r *Replica, version cache.Version) (*cache.S
 		now, ok := r.Cached(restaurant)
 		return now, ok && r.slots.isSetUp(now)
 	}
-	return loadOnce(ctx, r, loading[*cache.Snapshot]{
-		flight: &r.flight, key: string(restaurant) + "/settings", miss: restaurant + "/settings", find: find,
-		load: func(ctx context.Context) (*cache.Snapshot, error) {
-			err := r.apply(ctx, version)
-			now, ok := find()
-			if err == nil && !ok { // the settings have changed again
-				err = redisdb.ErrUnavailable
-			}
-			return now, err
-		},
+	return loadOnce(ctx, r, string(restaurant)+"/settings", find, func(ctx context.Context) (*cache.Snapshot, error) {
+		err := r.apply(ctx, version)
+		now, ok := find()
+		if err == nil && !ok { // the settings have changed again
+			err = redisdb.ErrUnavailable
+		}
+		return now, err
 	})
 }
 
