@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+	"github.com/shopspring/decimal"
 
 	"larder/internal/jsontext"
 )
@@ -125,4 +126,30 @@ func JSONText(c *gin.Context, status int, text []byte) {
 // Result is the body of a successful response.
 type Result struct {
 	Result any `json:"result"`
+}
+
+// HeaderMenuVersion is the header with the menu version of a response.
+const HeaderMenuVersion = "Larder-Menu-Version"
+
+// Number is a number with its exact digits, or null.
+type Number decimal.NullDecimal
+
+// Append appends the number without quotes and exponent.
+func (e Number) Append(dst []byte) []byte {
+	if !e.Valid {
+		return append(dst, "null"...)
+	}
+	return jsontext.NumberOf(e.Decimal).Append(dst)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (e Number) MarshalJSON() ([]byte, error) { return e.Append(nil), nil }
+
+// OrNull returns a pointer to the value, or nil for the zero value.
+func OrNull[T comparable](value T) *T {
+	var none T
+	if value == none {
+		return nil
+	}
+	return &value
 }
