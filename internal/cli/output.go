@@ -12,7 +12,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/fatih/color"
 	"github.com/spf13/cobra"
 
 	"larder/configs"
@@ -164,18 +163,16 @@ func (env *Environment) dumb() bool {
 	return term == "dumb"
 }
 
-func (p palette) good(text string) styled { return p.as(text, color.FgGreen) }
-func (p palette) bad(text string) styled  { return p.as(text, color.FgRed) }
-func (p palette) warn(text string) styled { return p.as(text, color.FgYellow) }
+func (p palette) good(text string) styled { return p.as(text, "\x1b[32m") }
+func (p palette) bad(text string) styled  { return p.as(text, "\x1b[31m") }
+func (p palette) warn(text string) styled { return p.as(text, "\x1b[33m") }
 
-func (p palette) as(text string, look color.Attribute) styled {
+func (p palette) as(text, colour string) styled {
 	text = Safe(text)
 	if !p.on || text == "" {
 		return styled(text)
 	}
-	c := color.New(look)
-	c.EnableColor() // the library checks another terminal
-	return styled(c.Sprint(text))
+	return styled(colour + text + "\x1b[0m")
 }
 
 // Plural returns, for example, "1 dish" or "2 dishes".
