@@ -249,7 +249,8 @@ func (h *health) formerComponents(ctx context.Context) map[string]component {
 	for _, connection := range former {
 		one := component{Msg: "orders cannot be counted"}
 		if count, err := h.deps.UnknownOrders(ctx, connection); err == nil {
-			one = component{OK: count == 0, Msg: fmt.Sprint("the connection is not configured any more; orders with an unknown outcome: ", count)}
+			one.OK = count == 0
+			one.Msg = fmt.Sprint("the connection is not configured any more; orders with an unknown outcome: ", count)
 		} else if format, ok := errors.AsType[*ordering.FormatError](err); ok {
 			one.Msg = format.Msg()
 		}

@@ -48,7 +48,8 @@ func hostName(host string) string {
 func (h hosts) ownOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
-		return r.Header.Get("Sec-Fetch-Site") == "same-origin" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && h.ownHost(r.Host)
+		return r.Header.Get("Sec-Fetch-Site") == "same-origin" && h.ownHost(r.Host) &&
+			(r.Method == http.MethodGet || r.Method == http.MethodHead)
 	}
 	scheme, host, found := strings.Cut(origin, "://")
 	if !found || scheme != "http" && scheme != "https" {

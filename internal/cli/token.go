@@ -18,7 +18,9 @@ const rotateLimit = 10 * time.Second
 
 func tokenCommand(env *Environment) *cobra.Command {
 	cmd := NewCommand("larder", "token", needsSubcommand)
-	rotate := NewCommand("larder token", "rotate-key --config FILE", func(cmd *cobra.Command, _ []string) error { return rotateKey(cmd, env) })
+	rotate := NewCommand("larder token", "rotate-key --config FILE", func(cmd *cobra.Command, _ []string) error {
+		return rotateKey(cmd, env)
+	})
 	rotate.Flags().Bool("keep-tokens", false, "tokens and sessions of the former key stay valid until they expire")
 	AddConfig(rotate)
 	AddUnknownKeys(rotate)

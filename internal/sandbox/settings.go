@@ -41,8 +41,8 @@ func (d *Duration) UnmarshalJSON(text []byte) error {
 
 // The values of settings with a choice; the first of each is its default.
 const (
-	// SpellingID and SpellingCamel are the spellings of keys with ids in responses: the interface's (orderID, ID; id, schemeId in menus), or
-	// camel case everywhere (orderId, id, schemeId).
+	// SpellingID and SpellingCamel are the spellings of keys with ids in responses: the interface's (orderID, ID;
+	// id, schemeId in menus), or camel case everywhere (orderId, id, schemeId).
 	SpellingID    = "ID"
 	SpellingCamel = "Id"
 
@@ -51,8 +51,8 @@ const (
 	PricesNumber = "number"
 	PricesString = "string"
 
-	// NullsNull, NullsEmpty and NullsOmit are the forms of missing values in menus: unchanged, [] and "" instead of null lists and texts, or
-	// without null and empty values.
+	// NullsNull, NullsEmpty and NullsOmit are the forms of missing values in menus: unchanged, [] and "" instead of null
+	// lists and texts, or without null and empty values.
 	NullsNull  = "null"
 	NullsEmpty = "empty"
 	NullsOmit  = "omit"
