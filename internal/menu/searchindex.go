@@ -1,10 +1,11 @@
 package menu
 
 import (
-	"math/bits"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -13,27 +14,35 @@ import (
 // searchIndex contains every distinct folded word of a content's names and descriptions, with its places. The first
 // search builds it. A query word is compared with each distinct word once, independent of the length of the texts.
 type searchIndex struct {
-	once   sync.Once
-	words  []searchWord
-	places []Index // of all words, one after the other
+	once  sync.Once
+	words []searchWord
 }
 
-// searchWord is one distinct word. Its places end at end and start at the end of the word before:
-// dishes, then categories, then ingredients.
+// searchWord is one distinct word with its places: dishes, then categories, then ingredients.
 type searchWord struct {
-	text    string
-	letters uint64 // a bit per letter; several letters share a bit
-	length  int32  // in letters
-	end     int32
+	text   string
+	places []Index
 }
 
 // searchWords returns the index and builds it on the first call: O(texts).
 func (c *Content) searchWords() *searchIndex {
-	c.search.once.Do(func() {
-		b := indexBuilder{ids: make(map[string]int)}
-		place := Index(0)
+	x := &c.search
+	x.once.Do(func() {
+		known, place := map[string]int{}, Index(0) // known has the position of each word
 		add := func(text string) {
-			b.add(text, place)
+			for word := range strings.FieldsSeq(foldText(text, "")) {
+				if word = trimWord(word); word == "" {
+					continue
+				}
+				at, again := known[word]
+				if !again {
+					word, at = strings.Clone(word), len(x.words)
+					known[word], x.words = at, append(x.words, searchWord{text: word})
+				}
+				if w := &x.words[at]; len(w.places) == 0 || w.places[len(w.places)-1] != place {
+					w.places = append(w.places, place)
+				}
+			}
 			place++
 		}
 		for _, p := range c.products.All() {
@@ -46,48 +55,16 @@ func (c *Content) searchWords() *searchIndex {
 		for _, in := range c.ingredients.All() {
 			add(in.Name())
 		}
-		c.search.words, c.search.places = b.words, make([]Index, 0, b.total)
-		for i := range b.words {
-			c.search.places = append(c.search.places, b.places[i]...)
-			b.words[i].end = int32(len(c.search.places))
+		for i := range x.words {
+			x.words[i].places = slices.Clone(x.words[i].places) // without unused memory
 		}
 	})
-	return &c.search
-}
-
-type indexBuilder struct {
-	ids    map[string]int
-	words  []searchWord
-	places [][]Index // by word
-	total  int
-}
-
-func (b *indexBuilder) add(text string, place Index) {
-	for word := range strings.FieldsSeq(foldText(text, "")) {
-		if word = trimWord(word); word == "" {
-			continue
-		}
-		i, known := b.ids[word]
-		if !known {
-			i = len(b.words)
-			word = strings.Clone(word)
-			letters := []rune(word)
-			b.ids[word] = i
-			length := int32(len(letters))
-			b.words = append(b.words, searchWord{text: word, letters: letterBits(letters), length: length})
-			b.places = append(b.places, nil)
-		}
-		if had := b.places[i]; len(had) == 0 || had[len(had)-1] != place {
-			b.places[i] = append(had, place)
-			b.total++
-		}
-	}
+	return x
 }
 
 // contain marks the places of the words that contain word.
 func (x *searchIndex) contain(word string, places flags) {
-	set := letterBits([]rune(word))
-	x.mark(places, func(w *searchWord) bool { return set&^w.letters == 0 && strings.Contains(w.text, word) })
+	x.mark(places, func(text string) bool { return strings.Contains(text, word) })
 }
 
 // resemble marks the places of the words that differ from word in one letter. It ignores numbers,
@@ -97,38 +74,24 @@ func (x *searchIndex) resemble(word string, places flags) {
 		return
 	}
 	letters := []rune(word)
-	set := letterBits(letters)
-	x.mark(places, func(w *searchWord) bool {
-		longer := int(w.length) - len(letters)
-		return longer >= -1 && longer <= 1 && max(int(w.length), len(letters)) >= leastTolerated &&
-			bits.OnesCount64(w.letters^set) <= 2 && oneEdit(letters, []rune(w.text))
+	x.mark(places, func(text string) bool {
+		longer := utf8.RuneCountInString(text) - len(letters)
+		return longer >= -1 && longer <= 1 && max(len(letters)+longer, len(letters)) >= leastTolerated && oneEdit(letters, []rune(text))
 	})
 }
 
-func (x *searchIndex) mark(places flags, fits func(*searchWord) bool) {
-	start := int32(0)
-	for i := range x.words {
-		w := &x.words[i]
-		if fits(w) {
-			for _, place := range x.places[start:w.end] {
+func (x *searchIndex) mark(places flags, fits func(word string) bool) {
+	for _, w := range x.words {
+		if fits(w.text) {
+			for _, place := range w.places {
 				places.set(place)
 			}
 		}
-		start = w.end
 	}
 }
 
 // leastTolerated is the minimum length of a word, in the query or in the menu, that may have one wrong letter.
 const leastTolerated = 5
-
-// letterBits returns a set with a bit for each letter. Words that differ in one letter differ in at
-// most two bits, so most words need no closer comparison.
-func letterBits(letters []rune) (set uint64) {
-	for _, r := range letters {
-		set |= 1 << (uint32(r) % 64)
-	}
-	return set
-}
 
 // oneEdit reports whether two different words differ by one edit: a replaced, additional, missing
 // letter, or two swapped neighbours.
