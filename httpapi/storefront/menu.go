@@ -39,7 +39,7 @@ func pagesOf(catalogue *menu.Catalogue) int {
 // sectionsOf returns the dishes of a page, from 1, in the order of the menu: each under all its categories.
 func sectionsOf(catalogue *menu.Catalogue, page int, lang string) (sections []section) {
 	categories, all, start := catalogue.Categories(), catalogue.Listing(), 0
-	prices, seen := leastPrices{}, map[menu.Index]bool{}
+	extra, seen := catalogue.LeastExtra(), map[menu.Index]bool{}
 	first, last := (page-1)*maxDishes, page*maxDishes
 	for at, end := range all.Ends {
 		from, to := max(start, first), min(end, last)
@@ -51,7 +51,7 @@ func sectionsOf(catalogue *menu.Catalogue, page int, lang string) (sections []se
 			one.Name = categories[at].Name
 		}
 		for _, p := range all.Entries[from:to] {
-			d := prices.dish(catalogue, p, lang)
+			d := dishOf(catalogue, p, extra(catalogue.ProductScheme(p)).Decimal(), lang)
 			d.First, seen[p] = !seen[p], true
 			one.Dishes = append(one.Dishes, d)
 		}
@@ -60,33 +60,9 @@ func sectionsOf(catalogue *menu.Catalogue, page int, lang string) (sections []se
 	return sections
 }
 
-// leastPrices are the lowest prices of what must be chosen, by scheme.
-type leastPrices map[menu.Index]decimal.Decimal
-
-// of returns the lowest price of what must be chosen in scheme s, as the cards of <larder-menu> do.
-func (l leastPrices) of(c *menu.Catalogue, s menu.Index) decimal.Decimal {
-	sum, known := l[s]
-	if known || s == menu.None {
-		return sum
-	}
-	l[s] = sum // a scheme within itself adds nothing
-	for _, limit := range c.Limits(s) {
-		var prices []decimal.Decimal
-		for _, i := range c.Members(limit.Group) {
-			if limit.Min > 0 && c.IngredientOrderable(i) {
-				prices = append(prices, c.Ingredients().At(i).Price().Add(l.of(c, c.IngredientScheme(i))))
-			}
-		}
-		if len(prices) > 0 {
-			sum = sum.Add(decimal.Min(prices[0], prices[1:]...).Mul(decimal.NewFromInt(int64(limit.Min))))
-		}
-	}
-	l[s] = sum
-	return sum
-}
-
-func (l leastPrices) dish(catalogue *menu.Catalogue, p menu.Index, lang string) dish {
-	entry, extra := catalogue.Products().At(p), l.of(catalogue, catalogue.ProductScheme(p))
+// dishOf returns a dish whose options that must be chosen cost extra at least.
+func dishOf(catalogue *menu.Catalogue, p menu.Index, extra decimal.Decimal, lang string) dish {
+	entry := catalogue.Products().At(p)
 	one := dish{
 		ID:      entry.ID(),
 		Name:    entry.Name(),
