@@ -43,13 +43,6 @@ func productIndex(c *menu.Catalogue, shared bool) pairs {
 
 func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []byte {
 	p := c.Products().At(at)
-	scheme, category := "", "" // "" means none: an id is never empty
-	if i := c.ProductScheme(at); i != menu.None {
-		scheme = c.Schemes()[i].ID
-	}
-	if i := c.ProductCategory(at); i != menu.None {
-		category = c.Categories()[i].ID
-	}
 	b = jsontext.AppendStringOrNull(append(b, `{"externalId":`...), p.ExternalID())
 	b = jsontext.AppendString(append(b, `,"name":`...), p.Name())
 	b = append(b, `,"price":`...)
@@ -58,8 +51,8 @@ func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []by
 	} else {
 		b = jsontext.NumberOf(p.Price()).Append(b)
 	}
-	b = jsontext.AppendStringOrNull(append(b, `,"schemeId":`...), scheme)
-	b = jsontext.AppendStringOrNull(append(b, `,"categoryId":`...), category)
+	b = jsontext.AppendStringOrNull(append(b, `,"schemeId":`...), c.SchemeID(c.ProductScheme(at)))
+	b = jsontext.AppendStringOrNull(append(b, `,"categoryId":`...), c.CategoryID(at))
 	b = c.AppendCategoryIDs(append(b, `,"categoryIds":`...), at)
 	if !shared {
 		b = strconv.AppendBool(append(b, `,"available":`...), c.Available(at))

@@ -106,12 +106,12 @@ func (c *Content) CategoriesOf(p Index) []Index {
 	return c.productCategories.row(p)
 }
 
-// ProductCategory returns the first of CategoriesOf, or None.
-func (c *Content) ProductCategory(p Index) Index {
+// CategoryID returns the id of the first of CategoriesOf, or "" without one: an id is never empty.
+func (c *Content) CategoryID(p Index) string {
 	if all := c.CategoriesOf(p); len(all) > 0 {
-		return all[0]
+		return c.categories[all[0]].ID
 	}
-	return None
+	return ""
 }
 
 // Groups returns the modifier groups.
@@ -138,6 +138,14 @@ func (c *Content) schemeByID(id string) (Index, bool) {
 
 // ProductScheme returns the scheme of dish p, or None.
 func (c *Content) ProductScheme(p Index) Index { return c.productScheme[p] }
+
+// SchemeID returns the id of a scheme, or "" for None.
+func (c *Content) SchemeID(s Index) string {
+	if s == None {
+		return ""
+	}
+	return c.schemes[s].ID
+}
 
 // IngredientScheme returns the scheme of ingredient i, or None.
 func (c *Content) IngredientScheme(i Index) Index { return c.ingredientScheme[i] }

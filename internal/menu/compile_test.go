@@ -58,7 +58,7 @@ func TestCompileCleansReferences(t *testing.T) {
 		t.Errorf("categories (-want +got):\n%s", diff)
 	}
 	plain, ok := c.Products().ByID("plain")
-	if !ok || c.Products().At(plain).Name() != "Plain" || c.ProductCategory(plain) != menu.None {
+	if !ok || c.Products().At(plain).Name() != "Plain" || c.CategoryID(plain) != "" {
 		t.Errorf("plain = %+v, want the first definition without its unknown category", c.Products().At(plain))
 	}
 	if got := c.Products().ByExternalID("101"); len(got) != 2 {

@@ -71,7 +71,7 @@ func Diff(from, to *Catalogue) Changes {
 func differing(from, to *Catalogue, old, p Index) []string {
 	was, is := from.products.At(old), to.products.At(p)
 	categories := sameCategories(from, to, old, p)
-	scheme := schemeID(from, old) == schemeID(to, p)
+	scheme := from.SchemeID(from.productScheme[old]) == to.SchemeID(to.productScheme[p])
 	if was == is && categories && scheme {
 		return nil
 	}
@@ -83,7 +83,7 @@ func differing(from, to *Catalogue, old, p Index) []string {
 		}
 	}
 	note("externalId", a.externalID == b.externalID)
-	note("categoryId", categories || categoryID(from, old) == categoryID(to, p))
+	note("categoryId", categories || from.CategoryID(old) == to.CategoryID(p))
 	note("categoryIds", categories)
 	note("name", a.name == b.name)
 	note("description", a.description == b.description)
@@ -95,25 +95,11 @@ func differing(from, to *Catalogue, old, p Index) []string {
 	return fields
 }
 
-func categoryID(c *Catalogue, p Index) string {
-	if in := c.ProductCategory(p); in != None {
-		return c.categories[in].ID
-	}
-	return ""
-}
-
 // sameCategories reports whether dish old of from and dish p of to are in the same categories in the same order.
 func sameCategories(from, to *Catalogue, old, p Index) bool {
 	return slices.EqualFunc(from.CategoriesOf(old), to.CategoriesOf(p), func(a, b Index) bool {
 		return from.categories[a].ID == to.categories[b].ID
 	})
-}
-
-func schemeID(c *Catalogue, p Index) string {
-	if s := c.productScheme[p]; s != None {
-		return c.schemes[s].ID
-	}
-	return ""
 }
 
 // diffSeed makes the sums of all catalogues of a process comparable.

@@ -90,12 +90,7 @@ func (c *Catalogue) appendDish(dst []byte, i Index) []byte {
 	p := c.products.At(i).values()
 	dst = jsontext.AppendString(append(dst, `"id":`...), p.id)
 	dst = jsontext.AppendStringOrNull(append(dst, `,"externalId":`...), p.externalID)
-	dst = append(dst, `,"categoryId":`...)
-	if in := c.ProductCategory(i); in != None {
-		dst = jsontext.AppendString(dst, c.categories[in].ID)
-	} else {
-		dst = append(dst, "null"...)
-	}
+	dst = jsontext.AppendStringOrNull(append(dst, `,"categoryId":`...), c.CategoryID(i))
 	dst = c.AppendCategoryIDs(append(dst, `,"categoryIds":`...), i)
 	dst = jsontext.AppendString(append(dst, `,"name":`...), p.name)
 	dst = jsontext.AppendString(append(dst, `,"description":`...), p.description)
@@ -103,7 +98,7 @@ func (c *Catalogue) appendDish(dst []byte, i Index) []byte {
 	dst = p.appendMeasure(append(dst, `,"measure":`...))
 	dst = p.appendImages(append(dst, `,"imageUrls":`...))
 	dst = p.appendNutrition(append(dst, `,"nutrition":`...))
-	dst = c.appendScheme(append(dst, `,"schemeId":`...), c.productScheme[i])
+	dst = jsontext.AppendStringOrNull(append(dst, `,"schemeId":`...), c.SchemeID(c.productScheme[i]))
 	dst = strconv.AppendBool(append(dst, `,"available":`...), c.Available(i))
 	return appendOrderable(dst, c.Orderable(i), c.Reasons(i))
 }
@@ -137,13 +132,6 @@ func (c *Content) AppendOptionIDs(dst []byte, g Index) []byte {
 		dst = jsontext.AppendString(jsontext.AppendComma(dst, k), c.ingredients.At(member).ID())
 	}
 	return append(dst, ']')
-}
-
-func (c *Content) appendScheme(dst []byte, s Index) []byte {
-	if s == None {
-		return append(dst, "null"...)
-	}
-	return jsontext.AppendString(dst, c.schemes[s].ID)
 }
 
 // appendPrice appends the price, or null if it is invalid (policy W9a).
@@ -213,7 +201,7 @@ func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
 	dst = jsontext.AppendString(append(dst, `,"description":`...), in.description)
 	dst = in.appendImages(append(dst, `,"imageUrls":`...))
 	dst = in.appendMeasure(append(dst, `,"measure":`...))
-	dst = c.appendScheme(append(dst, `,"schemeId":`...), c.ingredientScheme[i])
+	dst = jsontext.AppendStringOrNull(append(dst, `,"schemeId":`...), c.SchemeID(c.ingredientScheme[i]))
 	dst = strconv.AppendBool(append(dst, `,"available":`...), !c.ingredientStopped.has(i))
 	return appendOrderable(dst, c.IngredientOrderable(i), c.IngredientReasons(i))
 }
