@@ -72,7 +72,7 @@ func (s *scenario) run(ctx context.Context) (err error) {
 	var steps []scenarioStep
 	for i, part := range []struct {
 		name string
-		do   func(ctx context.Context) ([]string, error)
+		do   func(ctx context.Context) []string
 	}{
 		{"token", s.token},
 		{"menu fetched", s.fetched},
@@ -88,9 +88,9 @@ func (s *scenario) run(ctx context.Context) (err error) {
 		{"paid and closed", s.closed},
 	} {
 		step := scenarioStep{Name: part.name}
-		if step.Lines, err = part.do(ctx); err != nil {
+		if step.Lines, err = linesOf(ctx, part.do); err != nil {
 			err = fmt.Errorf("%s: %w", part.name, err)
-			step.Lines, step.Error = nil, err.Error()
+			step.Error = err.Error()
 		}
 		steps = append(steps, step)
 		label := fmt.Sprintf("%2d. %-17s", i+1, part.name)
@@ -111,6 +111,36 @@ func (s *scenario) run(ctx context.Context) (err error) {
 		s.env.Out.Printf("\nAll steps passed in %.1f s.\n", time.Since(begun).Seconds())
 	}
 	return err
+}
+
+// failure is the error that ends a step.
+type failure struct{ error }
+
+// check ends the step if err is not nil.
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// must returns the value, or ends the step if err is not nil.
+func must[T any](value T, err error) T {
+	check(err)
+	return value
+}
+
+// linesOf returns the lines that a step prints, or the error that ended it.
+func linesOf(ctx context.Context, step func(context.Context) []string) (lines []string, err error) {
+	defer func() {
+		switch ended := recover().(type) {
+		case nil:
+		case failure:
+			err = ended.error
+		default:
+			panic(ended)
+		}
+	}()
+	return step(ctx), nil
 }
 
 // waitForMenus returns when every restaurant has a menu.
@@ -138,43 +168,33 @@ func (s *scenario) waitForMenus(ctx context.Context) error {
 }
 
 // token checks that larder got a token from the ordering service.
-func (s *scenario) token(ctx context.Context) ([]string, error) {
-	if err := s.waitForMenus(ctx); err != nil {
-		return nil, err
-	}
-	counters, err := client.Get[struct {
+func (s *scenario) token(ctx context.Context) []string {
+	check(s.waitForMenus(ctx))
+	counters := must(client.Get[struct {
 		Tokens int `json:"tokens"`
-	}](ctx, s.sandbox, "/sandbox/counters")
-	if err == nil && counters.Tokens < 1 {
-		err = errors.New("the ordering service has issued no token")
+	}](ctx, s.sandbox, "/sandbox/counters"))
+	if counters.Tokens < 1 {
+		check(errors.New("the ordering service has issued no token"))
 	}
 	return []string{
 		"the ordering service issued " + cli.Plural(counters.Tokens, "token", "tokens") + " for all calls of larder",
 		"larder issued one for the client " + s.clientID,
-	}, err
+	}
 }
 
 // fetched prints the run that published the menu.
-func (s *scenario) fetched(ctx context.Context) ([]string, error) {
+func (s *scenario) fetched(ctx context.Context) []string {
 	const limit = 5 * time.Second // a menu is served a moment before its run is recorded
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("no run has published a menu"))
 	defer cancel()
 	updated := func(run runlog.Run) bool { return run.Outcome == runlog.OutcomeUpdated }
 	var runs []runlog.Run
 	for !slices.ContainsFunc(runs, updated) {
-		err := sleep.For(ctx, 10*time.Millisecond)
-		if err == nil {
-			runs, err = client.Get[[]runlog.Run](ctx, s.ops, "/v1/ops/runs?limit=50&restaurant="+url.QueryEscape(s.restaurant))
-		}
-		if err != nil {
-			return nil, err
-		}
+		check(sleep.For(ctx, 10*time.Millisecond))
+		runs = must(client.Get[[]runlog.Run](ctx, s.ops, "/v1/ops/runs?limit=50&restaurant="+url.QueryEscape(s.restaurant)))
 	}
 	run := runs[slices.IndexFunc(runs, updated)]
-	var err error
-	if s.menu, err = client.Get[*cli.Storefront](ctx, s.daemon, client.RestaurantPath(s.restaurant)+"/menu"); err != nil {
-		return nil, err
-	}
+	s.menu = must(client.Get[*cli.Storefront](ctx, s.daemon, client.RestaurantPath(s.restaurant)+"/menu"))
 	groups := map[string]bool{}
 	for _, scheme := range s.menu.Schemes {
 		for _, g := range scheme.Groups {
@@ -187,13 +207,13 @@ func (s *scenario) fetched(ctx context.Context) ([]string, error) {
 			cli.Plural(run.Products, "dish", "dishes"), cli.Plural(len(groups), "modifier group", "modifier groups"), run.Bytes),
 		fmt.Sprintf("fetch %.1f ms, decode %.1f, lint %.1f, compile %.1f, publish %.1f",
 			took.Fetch, took.Decode, took.Lint, took.Compile, took.Publish),
-	}, nil
+	}
 }
 
 // lint prints the first findings for the menu.
-func (s *scenario) lint(ctx context.Context) ([]string, error) {
+func (s *scenario) lint(ctx context.Context) []string {
 	const shown = 3
-	findings, err := client.Get[[]menu.Finding](ctx, s.ops, client.OpsRestaurantPath(s.restaurant)+"/lint")
+	findings := must(client.Get[[]menu.Finding](ctx, s.ops, client.OpsRestaurantPath(s.restaurant)+"/lint"))
 	lines := []string{cli.Plural(len(findings), "finding", "findings")}
 	for _, f := range findings[:min(len(findings), shown)] {
 		lines = append(lines, fmt.Sprintf("%s %s: %s", f.Severity, f.Code, f.Msg))
@@ -201,51 +221,44 @@ func (s *scenario) lint(ctx context.Context) ([]string, error) {
 	if len(findings) > shown {
 		lines = append(lines, fmt.Sprintf("… and %d more", len(findings)-shown))
 	}
-	return lines, err
+	return lines
 }
 
 // published checks that every restaurant has a menu.
-func (s *scenario) published(ctx context.Context) ([]string, error) {
-	all, err := cli.Restaurants(ctx, s.daemon)
-	if err == nil && len(all) != s.restaurants {
-		err = fmt.Errorf("larder lists %d restaurants, not %d", len(all), s.restaurants)
+func (s *scenario) published(ctx context.Context) []string {
+	if all := must(cli.Restaurants(ctx, s.daemon)); len(all) != s.restaurants {
+		check(fmt.Errorf("larder lists %d restaurants, not %d", len(all), s.restaurants))
 	}
 	lines := []string{fmt.Sprintf("%s: version %d", s.menu.Restaurant.Name, s.menu.Version)}
 	if others := s.restaurants - 1; others > 0 {
 		lines = append(lines, "menus of other restaurants: "+strconv.Itoa(others))
 	}
-	return lines, err
+	return lines
 }
 
 // served checks that gzip contains the same menu, and that a conditional request gets no body.
-func (s *scenario) served(ctx context.Context) ([]string, error) {
+func (s *scenario) served(ctx context.Context) []string {
 	path := client.RestaurantPath(s.restaurant) + "/menu"
-	plain, err := s.daemon.Get(ctx, path, "Accept-Encoding", "identity")
-	if err != nil {
-		return nil, err
-	}
-	compressed, err := s.daemon.Get(ctx, path, "Accept-Encoding", "gzip")
-	if err != nil {
-		return nil, err
-	}
+	plain := must(s.daemon.Get(ctx, path, "Accept-Encoding", "identity"))
+	compressed := must(s.daemon.Get(ctx, path, "Accept-Encoding", "gzip"))
 	reader, err := gzip.NewReader(bytes.NewReader(compressed.Body))
 	if err != nil {
-		return nil, fmt.Errorf("the response to Accept-Encoding: gzip has the encoding %q: %w", compressed.Header.Get("Content-Encoding"), err)
+		check(fmt.Errorf("the response to Accept-Encoding: gzip has the encoding %q: %w", compressed.Header.Get("Content-Encoding"), err))
 	}
 	content, err := io.ReadAll(reader)
 	if err != nil {
-		return nil, fmt.Errorf("the gzip body: %w", err)
+		check(fmt.Errorf("the gzip body: %w", err))
 	}
 	if !bytes.Equal(content, plain.Body) {
-		return nil, errors.New("the gzip body differs from the plain body")
+		check(errors.New("the gzip body differs from the plain body"))
 	}
 	etag := plain.Header.Get("ETag")
-	again, err := s.daemon.Get(ctx, path, "If-None-Match", etag)
-	if err == nil && (again.Status != http.StatusNotModified || len(again.Body) > 0) {
-		err = fmt.Errorf("the response to If-None-Match: %s has status %d and %d bytes", etag, again.Status, len(again.Body))
+	again := must(s.daemon.Get(ctx, path, "If-None-Match", etag))
+	if again.Status != http.StatusNotModified || len(again.Body) > 0 {
+		check(fmt.Errorf("the response to If-None-Match: %s has status %d and %d bytes", etag, again.Status, len(again.Body)))
 	}
 	return []string{
 		fmt.Sprintf("identity %d bytes, gzip %d bytes (the same menu)", len(plain.Body), len(compressed.Body)),
 		fmt.Sprintf("If-None-Match: %s: 304, 0 bytes", etag),
-	}, err
+	}
 }
