@@ -192,7 +192,7 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	}
 }
 
-// signIn signs in to the console.
+// signIn signs in to the console. cookie is the one of the session, without its attributes.
 func signIn(t *testing.T, base, id, secret string) (status int, cookie string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/ops/session", strings.NewReader(`{"client": "`+id+`", "secret": "`+secret+`"}`))
@@ -205,7 +205,8 @@ func signIn(t *testing.T, base, id, secret string) (status int, cookie string) {
 		t.Fatal(err)
 	}
 	_ = response.Body.Close()
-	return response.StatusCode, response.Header.Get("Set-Cookie")
+	cookie, _, _ = strings.Cut(response.Header.Get("Set-Cookie"), ";")
+	return response.StatusCode, cookie
 }
 
 // An operator whose client is removed from the configuration loses access after the

@@ -48,7 +48,7 @@ func newRotating(t *testing.T) *rotating {
 	if r.token, err = demoToken(t.Context(), r.bases[0], "ops"); err != nil {
 		t.Fatal(err)
 	}
-	r.session = signInAt(t, r.bases[0])
+	r.session = operatorSession(t, r.bases[0])
 	r.secret = r.redisKey(t)
 	for _, base := range r.bases {
 		for _, stream := range []struct{ path, name, value string }{
@@ -78,23 +78,14 @@ func (r *rotating) redisKey(t *testing.T) string {
 	return key
 }
 
-func signInAt(t *testing.T, base string) (cookie string) {
+// operatorSession signs in and returns the cookie of the session.
+func operatorSession(t *testing.T, base string) (cookie string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/ops/session", strings.NewReader(`{"client":"ops","secret":"ops-secret"}`))
-	if err != nil {
-		t.Fatal(err)
+	status, cookie := signIn(t, base, "ops", "ops-secret")
+	if status != http.StatusOK || cookie == "" {
+		t.Fatalf("sign-in: status %d with the cookie %q", status, cookie)
 	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = response.Body.Close()
-	cookies := response.Cookies()
-	if len(cookies) != 1 {
-		t.Fatalf("sign-in: %s with %d cookies", response.Status, len(cookies))
-	}
-	return cookies[0].Name + "=" + cookies[0].Value
+	return cookie
 }
 
 // openStream opens a stream. The channel has a value when it ends.
@@ -182,7 +173,7 @@ func (r *rotating) newTokensWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		session := signInAt(t, base)
+		session := operatorSession(t, base)
 		for _, other := range r.bases {
 			clitest.Eventually(t, "a new token and session work on every instance", func() bool {
 				return opsStatus(t, other, "Authorization", "Bearer "+token) == http.StatusOK && opsStatus(t, other, "Cookie", session) == http.StatusOK
