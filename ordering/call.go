@@ -40,7 +40,7 @@ func (o *Orders) replay(ctx context.Context, spec CallSpec, r request, source st
 	})
 	switch {
 	case errors.Is(err, ErrKeyFree):
-		_, err = o.service(spec.Connection)
+		_, err = o.deps.service(spec.Connection)
 		return spec, Result{}, false, err
 	case err != nil:
 		return spec, Result{}, false, err
@@ -125,7 +125,7 @@ func (b begunCall) call() Call {
 // Once the call was begun, the end of ctx has no effect. The call has its own time limit (policy O8), because a client that
 // disconnects must not leave an order half placed.
 func (o *Orders) call(ctx context.Context, c plannedCall) (Result, error) {
-	service, err := o.service(c.spec.Connection)
+	service, err := o.deps.service(c.spec.Connection)
 	if err != nil {
 		return Result{}, err
 	}
@@ -140,7 +140,7 @@ func (o *Orders) call(ctx context.Context, c plannedCall) (Result, error) {
 	}
 	defer slot.Release()
 	if c.again == nil {
-		c.spec.ID, c.spec.Ref, c.spec.Deadline = o.deps.NewRef(), o.deps.NewRef(), o.deadline()
+		c.spec.ID, c.spec.Ref, c.spec.Deadline = o.deps.NewRef(), o.deps.NewRef(), o.cfg.deadline()
 	}
 	begun, err := o.begin(ctx, c)
 	if taken, ok := errors.AsType[*KeyTakenError](err); ok && c.again == nil {
@@ -164,15 +164,15 @@ func (o *Orders) call(ctx context.Context, c plannedCall) (Result, error) {
 }
 
 // service returns the ordering service of a connection.
-func (o *Orders) service(connection string) (Service, error) {
-	if service, known := o.deps.Services[connection]; known {
+func (d *Deps) service(connection string) (Service, error) {
+	if service, known := d.Services[connection]; known {
 		return service, nil
 	}
 	return nil, fmt.Errorf("%w %q", errUnknownConnection, connection)
 }
 
 // deadline returns how long a call may be open before its outcome counts as unknown (policy O12).
-func (o *Orders) deadline() time.Duration { return o.cfg.PlaceTimeout + o.cfg.InFlightGrace }
+func (c *Config) deadline() time.Duration { return c.PlaceTimeout + c.InFlightGrace }
 
 // reserve waits for the capacity that a call needs (policy O8a). Without capacity it returns
 // *NotSentError: the call leaves no trace in the journal and its key stays free.

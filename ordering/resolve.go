@@ -39,7 +39,7 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 		Note:       r.Note,
 	}
 	if r.Resolution == ResolvedRetry {
-		resolve.ID, resolve.RequestID, resolve.Deadline = o.deps.NewRef(), r.RequestID, o.deadline()
+		resolve.ID, resolve.RequestID, resolve.Deadline = o.deps.NewRef(), r.RequestID, o.cfg.deadline()
 		return o.sendAgain(ctx, record, resolve, arrived)
 	}
 	o.inFlight.Add(1)
