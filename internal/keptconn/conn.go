@@ -154,3 +154,25 @@ func (w *wire) readInstantly(p []byte) (int, error) {
 	}
 	return max(n, 0), err
 }
+
+// HasEnded reports whether the service has closed the connection or sent something on it. Then it closes the connection.
+//
+// Only tests use it and the methods below.
+func (c *Conn) HasEnded() bool {
+	if c.quiet() {
+		return false
+	}
+	_ = c.Close() // quiet has read what arrived: a second call would find nothing
+	return true
+}
+
+// Usable reports whether the connection could be used now, if it has not ended.
+func (c *Conn) Usable(reuse time.Duration) bool {
+	return !time.Now().Before(c.rested) && !Past(c.began.Add(reuse))
+}
+
+// SyscallConn implements syscall.Conn.
+func (c *Conn) SyscallConn() (syscall.RawConn, error) { return c.wire.socket, nil }
+
+// Age makes the connection older.
+func (c *Conn) Age(by time.Duration) { c.wire.opened = c.wire.opened.Add(-by) }

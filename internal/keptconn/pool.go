@@ -182,3 +182,10 @@ func (p *Pool) Close() {
 	p.closed = true
 	p.doubt()
 }
+
+// Inspect calls fn with the idle connections, the one that was used last at the end. Only tests use it.
+func (p *Pool) Inspect(fn func(idle []*Conn)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fn(p.idle)
+}
