@@ -88,6 +88,7 @@ func TestDurability_O14b(t *testing.T) {
 		{"EVAL is an unknown command", []redistest.Option{redistest.AppendOnly(), redistest.Config("rename-command", "EVAL", "")}, 0, []string{"-eval"}, nil, []string{"answers with an error: ERR: it does not have EVAL and EVALSHA, which larder needs"}, ""},
 		{"no file, replicas acknowledge", noDisk, 1, nil, nil, []string{"appendonly is off", "ordering.durability: replicas"}, ""},
 		{"no file, replicas acknowledge, by replicas", noDisk, 1, nil, byReplicas(1), nil, "do not survive a master that restarts empty before its replica takes over, or the loss of all nodes"},
+		{"no file, wait_replicas 0, by replicas", noDisk, 1, nil, byReplicas(0), []string{"appendonly is off"}, ""}, // configs refuses it too
 		{"no file, too few replicas, by replicas", noDisk, 1, nil, byReplicas(2), []string{"Redis has 1 replicas, but ordering.wait_replicas is 2"}, ""},
 		{"no file, WAIT refused, by replicas", noDisk, 1, []string{"-wait"}, byReplicas(1), []string{refused, "ordering.allow_non_durable"}, ""},
 		{"no file, INFO refused, by replicas", noDisk, 1, []string{"-info"}, func(c *ordering.Config) { byReplicas(1)(c); c.AllowEviction = true }, nil, "loss of all nodes"},
@@ -193,6 +194,17 @@ func TestWaitIsRefusedLater_O14b(t *testing.T) {
 	}
 	setRights(t, master, nil)
 	eventually(t, "orders are placed again", func() bool { return j.Ready(t.Context(), main) == nil })
+}
+
+// Without replicas, no write shows that WAIT is allowed again: the settings do.
+func TestWaitIsAllowedLater_O14b(t *testing.T) {
+	t.Parallel()
+	master, url := restricted(t, 0, []string{"-wait"}, redistest.AppendOnly())
+	j := journal.New(open(t, url, ""), ordering.DefaultConfig(), quiet())
+	wantNotReady(t, j.Ready(t.Context(), main), "WAIT is refused: NOPERM; no replica is attached", time.Minute)
+	setRights(t, master, nil)
+	j.AgeSettings(main, time.Minute)
+	wantNotReady(t, j.Ready(t.Context(), main), "", 0)
 }
 
 // A replica that INFO reports is not enough: WAIT must confirm it.
