@@ -109,15 +109,14 @@ func (f facts) online() int {
 
 // notShown describes a field of INFO that larder cannot read. It names the right that is missing only if that is the reason.
 func (f facts) notShown(question, field, setting string) string {
+	why := redisdb.RefusalText("INFO", f.infoRefused)
 	switch f.infoRefused {
 	case redisdb.NoPermission:
-		return "larder may not ask Redis " + question + " (" + redisdb.RefusalText("INFO", f.infoRefused) + "): allow INFO for larder's user (ACL SETUSER NAME +info), " +
-			"or, if " + setting
+		return "larder may not ask Redis " + question + " (" + why + "): allow INFO for larder's user (ACL SETUSER NAME +info), or, if " + setting
 	case "":
-		return "Redis does not say " + question + " (INFO does not show " + field + "): if " + setting
-	default:
-		return "Redis does not say " + question + " (" + redisdb.RefusalText("INFO", f.infoRefused) + "): if " + setting
+		why = "INFO does not show " + field
 	}
+	return "Redis does not say " + question + " (" + why + "): if " + setting
 }
 
 // durabilityError returns an error with every reason why this Redis cannot store orders durably. replicas is the
