@@ -31,8 +31,8 @@ type request struct {
 	body []byte // in canonical form
 }
 
-// replay returns the result of the first request with the same key, whatever the current menu contains (policy O7). If
-// there is none, it returns the spec with its key and fingerprint. source is the connection's at that time.
+// replay returns the result of the first request with the same key, whatever the current menu contains (policy O7).
+// Otherwise it returns the spec with its key and fingerprint. source is the connection's at that time.
 func (o *Orders) replay(ctx context.Context, spec CallSpec, r request, source string) (_ CallSpec, first Result, found bool, err error) {
 	record, number, err := o.deps.Journal.Lookup(ctx, spec.Connection, func(secret []byte) string {
 		spec.Fingerprint, spec.Key, spec.Derived = r.hash(secret, spec, source)

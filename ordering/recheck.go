@@ -28,7 +28,7 @@ const (
 	menuPause = 20 * time.Millisecond
 )
 
-// recheck says what to do after a refusal that an old menu may explain (policy O18).
+// recheck holds what to do after a refusal that an old menu may explain (policy O18).
 type recheck struct {
 	refresh MenuRefresh // nil: no sync may start
 	wanted  bool        // the order is checked again before it is answered

@@ -17,7 +17,7 @@ import (
 	"larder/internal/testkit/viewtest"
 )
 
-// Plan says what is compared.
+// Plan is what is compared.
 type Plan struct {
 	// Old and New are the programs.
 	Old, New string

@@ -4,6 +4,6 @@
 // how their commands end.
 //
 // The ordering service is a small server of its own that follows a plan: for each step
-// it says what the service answers, byte by byte. Ids, times and addresses are different
+// it has what the service answers, byte by byte. Ids, times and addresses are different
 // in every run, so they are replaced before the comparison (normal.go).
 package compare

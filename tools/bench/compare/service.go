@@ -118,7 +118,7 @@ func (s *service) serve(conn net.Conn) {
 	}
 }
 
-// unread says whether the connection ends before its request is read.
+// unread reports whether the connection ends before its request is read.
 func (s *service) unread() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
