@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"larder/internal/testkit/tlstest"
 )
 
 // A secret file is a small regular file with one line; anything else is an error of its key (policy H12).
@@ -35,6 +37,36 @@ func TestSecretFiles_H12(t *testing.T) {
 		write("large", long(65537)): " has more than 65536 bytes",
 	} {
 		wantProblems(t, "cooks:\n- pin_file: "+name, nil, "larder.yaml:2:13: cooks[0].pin_file: cannot read the secret: "+name+want)
+	}
+}
+
+// The paths of TLS files are relative to the configuration's folder, and `larder check` warns of a key that others can read
+// (policies H12, H13).
+func TestKeyFiles_H12(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.Authority(t)
+	dir := t.TempDir()
+	for name, content := range map[string][]byte{
+		"own.pem": ca.PEM, "own.key": ca.Key,
+		"larder.yaml": []byte("connections: [{name: a, base_url: 'https://a.example', auth_url: 'https://a.example', client_id: a, client_secret: '${SECRET}', " +
+			"tls: {ca_file: own.pem, cert_file: own.pem, key_file: own.key}}]\n"),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key := filepath.Join(dir, "own.key")
+	for mode, want := range map[os.FileMode]string{0o600: "", 0o644: "connections[0].tls.key_file: " + key + " contains secrets, and every user"} {
+		if err := os.Chmod(key, mode); err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := Load(filepath.Join(dir, "larder.yaml"), []string{"SECRET=0123456789abcdef"}, CheckFiles)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(cfg.Warnings(), "\n"); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+			t.Errorf("%o: warnings %q, want %q", mode, got, want)
+		}
 	}
 }
 

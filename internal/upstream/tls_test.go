@@ -198,7 +198,7 @@ func TestACertificateRefusedAfterTheOrder_H13(t *testing.T) {
 	}
 }
 
-// After a reload with a renewed certificate, orders use it, not a kept connection of the old one (policy H13).
+// After a reload with a renewed certificate or authority, all requests use it, and no connection of the old one (policy H13).
 func TestARenewedCertificate_H13(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.Authority(t)
@@ -232,9 +232,19 @@ func TestARenewedCertificate_H13(t *testing.T) {
 	}
 	reload()
 	order()
-	want := []string{first.Serial(), first.Serial(), first.Serial(), second.Serial()}
+	if _, err := client.MenuView(t.Context(), "", upstream.Validator{}, 0); err != nil {
+		t.Error(err)
+	}
+	want := []string{first.Serial(), first.Serial(), first.Serial(), second.Serial(), second.Serial()}
 	if got := service.received(); !slices.Equal(got, want) {
-		t.Errorf("a token and orders came with %v, want %v", got, want)
+		t.Errorf("a token, orders and a menu came with %v, want %v", got, want)
+	}
+	if err := os.WriteFile(files.CAFile, tlstest.Authority(t).PEM, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reload()
+	if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err == nil || !strings.Contains(err.Error(), "tls.ca_file") {
+		t.Errorf("with another authority: %v", err)
 	}
 }
 
