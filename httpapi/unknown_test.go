@@ -19,7 +19,7 @@ import (
 // three: nothing is done for each restaurant (policy H7).
 func TestUnknownRestaurantsAreCheap_H7(t *testing.T) { //nolint:paralleltest // it measures the process
 	few, many := newWithRestaurants(t, 0, ""), newWithRestaurants(t, 10_000, "")
-	json := []string{"Content-Type", "application/json"}
+	jsonBody := []string{"Content-Type", "application/json"}
 	order := `{"expeditionType":"pickup","dishList":[{"ID":"p1","quantity":1}]}`
 	for _, one := range []struct {
 		method, path, body string
@@ -35,11 +35,11 @@ func TestUnknownRestaurantsAreCheap_H7(t *testing.T) { //nolint:paralleltest // 
 		{method: http.MethodGet, path: "/v1/events?restaurant=%s", status: 404},
 		{method: http.MethodGet, path: "/v1/events", status: 400},
 		{method: http.MethodGet, path: "/?restaurant=%s", status: 404},
-		{method: http.MethodPost, path: "/v1/restaurants/%s/orders/validate", body: order, header: json, status: 404},
-		{method: http.MethodPost, path: "/v1/restaurants/%s/orders", body: order, header: append([]string{"Idempotency-Key", "0123456789abcdefghijkl"}, json...), client: clientOps, status: 404},
+		{method: http.MethodPost, path: "/v1/restaurants/%s/orders/validate", body: order, header: jsonBody, status: 404},
+		{method: http.MethodPost, path: "/v1/restaurants/%s/orders", body: order, header: append([]string{"Idempotency-Key", "0123456789abcdefghijkl"}, jsonBody...), client: clientOps, status: 404},
 		{method: http.MethodGet, path: "/v1/ops/restaurants/%s", client: clientOps, status: 404},
 		{method: http.MethodGet, path: viewPath + "?restaurantId=%s", client: clientShop, status: 404},
-		{method: http.MethodPost, path: createPath, body: strings.Replace(order, "{", `{"restaurantID":"b","guest":{"phone":"+12345678"},`, 1), header: json, client: clientShop, status: 404},
+		{method: http.MethodPost, path: createPath, body: strings.Replace(order, "{", `{"restaurantID":"b","guest":{"phone":"+12345678"},`, 1), header: jsonBody, client: clientShop, status: 404},
 	} {
 		for _, id := range []string{"b", "branch-05000x", "zz"} {
 			path := one.path

@@ -216,7 +216,9 @@ func (o *Orders) begin(ctx context.Context, c plannedCall) (begunCall, error) {
 }
 
 // send sends the call to the ordering service, unless its end has passed. wait is the service's Retry-After.
-func (o *Orders) send(ctx context.Context, service Service, slot *upstream.Slot, b begunCall, body []byte) (result CallResult, wait time.Duration) {
+func (o *Orders) send(
+	ctx context.Context, service Service, slot *upstream.Slot, b begunCall, body []byte,
+) (result CallResult, wait time.Duration) {
 	call := b.call()
 	result = CallResult{Connection: b.record.Connection, Ref: b.record.Ref, Call: b.number, Known: &b.record, Outcome: OutcomeDone}
 	ctx, span := tracing.Start(ctx, "order.", string(call.Operation))

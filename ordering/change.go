@@ -42,7 +42,9 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	return result, err
 }
 
-func (o *Orders) change(ctx context.Context, spec CallSpec, r request, c ChangeRequest, body changeBody, arrived time.Time) (Result, error) {
+func (o *Orders) change(
+	ctx context.Context, spec CallSpec, r request, c ChangeRequest, body changeBody, arrived time.Time,
+) (Result, error) {
 	spec, first, found, err := o.replay(ctx, spec, r, o.deps.Sources.Current(c.Connection))
 	if found || err != nil {
 		return first, err

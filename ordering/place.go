@@ -32,7 +32,8 @@ func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	spec.MenuVersion, spec.Total, spec.ExpectedAt, spec.Body = checked.result.Version, checked.result.Total, checked.result.ExpectedAt, checked.result.Order
+	valid := checked.result
+	spec.MenuVersion, spec.Total, spec.ExpectedAt, spec.Body = valid.Version, valid.Total, valid.ExpectedAt, valid.Order
 	return o.call(ctx, plannedCall{spec: spec, share: cmp.Or(p.CapacityKey, p.Client), arrived: arrived, order: checked})
 }
 

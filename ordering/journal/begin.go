@@ -130,7 +130,7 @@ func (j *Journal) createTx(o ordering.CallSpec) *tx {
 		MenuVersion: o.MenuVersion,
 		ExpectedAt:  o.ExpectedAt,
 		Total:       o.Total,
-	}, len(o.Body))
+	})
 }
 
 // adopted creates the record of an order that larder did not place (policy O9a).
@@ -143,13 +143,13 @@ func (j *Journal) adopted(o ordering.CallSpec) *tx {
 		Adopted:    true,
 		OrderID:    o.OrderID,
 		State:      ordering.StatePlaced,
-	}, len(o.Body))
+	})
 	c.tookID = true
 	c.list(c.stateList(ordering.StatePlaced), "", expiry{})
 	return c
 }
 
-func (j *Journal) newRecordTx(r ordering.Record, body int) *tx {
+func (j *Journal) newRecordTx(r ordering.Record) *tx {
 	c := j.newTx(&order{place: location{r.Connection, r.Ref}})
 	r.Calls, r.CreatedAt = c.next.Calls, atCommit()
 	c.next.Record = r

@@ -9,8 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"io"
-	"log"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -118,7 +117,7 @@ func Serve(t *testing.T, settings *tls.Config, handler http.Handler, wrap func(n
 	if wrap != nil {
 		server.Listener = wrap(server.Listener)
 	}
-	server.TLS, server.Config.ErrorLog = settings, log.New(io.Discard, "", 0)
+	server.TLS, server.Config.ErrorLog = settings, slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	return server.URL
