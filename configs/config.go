@@ -118,7 +118,10 @@ func withReloaded(running, given []upstream.Config) []upstream.Config {
 		for _, c := range given {
 			if c.Name == running[i].Name && upstream.Source(c) == upstream.Source(running[i]) { // others are those of a later start
 				running[i].FormerURLs, running[i].FormerClientIDs = c.FormerURLs, c.FormerClientIDs
-				running[i].ClientSecret, running[i].TLS = c.ClientSecret, c.TLS
+				running[i].ClientSecret = c.ClientSecret
+				if c.BaseURL == running[i].BaseURL && c.AuthURL == running[i].AuthURL { // otherwise its TLS is that of a later start
+					running[i].TLS = c.TLS
+				}
 			}
 		}
 	}

@@ -44,9 +44,9 @@ func (e *FormatError) Msg() string {
 	if more := len(e.Unreadable) - len(named); more > 0 {
 		named = append(named, fmt.Sprintf("%d more", more))
 	}
-	text := "another version of larder wrote order records that this version cannot read"
+	text := "this version cannot read order records; another version of larder wrote them, or Redis has lost a part of them"
 	if len(named) > 0 {
 		text += ": " + strings.Join(named, ", ")
 	}
-	return text + ". Nothing is changed. Start that version again, or resolve its orders and delete its keys (docs/operations.md, Upgrade)"
+	return text + ". Nothing is changed. Find out which (docs/operations.md, Order records of another version) before you delete anything"
 }

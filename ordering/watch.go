@@ -124,7 +124,7 @@ func (h JournalHealth) replicaRule() string {
 			AttachedText(h.Attached) + loses
 	case h.Replicas == 0 && h.Automatic:
 		return "orders do not wait for a replica, because no replica of Redis has ever acknowledged a write (" +
-			AttachedText(h.Attached) + "): data that Redis loses is lost"
+			AttachedText(h.Attached) + "): if it has hidden ones, a failover can lose orders"
 	case h.Replicas == 0 && (h.Seen || h.Attached > 0):
 		return "orders do not wait for a replica (ordering.wait_replicas is 0), although Redis has one" + loses
 	case h.Replicas == 0:
@@ -144,7 +144,7 @@ func AttachedText(n int) string {
 	case -1:
 		return "it is not known how many replicas are attached"
 	case 0:
-		return "no replica is attached"
+		return "Redis reports no replica"
 	case 1:
 		return "1 replica is attached"
 	default:

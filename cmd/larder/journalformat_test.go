@@ -88,7 +88,7 @@ func (m *moving) unknownRef(t *testing.T, connection string) string {
 	return ref
 }
 
-const otherVersion = "another version of larder wrote order records that this version cannot read"
+const otherVersion = "this version cannot read order records; another version of larder wrote them, or Redis has lost a part of them"
 
 // Redis has the records of another version of larder, with open and unknown orders: every question about orders is
 // answered with journal_format and the way out, nothing is sent, and no byte of the records changes.

@@ -226,8 +226,14 @@ func TestSecretCorrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := journaltest.Secret(t.Context(), w)
-	if !errors.Is(err, journal.ErrCorrupt) || strings.Contains(err.Error(), phone) {
-		t.Errorf("secret = %v, want ErrCorrupt without the value", err)
+	if err == nil || !strings.Contains(err.Error(), "larder:f1:journal-secret in Redis has") || strings.Contains(err.Error(), phone) {
+		t.Errorf("secret = %v, want an error that names the key, without its value", err)
+	}
+	_, _, err = w.Lookup(t.Context(), main, journaltest.Hashed("key"))
+	var unavailable *ordering.JournalError
+	var format *ordering.FormatError
+	if !errors.As(err, &unavailable) || errors.As(err, &format) {
+		t.Errorf("Lookup = %v, want a *JournalError: no record of an order is unreadable", err)
 	}
 }
 

@@ -191,7 +191,7 @@ func (m *memory) waitFault(why string, f facts) string {
 	default:
 		text += "use a Redis that has WAIT"
 	}
-	text += ", or set ordering.wait_replicas: 0; a failover can then lose orders"
+	text += ", or set ordering.wait_replicas: 0; a failover can then lose orders, and a repeated request sends a lost one again"
 	if m.cfg.Durability == ordering.DurableByReplicas {
 		text += ", so ordering.durability must be disk, and without an append-only file ordering.allow_non_durable: true"
 	}
@@ -211,9 +211,9 @@ func (m *memory) missingReplicas(connection string) string {
 		return fmt.Sprintf("too few replicas of Redis acknowledge writes (%d needed; %s): repair the replicas, "+
 			"or set ordering.wait_replicas to 0", required, ordering.AttachedText(f.attached()))
 	case m.cfg.WaitReplicas != nil:
-		return fmt.Sprintf("Redis has %d replicas, but ordering.wait_replicas is %d: add replicas, or lower the setting", online, required)
+		return fmt.Sprintf("Redis reports %d replicas, but ordering.wait_replicas is %d: add replicas, or lower the setting", online, required)
 	default:
-		return "Redis has lost its replicas: a failover would lose orders; repair the replicas, or set ordering.wait_replicas to 0"
+		return "Redis has lost its replicas: a failover would lose orders; repair the replicas, or set ordering.wait_replicas to 0: a repeated request then sends a lost order again"
 	}
 }
 
@@ -230,7 +230,7 @@ func (m *memory) durabilityText(f facts) string {
 		return "replicas instead of a disk keep orders (ordering.durability): orders do not survive a master that restarts empty " +
 			"before its replica takes over, or the loss of all nodes; " + then
 	case appendOnly == "":
-		return "larder may not ask whether Redis writes orders to disk (ordering.allow_non_durable)"
+		return "it is not known whether Redis writes orders to disk (ordering.allow_non_durable)"
 	default:
 		return "Redis does not write every order to disk (ordering.allow_non_durable): a restart of Redis can lose orders"
 	}

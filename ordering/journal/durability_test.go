@@ -67,7 +67,7 @@ func TestDurability_O14b(t *testing.T) {
 		rule     string   // part of the rule
 	}{
 		{"WAIT refused with a replica", disk, 1, []string{"-wait"}, nil, []string{refused, "1 replica is attached", "+wait", "wait_replicas: 0"}, ""},
-		{"WAIT refused without replicas", disk, 0, []string{"-wait"}, nil, []string{refused, "no replica is attached"}, ""},
+		{"WAIT refused without replicas", disk, 0, []string{"-wait"}, nil, []string{refused, "Redis reports no replica"}, ""},
 		{"WAIT refused, wait_replicas 1", disk, 1, []string{"-wait"}, wait(1), []string{refused, "1 replica is attached"}, ""},
 		{"WAIT refused, wait_replicas 0", disk, 1, []string{"-wait"}, wait(0), nil, "although Redis has one: a failover can lose orders"},
 		{"WAIT refused, wait_replicas 0, no file", noDisk, 1, []string{"-wait"}, wait(0), []string{"appendonly is off"}, ""},
@@ -76,23 +76,23 @@ func TestDurability_O14b(t *testing.T) {
 			[]string{"-wait"},
 			func(c *ordering.Config) { c.WaitReplicas, c.AllowNonDurable = new(0), true }, nil, "ordering.allow_non_durable",
 		},
-		{"WAIT is an unknown command", []redistest.Option{redistest.AppendOnly(), redistest.Config("rename-command", "WAIT", "")}, 0, nil, nil, []string{"WAIT is refused: unknown command; no replica is attached", "use a Redis that has WAIT"}, ""},
+		{"WAIT is an unknown command", []redistest.Option{redistest.AppendOnly(), redistest.Config("rename-command", "WAIT", "")}, 0, nil, nil, []string{"WAIT is refused: unknown command; Redis reports no replica", "use a Redis that has WAIT"}, ""},
 		{"INFO refused", disk, 0, []string{"-info"}, nil, []string{mayNotAsk, "ordering.allow_eviction", "ordering.allow_non_durable", "+info"}, ""},
 		{"INFO refused, one key", disk, 0, []string{"-info"}, func(c *ordering.Config) { c.AllowEviction = true }, []string{mayNotAsk, "allow_non_durable"}, ""},
 		{"INFO refused, both keys", disk, 0, []string{"-info"}, func(c *ordering.Config) { c.AllowEviction, c.AllowNonDurable = true, true }, nil, "not known how many replicas are attached"},
 		{"INFO of memory only", disk, 0, []string{"-info", "+info|memory"}, nil, []string{mayNotAsk, "whether it writes orders to disk"}, ""},
 		{"INFO and WAIT refused", disk, 1, []string{"-info", "-wait"}, nil, []string{mayNotAsk, refused, "not known how many replicas"}, ""},
-		{"CONFIG, CLIENT, HELLO, CLUSTER refused", disk, 0, []string{"-config", "-client", "-hello", "-cluster"}, nil, nil, "no replica is attached"},
+		{"CONFIG, CLIENT, HELLO, CLUSTER refused", disk, 0, []string{"-config", "-client", "-hello", "-cluster"}, nil, nil, "Redis reports no replica"},
 		{"EVAL refused", disk, 1, []string{"-eval", "-evalsha"}, nil, []string{noScripts, "+eval +evalsha"}, ""},
 		{"EVAL refused without replicas", disk, 0, []string{"-eval", "-evalsha"}, nil, []string{noScripts, "+eval +evalsha"}, ""},
 		{"EVAL is an unknown command", []redistest.Option{redistest.AppendOnly(), redistest.Config("rename-command", "EVAL", "")}, 0, []string{"-eval"}, nil, []string{"answers with an error: ERR: it does not have EVAL and EVALSHA, which larder needs"}, ""},
 		{"no file, replicas acknowledge", noDisk, 1, nil, nil, []string{"appendonly is off", "ordering.durability: replicas"}, ""},
 		{"no file, replicas acknowledge, by replicas", noDisk, 1, nil, byReplicas(1), nil, "do not survive a master that restarts empty before its replica takes over, or the loss of all nodes"},
 		{"no file, wait_replicas 0, by replicas", noDisk, 1, nil, byReplicas(0), []string{"appendonly is off"}, ""}, // configs refuses it too
-		{"no file, too few replicas, by replicas", noDisk, 1, nil, byReplicas(2), []string{"Redis has 1 replicas, but ordering.wait_replicas is 2"}, ""},
+		{"no file, too few replicas, by replicas", noDisk, 1, nil, byReplicas(2), []string{"Redis reports 1 replicas, but ordering.wait_replicas is 2"}, ""},
 		{"no file, WAIT refused, by replicas", noDisk, 1, []string{"-wait"}, byReplicas(1), []string{refused, "ordering.allow_non_durable"}, ""},
 		{"no file, INFO refused, by replicas", noDisk, 1, []string{"-info"}, func(c *ordering.Config) { byReplicas(1)(c); c.AllowEviction = true }, nil, "loss of all nodes"},
-		{"a file and no replica", disk, 0, nil, nil, nil, "no replica is attached"},
+		{"a file and no replica", disk, 0, nil, nil, nil, "Redis reports no replica"},
 		{
 			"everything at once",
 			[]redistest.Option{redistest.Config("maxmemory-policy", "volatile-lru")},
@@ -201,7 +201,7 @@ func TestWaitIsAllowedLater_O14b(t *testing.T) {
 	t.Parallel()
 	master, url := restricted(t, 0, []string{"-wait"}, redistest.AppendOnly())
 	j := journal.New(open(t, url, ""), ordering.DefaultConfig(), quiet())
-	wantNotReady(t, j.Ready(t.Context(), main), "WAIT is refused: NOPERM; no replica is attached", time.Minute)
+	wantNotReady(t, j.Ready(t.Context(), main), "WAIT is refused: NOPERM; Redis reports no replica", time.Minute)
 	setRights(t, master, nil)
 	j.AgeSettings(main, time.Minute)
 	wantNotReady(t, j.Ready(t.Context(), main), "", 0)

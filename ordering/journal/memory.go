@@ -97,7 +97,7 @@ func (m *memory) restoreAccepted() bool {
 	if m.cfg.AcceptRestore != nil {
 		return *m.cfg.AcceptRestore
 	}
-	return m.embedded || m.cfg.AllowEviction
+	return m.embedded
 }
 
 func (m *memory) rule(r remembered) int {
@@ -335,7 +335,7 @@ func (s *secret) get(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if len(key) != secretBytes {
-		return nil, fmt.Errorf("%w: %s has %d bytes, not %d", errCorrupt, s.name, len(key), secretBytes)
+		return nil, fmt.Errorf("the key %s in Redis has %d bytes, not %d: restore it from a backup", s.name, len(key), secretBytes)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -146,12 +146,26 @@ func TestEmptyRedisPausesOrders(t *testing.T) {
 	begun(t, fresh, create())
 }
 
-// With ordering.allow_eviction, an empty Redis is accepted without an operator.
+// Permission to lose orders is not permission to send them twice: it does not accept a restore (policy O14b).
+func TestSettingsDoNotAcceptARestore_O14b(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	cfg := ordering.DefaultConfig()
+	cfg.AllowEviction, cfg.AllowNonDurable = true, true
+	j := journal.New(open(t, server.URL(), ""), cfg, quiet())
+	begun(t, j, create())
+	server.Restart()
+	if health := watched(t, j); health.PausedAt.IsZero() || health.Accepted {
+		t.Errorf("Watch = %+v, want new orders paused", health)
+	}
+}
+
+// With ordering.accept_restore, an empty Redis is accepted without an operator.
 func TestRestartOfANonDurableRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	cfg := ordering.DefaultConfig()
-	cfg.AllowEviction = true
+	cfg.AllowEviction, cfg.AllowNonDurable, cfg.AcceptRestore = true, true, new(true)
 	j, other := journal.New(open(t, server.URL(), ""), cfg, quiet()), journal.New(open(t, server.URL(), ""), cfg, quiet())
 	begun(t, j, create())
 	begun(t, other, create())

@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: bf9124afad2438b0b2814203b27904dc6ce8c20b6a9ed6c03e99a2675eb9e5b0
+// openapi.yaml: 0bdcc24bcdb2b794c723925d3e797150f466f0ed3f91d056e023c55397e275c6
 // what follows: 9bea61cf509d319621b24e9f4f10ea452592e6121a5ee66d30041a57fa65c7c8
 export interface paths {
     "/connect/token": {
