@@ -22,6 +22,7 @@ import (
 	"larder/internal/testkit/menutest"
 	"larder/internal/testkit/redistest"
 	"larder/ordering/validate"
+	menusync "larder/sync"
 )
 
 // edition is a menu whose values all contain the number of the edition: its name, the names and
@@ -132,11 +133,13 @@ func (w *fixture) follower() string {
 	catalogues := replica.New(store, replica.Config{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }})
 	validator := validate.New(validate.DefaultConfig(), time.Now)
 	synced := w.syncDeps(plan{}, nil)
+	runner := w.newRunner(synced)
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
 		Replica:   catalogues,
 		Store:     store,
 		Directory: directoryOf(synced, nil),
-		Runner:    w.newRunner(synced),
+		Scheduler: menusync.NewScheduler(runner),
+		Runner:    runner,
 		Validator: validator,
 		Redis:     w.redis,
 		Orders:    w.engine,

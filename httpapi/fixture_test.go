@@ -191,6 +191,7 @@ type fixture struct {
 	replica   *replica.Replica
 	directory *directory.Directory
 	runner    *menusync.Runner
+	scheduler *menusync.Scheduler
 	engine    *ordering.Orders
 	journal   *journal.Journal
 	logs      *logtest.Hook
@@ -242,6 +243,7 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 	observer := metrics.New("1.2.3")
 	synced := w.syncDeps(p, observer)
 	w.runner = w.newRunner(synced)
+	w.scheduler = menusync.NewScheduler(w.runner)
 	clock := func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) }
 	validator := validate.New(p.ordering.Config, clock)
 	w.journal = journal.New(w.redis, p.ordering, logger)
@@ -253,6 +255,7 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 	deps := httpapi.Deps{
 		Replica:         w.replica,
 		Store:           w.store,
+		Scheduler:       w.scheduler,
 		Runner:          w.runner,
 		Validator:       validator,
 		Orders:          p.orders,
@@ -336,7 +339,7 @@ func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() 
 			return reasons, errors.Join(err, json.Unmarshal(raw, &reasons))
 		},
 		RefreshMenu: func(restaurant menu.RestaurantID) ordering.MenuRefresh { // nil without schedule
-			if reserved := w.runner.RefreshMenu(restaurant); reserved != nil {
+			if reserved := w.scheduler.RefreshMenu(restaurant); reserved != nil {
 				return reserved
 			}
 			return nil
@@ -404,7 +407,7 @@ func directoryEntries(synced []menusync.Restaurant) []directory.Restaurant {
 // replace reloads with other restaurants.
 func (w *fixture) replace(restaurants []menusync.Restaurant) {
 	w.tb.Helper()
-	if _, err := w.runner.Replace(restaurants, "@every 24h", nil); err != nil {
+	if _, err := w.scheduler.Replace(restaurants, "@every 24h", nil); err != nil {
 		w.tb.Fatal(err)
 	}
 	w.directory.Replace(directoryEntries(restaurants))
@@ -434,14 +437,14 @@ func syncOnce(ctx context.Context, runner *menusync.Runner, restaurant menu.Rest
 	if err != nil {
 		return runlog.Run{}, err
 	}
-	return runner.Once(ctx, menusync.Work{Target: target, Trigger: runlog.TriggerStartup})
+	return runner.Once(ctx, target, runlog.TriggerStartup)
 }
 
 // schedule runs the scheduler until the test ends. Manual runs need it.
 func (w *fixture) schedule() {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var group errgroup.Group
-	group.Go(func() error { return menusync.NewScheduler(w.runner).Run(ctx) })
+	group.Go(func() error { return w.scheduler.Run(ctx) })
 	w.t.Cleanup(func() {
 		cancel()
 		if err := group.Wait(); err != nil {

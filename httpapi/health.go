@@ -113,7 +113,7 @@ func (h *health) inspect(ctx context.Context) readinessReport {
 		found.redis, found.refused = nil, refused
 	case found.redis == nil:
 		// Not asked of Redis for each probe: that would let anyone cause writes.
-		found.refused = h.deps.Runner.RedisRefusesWrites()
+		found.refused = h.deps.Scheduler.RedisRefusesWrites()
 	}
 	found.journal = h.journalComponent(ctx, found)
 	for _, connection := range h.deps.Connections {

@@ -55,7 +55,8 @@ type Deps struct {
 	Replica   *replica.Replica
 	Store     *cache.Store
 	Directory *directory.Directory
-	Runner    *menusync.Runner
+	Scheduler *menusync.Scheduler
+	Runner    *menusync.Runner // of the Scheduler
 	Validator *validate.Validator
 	Orders    Orders
 	Journal   ordering.Journal // the journal of Orders
@@ -206,6 +207,7 @@ func (s *Server) newMenuHandlers() {
 		Replica:   deps.Replica,
 		Store:     deps.Store,
 		Directory: deps.Directory,
+		Scheduler: deps.Scheduler,
 		Runner:    deps.Runner,
 		Journal:   deps.Journal,
 		Tokens: func(connection string) upstream.TokenStatus {
@@ -287,8 +289,8 @@ func (s *Server) observe() error {
 			Filled:  s.open.filled.Load,
 			Refused: s.open.each.refused.Load,
 		},
-		RedisDown:     s.deps.Runner.RedisDown,
-		RedisReadOnly: func() bool { return s.deps.Runner.RedisRefusesWrites() != nil },
+		RedisDown:     s.deps.Scheduler.RedisDown,
+		RedisReadOnly: func() bool { return s.deps.Scheduler.RedisRefusesWrites() != nil },
 		RedisPools:    s.deps.Redis.Pools(),
 	}
 	var connections []string

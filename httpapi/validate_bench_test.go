@@ -84,6 +84,7 @@ func validateServer(b *testing.B, view string) (url string) {
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
 		Replica:     catalogues,
 		Store:       store,
+		Scheduler:   menusync.NewScheduler(runner),
 		Runner:      runner,
 		Validator:   validate.New(p.ordering.Config, time.Now),
 		Directory:   directory.New([]directory.Connection{{Name: "main"}}, []directory.Restaurant{{ID: bistro, Name: bistro, Connection: "main"}}),

@@ -55,7 +55,7 @@ func (b but3) MenuView(ctx context.Context, restaurant string, seen upstream.Val
 }
 
 // batch waits until a batch is finished, as any instance reports it.
-func (g *fixture) batch(r *menusync.Runner, id string) runlog.Batch {
+func (g *fixture) batch(r *menusync.Instance, id string) runlog.Batch {
 	g.t.Helper()
 	var b runlog.Batch
 	eventually(g.t, "the batch is finished", func() bool {
@@ -109,9 +109,9 @@ func TestBatch(t *testing.T) {
 		const restaurants = 40
 		g := newFixture(t, url, chain(restaurants, func(s *service) menusync.Source { return but3{s} }))
 		other := g.another()
-		g.schedule(g.Runner)
+		g.schedule(g.Instance)
 		g.schedule(other)
-		for _, r := range []*menusync.Runner{g.Runner, other} {
+		for _, r := range []*menusync.Instance{g.Instance, other} {
 			eventually(t, "nothing is left to catch up", func() bool {
 				runs, _, err := r.Runs(t.Context(), runlog.Filter{Limit: 500})
 				done := map[menu.RestaurantID]bool{}
@@ -228,7 +228,7 @@ func TestABatchIsTakenOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stop := g.schedule(g.Runner)
+	stop := g.schedule(g.Instance)
 	<-reached
 	stop()
 	close(gate)
@@ -244,7 +244,7 @@ func TestABatchIsTakenOver(t *testing.T) {
 		}
 	}
 	g.schedule(other)
-	if b := g.batch(g.Runner, started.ID); b.Done != restaurants || b.Failed != 0 {
+	if b := g.batch(g.Instance, started.ID); b.Done != restaurants || b.Failed != 0 {
 		t.Errorf("after the takeover: %+v", b)
 	}
 }
@@ -296,7 +296,7 @@ func TestABatchContinuesAfterAnOutageOfRedis(t *testing.T) {
 		d.Config.Concurrency = 2
 		d.Config.Lease = time.Second
 	})
-	g.schedule(g.Runner)
+	g.schedule(g.Instance)
 	f := g.Follow()
 	noticesUntil(t, f, isReset)
 	started, err := g.StartBatch(t.Context(), menusync.BatchRequest{Force: true})
@@ -322,7 +322,7 @@ func TestABatchContinuesAfterAnOutageOfRedis(t *testing.T) {
 func TestASlowFollowerGetsAReset(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
-	g.schedule(g.Runner)
+	g.schedule(g.Instance)
 	laggard, quick := g.Follow(), g.Follow()
 	noticesUntil(t, laggard, isReset)
 	noticesUntil(t, quick, isReset)
@@ -358,6 +358,6 @@ func TestBatchesAreBounded(t *testing.T) {
 	if _, err := g.StartBatch(t.Context(), menusync.BatchRequest{}); !errors.Is(err, runlog.ErrTooManyBatches) {
 		t.Errorf("a batch above the limit: %v", err)
 	}
-	g.schedule(g.Runner)
+	g.schedule(g.Instance)
 	eventually(t, "all of them are done", func() bool { return g.client.ZCard(t.Context(), g.keys.Batches()).Val() == 0 })
 }

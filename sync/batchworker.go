@@ -34,18 +34,18 @@ type BatchRequest struct {
 
 // StartBatch saves a batch of all restaurants, or of all restaurants of a connection, and returns at
 // once. The Scheduler of any instance executes it. Errors: ErrTooManyBatches, redisdb.ErrUnavailable.
-func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (runlog.Batch, error) {
+func (s *Scheduler) StartBatch(ctx context.Context, req BatchRequest) (runlog.Batch, error) {
 	var restaurants []menu.RestaurantID
-	for _, restaurant := range r.set.Load().restaurants {
+	for _, restaurant := range s.set.Load().restaurants {
 		if req.Connection == "" || restaurant.Connection == req.Connection {
 			restaurants = append(restaurants, restaurant.ID)
 		}
 	}
-	b, err := r.runs.StartBatch(ctx, runlog.Batch{Connection: req.Connection, By: cleanName(req.By), Force: req.Force}, restaurants)
+	b, err := s.runs.StartBatch(ctx, runlog.Batch{Connection: req.Connection, By: cleanName(req.By), Force: req.Force}, restaurants)
 	if err != nil {
 		return runlog.Batch{}, err
 	}
-	r.newBatch.Set()
+	s.newBatch.Set()
 	return b, nil
 }
 
@@ -56,10 +56,10 @@ func (s *Scheduler) runBatches(ctx context.Context) {
 	var running stdsync.Map // ids of batches
 	ticker := time.NewTicker(batchPollInterval)
 	defer ticker.Stop()
-	for s.runner.health.wait(ctx) {
-		ids, err := s.runner.runs.OpenBatches(ctx)
+	for s.health.wait(ctx) {
+		ids, err := s.runs.OpenBatches(ctx)
 		if err != nil {
-			s.runner.health.suspect()
+			s.health.suspect()
 		}
 		for _, id := range ids {
 			if _, twice := running.LoadOrStore(id, true); twice {
@@ -72,7 +72,7 @@ func (s *Scheduler) runBatches(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-s.runner.newBatch:
+		case <-s.newBatch:
 		case <-ticker.C:
 		}
 	}
@@ -81,14 +81,14 @@ func (s *Scheduler) runBatches(ctx context.Context) {
 // runBatch syncs the pending restaurants of a batch. It starts at most twice as many runs as there are workers,
 // so that other manual runs wait for few of them. If it cannot read the batch, the next poll tries again.
 func (s *Scheduler) runBatch(ctx context.Context, id string) {
-	b, err := s.runner.runs.Batch(ctx, id)
+	b, err := s.runs.Batch(ctx, id)
 	if errors.Is(err, runlog.ErrUnknownBatch) { // expired
-		_, _ = s.runner.runs.CloseBatch(ctx, id)
+		_, _ = s.runs.CloseBatch(ctx, id)
 	}
 	if err != nil {
 		return
 	}
-	pending, err := s.runner.runs.Pending(ctx, id)
+	pending, err := s.runs.Pending(ctx, id)
 	if err != nil {
 		return
 	}
@@ -99,9 +99,9 @@ func (s *Scheduler) runBatch(ctx context.Context, id string) {
 	// Each instance uses a different order.
 	rand.Shuffle(len(pending), func(i, j int) { pending[i], pending[j] = pending[j], pending[i] })
 	var group errgroup.Group
-	group.SetLimit(2 * s.runner.cfg.Concurrency)
+	group.SetLimit(2 * s.deps.Config.Concurrency)
 	if b.Force && b.Done == 0 { // policy S5a
-		for _, t := range s.runner.set.Load().reasons {
+		for _, t := range s.set.Load().reasons {
 			if b.Connection == "" || b.Connection == t.Connection {
 				group.Go(func() error { _ = s.runner.fetchReasons(ctx, t.Connection); return nil })
 			}
@@ -133,7 +133,7 @@ func (s *Scheduler) syncOne(ctx context.Context, b runlog.Batch, restaurant menu
 		}
 	}
 	if err != nil {
-		now := s.runner.clock().UTC()
+		now := s.deps.Clock().UTC()
 		run = runlog.Run{
 			Restaurant: restaurant,
 			Trigger:    runlog.TriggerManual,
@@ -145,7 +145,7 @@ func (s *Scheduler) syncOne(ctx context.Context, b runlog.Batch, restaurant menu
 		}
 	}
 	_ = s.awaitRedis(ctx, b.ID, func() error { // on an error the restaurant is synced again
-		ended, err := s.runner.runs.CountDone(ctx, b, run)
+		ended, err := s.runs.CountDone(ctx, b, run)
 		if ended {
 			s.closeBatch(ctx, b.ID)
 		}
@@ -155,14 +155,14 @@ func (s *Scheduler) syncOne(ctx context.Context, b runlog.Batch, restaurant menu
 
 // syncRestaurant returns the finished run of a restaurant. Errors: errNotPending, redisdb.ErrUnavailable.
 func (s *Scheduler) syncRestaurant(ctx context.Context, b runlog.Batch, restaurant menu.RestaurantID) (runlog.Run, error) {
-	pending, err := s.runner.runs.IsPending(ctx, b.ID, restaurant)
+	pending, err := s.runs.IsPending(ctx, b.ID, restaurant)
 	switch {
 	case err != nil:
 		return runlog.Run{}, err
 	case !pending:
 		return runlog.Run{}, errNotPending
 	}
-	run, err := s.runner.Start(ctx, restaurant, Request{By: b.By, Force: b.Force, batch: true})
+	run, err := s.Start(ctx, restaurant, Request{By: b.By, Force: b.Force, batch: true})
 	if err == nil && !run.Finished() {
 		run, err = s.runner.Wait(ctx, restaurant, run.ID)
 	}
@@ -179,9 +179,9 @@ func (s *Scheduler) awaitRedis(ctx context.Context, batch string, do func() erro
 		if !errors.Is(err, redisdb.ErrUnavailable) {
 			return err
 		}
-		s.runner.log.WithError(err).WithField("event", "sync.batch_deferred").WithField("batch", batch).Debug("batch waits for Redis")
-		s.runner.health.suspect()
-		if sleep.For(ctx, retryQueued) != nil || !s.runner.health.wait(ctx) {
+		s.deps.Log.WithError(err).WithField("event", "sync.batch_deferred").WithField("batch", batch).Debug("batch waits for Redis")
+		s.health.suspect()
+		if sleep.For(ctx, retryQueued) != nil || !s.health.wait(ctx) {
 			return ctx.Err()
 		}
 	}
@@ -189,12 +189,12 @@ func (s *Scheduler) awaitRedis(ctx context.Context, batch string, do func() erro
 
 // closeBatch removes a finished batch from the list of open batches.
 func (s *Scheduler) closeBatch(ctx context.Context, id string) {
-	closed, err := s.runner.runs.CloseBatch(ctx, id)
+	closed, err := s.runs.CloseBatch(ctx, id)
 	if err != nil || !closed { // the next poll closes it, or another instance did
 		return
 	}
-	if b, err := s.runner.runs.Batch(ctx, id); err == nil {
-		s.runner.log.WithField("event", "sync.batch").WithField("batch", id).WithField("count", b.Total).
+	if b, err := s.runs.Batch(ctx, id); err == nil {
+		s.deps.Log.WithField("event", "sync.batch").WithField("batch", id).WithField("count", b.Total).
 			WithField("failed", b.Failed).Info("batch finished")
 	}
 }

@@ -134,10 +134,9 @@ func (b *breaker) nextTrial(menus []*Target, connection string, now time.Time) [
 
 // startTrials queues the restaurants that try a service whose circuit breaker is open.
 func (s *Scheduler) startTrials(now time.Time) {
-	r := s.runner
-	for name, b := range r.breakers {
-		for _, t := range b.nextTrial(r.set.Load().menus, name, now) {
-			r.queue.pushScheduled(Work{Target: t, Trigger: runlog.TriggerCron, changed: true})
+	for name, b := range s.runner.breakers {
+		for _, t := range b.nextTrial(s.set.Load().menus, name, now) {
+			s.push(t, bySchedule, runlog.TriggerCron, time.Time{}, true)
 		}
 	}
 }
@@ -162,7 +161,7 @@ func readMenu(ctx context.Context, p *pipelineRun, seen upstream.Validator, most
 	r, t := p.runner, p.target
 	b := r.breakers[t.Connection]
 	if p.reads++; p.reads == 1 { // not for the same menu with more memory
-		if err := b.admit(t, p.run.Trigger != runlog.TriggerManual, r.clock()); err != nil {
+		if err := b.admit(t, p.run.Trigger != runlog.TriggerManual, r.deps.Clock()); err != nil {
 			return upstream.Menu{}, err
 		}
 	}
@@ -171,6 +170,6 @@ func readMenu(ctx context.Context, p *pipelineRun, seen upstream.Validator, most
 	}
 	answer, err := t.source.MenuView(ctx, t.upstream, seen, most)
 	had := p.current.Version > 0 && p.current.LastOutcome != string(runlog.OutcomeFailed)
-	b.record(t, err, had, r.set.Load(), r.clock())
+	b.record(t, err, had, r.set.Load(), r.deps.Clock())
 	return answer, err
 }

@@ -214,7 +214,7 @@ func TestAMenuOfManyElementsWaits(t *testing.T) {
 	g, source := sized(t, redisdb.Embedded, 24*mib, bodies)
 	waiting := &together{sizes: source}
 	waiting.all.Add(3)
-	g.Runner = g.another(func(d *menusync.Deps) { d.Connections[0].Source = waiting })
+	g.Instance = g.another(func(d *menusync.Deps) { d.Connections[0].Source = waiting })
 	g.allAtOnce(bodies)
 	if len(source.most) < 4 {
 		t.Errorf("%d fetches of three menus that do not fit together, want one to be repeated", len(source.most))

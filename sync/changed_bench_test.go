@@ -60,7 +60,7 @@ func benchmarkChanged(b *testing.B, dishes int) {
 	}
 	b.Cleanup(func() { _ = redis.Close() })
 	source, offered := &service{}, &publishClock{tb: b}
-	runner, err := menusync.NewRunner(menusync.Deps{
+	runner, err := menusync.NewInstance(menusync.Deps{
 		Restaurants: []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: bistro, Connection: "main"}, Settings: menu.DefaultSettings()}},
 		Connections: []menusync.Connection{{Name: "main", Source: source, Settings: menu.DefaultSettings()}},
 		Redis:       redis,

@@ -43,25 +43,25 @@ func steppedCron(t *testing.T, schedule string, step time.Duration) (ran map[men
 	t.Helper()
 	ran = map[menu.RestaurantID][]time.Duration{}
 	synctest.Test(t, func(t *testing.T) {
-		r, _ := ticking(t, 1200)
-		for _, target := range r.set.Load().menus {
+		s, _ := ticking(t, 1200)
+		for _, target := range s.set.Load().menus {
 			var err error
 			if target.schedule, err = ParseSchedule(schedule, "", string(target.ID)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		var offset atomic.Int64
-		r.clock = func() time.Time { return time.Now().Add(time.Duration(offset.Load())).Round(0) }
-		stop := startCron(t, r)
+		s.deps.Clock = func() time.Time { return time.Now().Add(time.Duration(offset.Load())).Round(0) }
+		stop := startCron(t, s)
 		<-time.After(5 * time.Minute)
 		synctest.Wait()
-		r.drain()
+		s.drain()
 		offset.Store(int64(step))
 		stepped := time.Now()
 		for range 600 {
 			<-time.After(time.Second)
 			synctest.Wait()
-			for _, w := range r.drain() {
+			for _, w := range s.drain() {
 				ran[w.Target.ID] = append(ran[w.Target.ID], time.Since(stepped))
 			}
 		}

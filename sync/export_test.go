@@ -10,25 +10,40 @@ import (
 	"larder/sync/runlog"
 )
 
+// Instance is what a process has.
+type Instance struct {
+	*Runner
+	*Scheduler
+}
+
+// NewInstance returns an Instance.
+func NewInstance(d Deps) (*Instance, error) {
+	r, err := NewRunner(d)
+	if err != nil {
+		return nil, err
+	}
+	return &Instance{r, NewScheduler(r)}, nil
+}
+
 // SetDeadline sets a limit of runs that no configuration allows.
-func (r *Runner) SetDeadline(d time.Duration) { r.cfg.Deadline = d }
+func (r *Runner) SetDeadline(d time.Duration) { r.deps.Config.Deadline = d }
 
 // OnceOf is Once with the restaurant's id. A skipped run is not an error.
 func (r *Runner) OnceOf(ctx context.Context, id menu.RestaurantID, why runlog.Trigger) (runlog.Run, error) {
-	return r.onceOf(ctx, id, Work{Trigger: why})
+	return r.onceOf(ctx, id, why, time.Time{})
 }
 
 // OnceAt is OnceOf for one tick of the schedule.
 func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, tick time.Time) (runlog.Run, error) {
-	return r.onceOf(ctx, id, Work{Trigger: runlog.TriggerCron, tick: tick})
+	return r.onceOf(ctx, id, runlog.TriggerCron, tick)
 }
 
-func (r *Runner) onceOf(ctx context.Context, id menu.RestaurantID, w Work) (runlog.Run, error) {
-	var err error
-	if w.Target, err = r.Target(id); err != nil {
+func (r *Runner) onceOf(ctx context.Context, id menu.RestaurantID, why runlog.Trigger, tick time.Time) (runlog.Run, error) {
+	t, err := r.Target(id)
+	if err != nil {
 		return runlog.Run{}, err
 	}
-	run, err := r.Once(ctx, w)
+	run, err := r.once(ctx, t, r.newRun(t, why), tick, forceNone)
 	if errors.Is(err, ErrBusy) {
 		err = nil
 	}
@@ -39,7 +54,7 @@ func (r *Runner) onceOf(ctx context.Context, id menu.RestaurantID, w Work) (runl
 func (r *Runner) ReasonsOnce(ctx context.Context, connection string) (runlog.Run, error) {
 	for _, t := range r.set.Load().reasons {
 		if t.Connection == connection {
-			return r.Once(ctx, Work{Target: t, Trigger: runlog.TriggerCron})
+			return r.syncReasons(ctx, t, runlog.TriggerCron, time.Time{})
 		}
 	}
 	return runlog.Run{}, errors.New("no such connection")
@@ -50,8 +65,10 @@ func (r *Runner) Runs(ctx context.Context, f runlog.Filter) ([]runlog.Run, strin
 	return r.runs.List(ctx, f)
 }
 
-// Run returns one run.
-func (r *Runner) Run(ctx context.Context, id string) (runlog.Run, error) { return r.runs.Find(ctx, id) }
+// FindRun returns one run.
+func (r *Runner) FindRun(ctx context.Context, id string) (runlog.Run, error) {
+	return r.runs.Find(ctx, id)
+}
 
 // Batch returns a batch.
 func (r *Runner) Batch(ctx context.Context, id string) (runlog.Batch, error) {
@@ -62,12 +79,14 @@ func (r *Runner) Batch(ctx context.Context, id string) (runlog.Batch, error) {
 func (r *Runner) Follow() *runlog.Follower { return r.runs.Follow() }
 
 // RefreshQueued keeps queued runs alive once.
-func (r *Runner) RefreshQueued(ctx context.Context) error { return r.flights.extendQueued(ctx, r) }
+func (r *Runner) RefreshQueued(ctx context.Context) error {
+	return r.flights.extendQueued(ctx, r.redis)
+}
 
 // StartTrials queues the next trials of circuit breakers, and returns the restaurants that may be read in them.
-func (r *Runner) StartTrials(connection string) (chosen []menu.RestaurantID) {
-	NewScheduler(r).startTrials(r.clock())
-	b := r.breakers[connection]
+func (s *Scheduler) StartTrials(connection string) (chosen []menu.RestaurantID) {
+	s.startTrials(s.deps.Clock())
+	b := s.runner.breakers[connection]
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for id := range b.trial {
@@ -87,8 +106,8 @@ func (s *Schedule) Last(t time.Time) time.Time { return s.last(t) }
 func (s *Schedule) Missed(n int, since, now time.Time) bool { return s.missed(n, since, now) }
 
 // StartForBatch starts or joins a run as a forced batch does.
-func (r *Runner) StartForBatch(ctx context.Context, id menu.RestaurantID) (runlog.Run, error) {
-	return r.Start(ctx, id, Request{Force: true, batch: true})
+func (s *Scheduler) StartForBatch(ctx context.Context, id menu.RestaurantID) (runlog.Run, error) {
+	return s.Start(ctx, id, Request{Force: true, batch: true})
 }
 
 // ViewMemory calls viewMemory.

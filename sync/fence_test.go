@@ -88,7 +88,7 @@ func TestAFastClockDoesNotStopOtherInstances(t *testing.T) {
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
 		g.advance(time.Since(g.clock())) // ticks are compared with the clock of Redis
-		at := func(replica *menusync.Runner, slot time.Time) runlog.Run {
+		at := func(replica *menusync.Instance, slot time.Time) runlog.Run {
 			run, err := replica.OnceAt(t.Context(), bistro, slot)
 			if err != nil {
 				t.Fatal(err)
@@ -97,12 +97,12 @@ func TestAFastClockDoesNotStopOtherInstances(t *testing.T) {
 		}
 		now := g.clock()
 		g.advance(20 * time.Hour)
-		g.want(at(g.Runner, g.clock()), runlog.OutcomeUpdated, 1)
+		g.want(at(g.Instance, g.clock()), runlog.OutcomeUpdated, 1)
 		g.advance(-20 * time.Hour)
 
 		other := g.another(func(d *menusync.Deps) { d.Replica = &fakeReplica{} })
 		g.want(at(other, now), runlog.OutcomeUnchanged, 1)
-		if run := at(g.Runner, now); run.Outcome != runlog.OutcomeSkipped {
+		if run := at(g.Instance, now); run.Outcome != runlog.OutcomeSkipped {
 			t.Errorf("a tick that another instance took: %s", run.Outcome)
 		}
 		if checked := g.current().CheckedAt; checked.Sub(now).Abs() > cache.ClockSlack {

@@ -191,7 +191,7 @@ func (o *observer) skips(reason menusync.SkipReason) int {
 
 // fixture is a Runner with its dependencies.
 type fixture struct {
-	*menusync.Runner
+	*menusync.Instance
 	t        *testing.T
 	deps     menusync.Deps
 	service  *service
@@ -269,7 +269,7 @@ func newFixture(t *testing.T, url string, change ...func(*menusync.Deps)) *fixtu
 	for _, f := range change {
 		f(&g.deps)
 	}
-	g.Runner = g.another()
+	g.Instance = g.another()
 	return g
 }
 
@@ -278,13 +278,13 @@ func onDefaultSchedule(d *menusync.Deps) { d.Config.Schedule = menusync.DefaultS
 
 // another returns a second instance on the same Redis and service; change may alter
 // its dependencies.
-func (g *fixture) another(change ...func(*menusync.Deps)) *menusync.Runner {
+func (g *fixture) another(change ...func(*menusync.Deps)) *menusync.Instance {
 	g.t.Helper()
 	deps := g.deps
 	for _, f := range change {
 		f(&deps)
 	}
-	runner, err := menusync.NewRunner(deps)
+	runner, err := menusync.NewInstance(deps)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -333,11 +333,11 @@ func (g *fixture) current() cache.Version {
 }
 
 // schedule runs a Scheduler over r until the test ends or stop is called.
-func (g *fixture) schedule(r *menusync.Runner) (stop func()) {
+func (g *fixture) schedule(r *menusync.Instance) (stop func()) {
 	g.t.Helper()
 	ctx, cancel := context.WithCancel(g.t.Context())
 	done := make(chan error, 1)
-	go func() { done <- menusync.NewScheduler(r).Run(ctx) }()
+	go func() { done <- r.Scheduler.Run(ctx) }()
 	var once stdsync.Once
 	stop = func() {
 		once.Do(func() {

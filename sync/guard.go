@@ -207,7 +207,7 @@ func (p *pipelineRun) guard(ctx context.Context, m built) (refusal, error) {
 	case err != nil:
 		return refusal{}, err
 	}
-	why := cmp.Or(p.target.Guard, p.runner.cfg.GuardOf(Guard{}, nil)).checkDishes(served, m.catalogue)
+	why := cmp.Or(p.target.Guard, p.runner.deps.Config.GuardOf(Guard{}, nil)).checkDishes(served, m.catalogue)
 	if why.what == "" || why.rule == growthRule {
 		return why, nil
 	}

@@ -153,8 +153,8 @@ func TestGuard(t *testing.T) {
 // force syncs with force, as POST …/sync does.
 func (g *fixture) force() runlog.Run {
 	g.t.Helper()
-	defer g.schedule(g.Runner)()
-	return g.wait(g.Runner, g.start(g.Runner, menusync.Request{Force: true}).ID)
+	defer g.schedule(g.Instance)()
+	return g.wait(g.Instance, g.start(g.Instance, menusync.Request{Force: true}).ID)
 }
 
 // Lunch after breakfast is questioned once: afterwards both menus are in the history.
@@ -270,12 +270,12 @@ func TestOnlyAForcedSyncOfOneRestaurantPassesTheGuard(t *testing.T) {
 		g.want(g.once(), runlog.OutcomeUpdated, 1)
 		for _, body := range [][]byte{view(0), view(1)} {
 			g.service.set(func(s *service) { s.body = body })
-			stop := g.schedule(g.Runner)
+			stop := g.schedule(g.Instance)
 			batch, err := g.StartBatch(t.Context(), menusync.BatchRequest{By: "ops", Force: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if done := g.batch(g.Runner, batch.ID); done.Outcomes[runlog.OutcomeQuarantined] != 1 {
+			if done := g.batch(g.Instance, batch.ID); done.Outcomes[runlog.OutcomeQuarantined] != 1 {
 				t.Errorf("a forced batch: %+v, want quarantined", done.Outcomes)
 			}
 			stop()
@@ -288,11 +288,11 @@ func TestOnlyAForcedSyncOfOneRestaurantPassesTheGuard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if forced := g.start(g.Runner, menusync.Request{By: "ops", Force: true}); forced.ID != queued.ID {
+		if forced := g.start(g.Instance, menusync.Request{By: "ops", Force: true}); forced.ID != queued.ID {
 			t.Errorf("the request has run %s, want the queued %s", forced.ID, queued.ID)
 		}
-		stop := g.schedule(g.Runner)
-		if run := g.wait(g.Runner, queued.ID); run.Outcome != runlog.OutcomeUpdated || g.current().Counts.Products != 1 {
+		stop := g.schedule(g.Instance)
+		if run := g.wait(g.Instance, queued.ID); run.Outcome != runlog.OutcomeUpdated || g.current().Counts.Products != 1 {
 			t.Errorf("%s %s, want updated", run.Outcome, run.Error)
 		}
 		stop()
@@ -306,7 +306,7 @@ func TestAForcedRequestWaitsForTheRunOfABatch(t *testing.T) {
 	g.want(g.once(), runlog.OutcomeUpdated, 1)
 	gate := newGate()
 	g.service.set(func(s *service) { s.body, s.hook = view(1), gate.hook })
-	defer g.schedule(g.Runner)()
+	defer g.schedule(g.Instance)()
 	running, err := g.StartForBatch(t.Context(), bistro)
 	if err != nil {
 		t.Fatal(err)
@@ -315,15 +315,15 @@ func TestAForcedRequestWaitsForTheRunOfABatch(t *testing.T) {
 	if again, err := g.StartForBatch(t.Context(), bistro); err != nil || again.ID != running.ID {
 		t.Errorf("a batch gets run %s, %v, want to join the running %s", again.ID, err, running.ID)
 	}
-	forced := g.start(g.Runner, menusync.Request{By: "ops", Force: true})
+	forced := g.start(g.Instance, menusync.Request{By: "ops", Force: true})
 	if forced.ID == running.ID {
 		t.Error("the forced request joined the run of a batch")
 	}
 	close(gate.open)
-	if run := g.wait(g.Runner, running.ID); run.Outcome != runlog.OutcomeQuarantined {
+	if run := g.wait(g.Instance, running.ID); run.Outcome != runlog.OutcomeQuarantined {
 		t.Errorf("the run of the batch: %s, want quarantined", run.Outcome)
 	}
-	if run := g.wait(g.Runner, forced.ID); run.Outcome != runlog.OutcomeUpdated {
+	if run := g.wait(g.Instance, forced.ID); run.Outcome != runlog.OutcomeUpdated {
 		t.Errorf("the forced run: %s %s, want updated", run.Outcome, run.Error)
 	}
 }

@@ -36,8 +36,8 @@ type health struct {
 	open   chan struct{} // closed while up
 }
 
-func newHealth(log logrus.FieldLogger) *health {
-	return &health{log: log, suspected: sleep.NewSignal(), open: make(chan struct{})}
+func newHealth(log logrus.FieldLogger, suspected sleep.Signal) *health {
+	return &health{log: log, suspected: suspected, open: make(chan struct{})}
 }
 
 // watch probes Redis until ctx ends, more often while it is unhealthy. It calls onRecover after the first

@@ -10,13 +10,15 @@ import (
 
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
+
+	"larder/internal/sleep"
 )
 
 func TestHealthLogsEachChangeOnceAndCatchesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		log, lines := logtest.NewNullLogger()
-		h := newHealth(log)
+		h := newHealth(log, sleep.NewSignal())
 		var down atomic.Bool
 		var pings, firsts, returns atomic.Int32
 		down.Store(true)

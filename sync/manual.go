@@ -3,10 +3,13 @@ package sync
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	stdsync "sync"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"larder/internal/menu"
 	"larder/internal/redisdb"
@@ -39,12 +42,13 @@ type Request struct {
 // Every request joins a queued run, which becomes forced if the request is. A plain request also joins
 // a running run, and a forced one a running run that skips as much. A fresh request does not join it, and no request
 // joins a rollback. Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
-func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Request) (runlog.Run, error) {
+func (s *Scheduler) Start(ctx context.Context, restaurant menu.RestaurantID, req Request) (runlog.Run, error) {
+	r := s.runner
 	t, err := r.Target(restaurant)
 	if err != nil {
 		return runlog.Run{}, err
 	}
-	run := r.newRun(t, cmp.Or(req.Trigger, runlog.TriggerManual))
+	run, own := r.newRun(t, cmp.Or(req.Trigger, runlog.TriggerManual)), forceOf(req.Force, req.batch)
 	run.Force = req.Force
 	run.ID = r.flights.idOfStart(t.ID, run.ID)
 	by := cleanName(req.By)
@@ -57,7 +61,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	}
 	answer, err := startScript.Run(ctx, r.redis,
 		[]string{t.keys.Lease(t.ID), t.keys.Queue(t.ID), t.keys.Runs(t.ID)},
-		run.ID, record, int64(forceOf(req.Force, req.batch)), by, queuedLife.Milliseconds(), req.fresh).Slice()
+		run.ID, record, int64(own), by, queuedLife.Milliseconds(), req.fresh).Slice()
 	if err != nil {
 		r.flights.unanswered(t.ID, run.ID)
 		return runlog.Run{}, redisdb.CallError(ctx, "sync: start a sync of "+string(t.ID), err)
@@ -68,13 +72,31 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 		return r.runs.Get(ctx, t.ID, id)
 	}
 	run.ID = id
-	r.queue.push(Work{Target: t, Trigger: runlog.TriggerManual, runID: run.ID, batch: req.batch})
+	s.queue.push(Work{Target: t, Priority: byRequest, Run: func(ctx context.Context) bool { return s.runQueued(ctx, t, id, own) }})
 	pipe := r.redis.Pipeline()
 	r.runs.AddToIndex(ctx, pipe, &run)
 	if _, err := pipe.Exec(ctx); err != nil { // it will run all the same; its record is with the restaurant
-		r.log.WithError(err).WithField("event", "sync.run_not_indexed").Debug("run not added to the list of all restaurants")
+		s.deps.Log.WithError(err).WithField("event", "sync.run_not_indexed").Debug("run not added to the list of all restaurants")
 	}
 	return run, nil
+}
+
+// runQueued executes a queued run. It reports whether the run must be tried again, because another one holds the lease or Redis
+// does not respond.
+func (s *Scheduler) runQueued(ctx context.Context, t *Target, id string, own force) (again bool) {
+	// Stored instead of Get: this process holds the run, even if its queue entry expired while Redis was down.
+	run, err := s.runs.With(t.keys).Stored(ctx, t.ID, id)
+	if err == nil && run.State == runlog.StateQueued {
+		_, err = s.runner.once(ctx, t, run, time.Time{}, own)
+	}
+	if errors.Is(err, ErrBusy) || errors.Is(err, redisdb.ErrUnavailable) {
+		return true
+	}
+	if err != nil { // its record is gone
+		s.deps.Log.WithError(err).WithField("event", "sync.queued_run_failed").WithField("run", id).Debug("queued run not executed")
+	}
+	s.runner.flights.end(id)
+	return false
 }
 
 // Wait returns the run when it has finished, on any instance. If ctx ends first, it returns the run as
@@ -191,7 +213,7 @@ func (f *flights) queue(t *Target, id string, added bool) bool {
 }
 
 // extendQueued keeps the queued runs of this process alive in Redis.
-func (f *flights) extendQueued(ctx context.Context, r *Runner) error {
+func (f *flights) extendQueued(ctx context.Context, client redis.UniversalClient) error {
 	var queues []string
 	f.mu.Lock()
 	for _, one := range f.runs {
@@ -201,7 +223,7 @@ func (f *flights) extendQueued(ctx context.Context, r *Runner) error {
 	}
 	f.mu.Unlock()
 	for part := range slices.Chunk(queues, queuesAtOnce) {
-		pipe := r.redis.Pipeline()
+		pipe := client.Pipeline()
 		for _, queue := range part {
 			pipe.PExpire(ctx, queue, queuedLife)
 		}

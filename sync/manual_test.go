@@ -31,7 +31,7 @@ func (g gate) hook(ctx context.Context) {
 	}
 }
 
-func (g *fixture) start(r *menusync.Runner, req menusync.Request) runlog.Run {
+func (g *fixture) start(r *menusync.Instance, req menusync.Request) runlog.Run {
 	g.t.Helper()
 	run, err := r.Start(g.t.Context(), bistro, req)
 	if err != nil {
@@ -40,7 +40,7 @@ func (g *fixture) start(r *menusync.Runner, req menusync.Request) runlog.Run {
 	return run
 }
 
-func (g *fixture) wait(r *menusync.Runner, id string) runlog.Run {
+func (g *fixture) wait(r *menusync.Instance, id string) runlog.Run {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(g.t.Context(), 10*time.Second)
 	defer cancel()
@@ -57,15 +57,15 @@ func TestManualRunIsFollowedOnAnyInstance(t *testing.T) {
 		g := newFixture(t, url)
 		g.want(g.once(), runlog.OutcomeUpdated, 1) // nothing to catch up
 		other := g.another()
-		queued := g.start(g.Runner, menusync.Request{By: "ops"})
+		queued := g.start(g.Instance, menusync.Request{By: "ops"})
 		if queued.State != runlog.StateQueued || queued.Trigger != runlog.TriggerManual {
 			t.Errorf("Start = %+v, want a queued manual run", queued)
 		}
 		if joined := g.start(other, menusync.Request{By: "shop"}); joined.ID != queued.ID {
 			t.Errorf("a second request queued %s, want it to join %s", joined.ID, queued.ID)
 		}
-		g.schedule(g.Runner)
-		for _, r := range []*menusync.Runner{g.Runner, other} {
+		g.schedule(g.Instance)
+		for _, r := range []*menusync.Instance{g.Instance, other} {
 			run := g.wait(r, queued.ID)
 			g.want(run, runlog.OutcomeUnchanged, 1)
 			if !cmp.Equal(run.By, []string{"ops", "shop"}) {
@@ -81,17 +81,17 @@ func TestPlainRequestJoinsTheRunInFlight(t *testing.T) {
 		g := newFixture(t, url)
 		gate := newGate()
 		g.service.hook = gate.hook
-		g.schedule(g.Runner) // catches up at its start
+		g.schedule(g.Instance) // catches up at its start
 		<-gate.entered
 		joined := g.start(g.another(), menusync.Request{By: "ops\nroot" + strings.Repeat("é", 80)})
 		if joined.State != runlog.StateRunning || joined.Trigger != runlog.TriggerStartup {
 			t.Errorf("joined %+v, want the startup run in flight", joined)
 		}
-		if g.start(g.Runner, menusync.Request{}).ID != joined.ID {
+		if g.start(g.Instance, menusync.Request{}).ID != joined.ID {
 			t.Error("another plain request did not join")
 		}
 		close(gate.open)
-		run := g.wait(g.Runner, joined.ID)
+		run := g.wait(g.Instance, joined.ID)
 		g.want(run, runlog.OutcomeUpdated, 1)
 		if len(run.By) != 1 || !strings.HasPrefix(run.By[0], "ops root") || len(run.By[0]) > 100 {
 			t.Errorf("by %q, want one sanitized name", run.By)
@@ -108,20 +108,20 @@ func TestForcedRequestDuringAPlainRunQueuesOneMore(t *testing.T) {
 		g := newFixture(t, url)
 		gate := newGate()
 		g.service.hook = gate.hook
-		g.schedule(g.Runner)
+		g.schedule(g.Instance)
 		<-gate.entered
-		forced := g.start(g.Runner, menusync.Request{By: "ops", Force: true})
+		forced := g.start(g.Instance, menusync.Request{By: "ops", Force: true})
 		if forced.State != runlog.StateQueued || !forced.Force {
 			t.Errorf("forced request during a plain run: %+v, want a queued one", forced)
 		}
-		if again := g.start(g.Runner, menusync.Request{Force: true}); again.ID != forced.ID {
+		if again := g.start(g.Instance, menusync.Request{Force: true}); again.ID != forced.ID {
 			t.Error("a second forced request queued yet another run")
 		}
 		if err := g.RefreshQueued(t.Context()); err != nil {
 			t.Errorf("RefreshQueued: %v", err)
 		}
 		close(gate.open)
-		g.want(g.wait(g.Runner, forced.ID), runlog.OutcomeUpdated, 2) // the same menu, published again
+		g.want(g.wait(g.Instance, forced.ID), runlog.OutcomeUpdated, 2) // the same menu, published again
 		runs, _, err := g.Runs(t.Context(), runlog.Filter{Restaurant: bistro})
 		if err != nil || len(runs) != 2 {
 			t.Errorf("%d runs, %v, want the plain and the forced one", len(runs), err)
@@ -134,12 +134,12 @@ func TestForceUpgradesAQueuedRun(t *testing.T) {
 	g := newFixture(t, redisdb.Embedded)
 	g.want(g.once(), runlog.OutcomeUpdated, 1)
 	g.service.body = view(0)
-	plain := g.start(g.Runner, menusync.Request{By: "a"})
-	if forced := g.start(g.Runner, menusync.Request{By: "b", Force: true}); forced.ID != plain.ID {
+	plain := g.start(g.Instance, menusync.Request{By: "a"})
+	if forced := g.start(g.Instance, menusync.Request{By: "b", Force: true}); forced.ID != plain.ID {
 		t.Fatal("a forced request beside a queued run did not join it")
 	}
-	g.schedule(g.Runner)
-	run := g.wait(g.Runner, plain.ID)
+	g.schedule(g.Instance)
+	run := g.wait(g.Instance, plain.ID)
 	g.want(run, runlog.OutcomeUpdated, 2) // the menu is empty, but the run is forced
 	if !run.Force || g.current().Counts.Products != 0 {
 		t.Errorf("run %+v, want it forced past the guard", run)
@@ -179,7 +179,7 @@ func TestHolderLost(t *testing.T) {
 		if got := <-done; got.err != nil {
 			t.Errorf("OnceOf: %v", got.err)
 		}
-		kept, err := g.Run(t.Context(), id)
+		kept, err := g.FindRun(t.Context(), id)
 		if err != nil || kept.Error != "holder lost" {
 			t.Errorf("record %+v, %v: want it to stay holder lost", kept, err)
 		}
@@ -249,7 +249,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 func TestWaitEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
-	queued := g.start(g.Runner, menusync.Request{})
+	queued := g.start(g.Instance, menusync.Request{})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) //testwaits:allow the test expects its end
 	defer cancel()
 	run, err := g.Wait(ctx, bistro, queued.ID)
@@ -257,7 +257,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 		t.Errorf("Wait = %+v, %v, want the queued run and the context's error", run, err)
 	}
 	for _, id := range []string{"", "nonsense", "01HZX0000000000000000000AB"} {
-		if _, err := g.Run(t.Context(), id); !errors.Is(err, runlog.ErrUnknownRun) {
+		if _, err := g.FindRun(t.Context(), id); !errors.Is(err, runlog.ErrUnknownRun) {
 			t.Errorf("Run(%q) = %v, want ErrUnknownRun", id, err)
 		}
 		if _, err := g.Wait(t.Context(), bistro, id); !errors.Is(err, runlog.ErrUnknownRun) {
@@ -361,9 +361,9 @@ func TestAQueuedRunWithALostResponseIsExecuted(t *testing.T) {
 				t.Fatalf("Start = %v, want ErrUnavailable", err)
 			}
 		}
-		again := g.start(g.Runner, menusync.Request{By: "second"})
-		g.schedule(g.Runner)
-		run := g.wait(g.Runner, again.ID)
+		again := g.start(g.Instance, menusync.Request{By: "second"})
+		g.schedule(g.Instance)
+		run := g.wait(g.Instance, again.ID)
 		g.want(run, runlog.OutcomeUnchanged, 1)
 		if want := []string{"first", "second"}; !cmp.Equal(run.By, want) {
 			t.Errorf("requested by %q, want %q", run.By, want)

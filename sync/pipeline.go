@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	stdsync "sync"
@@ -16,8 +15,6 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	"larder/internal/sleep"
-	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/sync/runlog"
 )
@@ -29,7 +26,7 @@ const maxPublish = 3
 var ErrBusy = errors.New("sync: another run of this restaurant is in progress")
 
 func (r *Runner) newRun(t *Target, why runlog.Trigger) runlog.Run {
-	now := r.clock().UTC()
+	now := r.deps.Clock().UTC()
 	return runlog.Run{
 		ID:         r.runs.NewID(now),
 		Restaurant: t.ID,
@@ -39,85 +36,44 @@ func (r *Runner) newRun(t *Target, why runlog.Trigger) runlog.Run {
 	}
 }
 
-// Once executes one run: lease, fetch, decode, guard, compile, lint, publish, record. All triggers use
-// it, also for rejection reasons and rollbacks. Errors of the ordering service are in the Run, not in
-// the error. If another run is in progress, Once returns OutcomeSkipped with ErrBusy and leaves no
-// record (policy S1). Errors: ErrBusy, redisdb.ErrUnavailable.
-func (r *Runner) Once(ctx context.Context, w Work) (runlog.Run, error) {
-	t := w.Target
-	if w.run == nil {
-		w.run = new(r.newRun(t, w.Trigger))
-	}
-	run, queued := *w.run, *w.run
-	run.State, run.StartedAt = runlog.StateRunning, r.clock().UTC()
-	held, err := r.acquire(ctx, t, &run, w.tick, forceOf(run.Force, w.batch))
+// Once syncs a menu now. It is once for a run without a tick.
+func (r *Runner) Once(ctx context.Context, t *Target, why runlog.Trigger) (runlog.Run, error) {
+	return r.once(ctx, t, r.newRun(t, why), time.Time{}, forceNone)
+}
+
+// once executes one run of a menu: lease, fetch, decode, guard, compile, lint, publish, record. All triggers use
+// it, also for rollbacks. Errors of the ordering service are in the Run, not in the error. If another run is in
+// progress, once returns OutcomeSkipped with ErrBusy and leaves no record (policy S1). tick is the tick of the
+// schedule; zero without one. own is what the run's own request skips. Errors: ErrBusy, redisdb.ErrUnavailable.
+func (r *Runner) once(ctx context.Context, t *Target, run runlog.Run, tick time.Time, own force) (runlog.Run, error) {
+	held, err := r.acquire(ctx, t, &run, tick, own)
 	switch {
 	case errors.Is(err, ErrBusy):
-		if w.Trigger != runlog.TriggerManual { // a manual run is tried again
-			r.skip(t, SkipBusy)
+		if run.Trigger != runlog.TriggerManual { // a manual run is tried again
+			r.deps.Observer.TickSkipped(t.ID, SkipBusy)
 		}
-		return skipped(queued), ErrBusy
+		return skipped(run), ErrBusy
 	case errors.Is(err, errTaken):
-		r.skip(t, SkipTaken)
-		return skipped(queued), nil
+		r.deps.Observer.TickSkipped(t.ID, SkipTaken)
+		return skipped(run), nil
 	case err != nil:
-		r.health.suspect()
 		return runlog.Run{}, err
 	}
 	defer r.flights.begin(run.ID)()
-	run.Force = held.force > forceNone
-	if held.left != "" && held.left != run.ID {
-		_, _ = r.runs.With(t.keys).Get(ctx, t.ID, held.left) // finishes the record of a holder that vanished
-	}
-	err = r.withLease(ctx, w, &run, held)
-	if errors.Is(err, redisdb.ErrUnavailable) {
-		r.health.suspect()
-		return run, err
-	}
-	return run, nil
+	ctx, span := r.deps.Tracing.Root(ctx, "sync.run")
+	defer endSpan(span, &run)
+	p := &pipelineRun{runner: r, target: t, run: &run, lease: held}
+	fault, cause := r.withLease(ctx, t, &run, held, p.execute)
+	return run, r.unavailable(errors.Join(fault, p.finish(ctx, fault, cause)))
 }
 
-// onceWhenFree retries Once while another run holds the lease, until waiting ends. Then it returns ErrBusy.
-func (r *Runner) onceWhenFree(ctx, waiting context.Context, w Work) (runlog.Run, error) {
-	for {
-		done, err := r.Once(ctx, w)
-		if !errors.Is(err, ErrBusy) || sleep.For(waiting, retryQueued) != nil {
-			return done, err
-		}
-	}
-}
-
-// withLease executes a run that has the lease, and finishes it. The error is why
-// the run failed, or why its record could not be written.
-func (r *Runner) withLease(ctx context.Context, w Work, run *runlog.Run, held lease) error {
-	p := &pipelineRun{runner: r, target: w.Target, run: run, batch: w.batch, began: time.Now()}
-	p.fence, p.leasedAt, p.force = held.fence, held.now, held.force
-	ctx, p.span = r.tracing.Root(ctx, "sync.run")
-	within, cancel := context.WithTimeoutCause(ctx, r.cfg.Deadline, deadlineError{after: r.cfg.Deadline})
-	within, lose := context.WithCancelCause(within)
-	var keeping stdsync.WaitGroup
-	keeping.Go(func() { r.renewUntilLost(within, p.target, run.ID, held, lose) })
-	err := p.recovered(within)
-	cause := context.Cause(within)
-	lose(nil)
-	cancel()
-	keeping.Wait()
-	return errors.Join(err, p.finish(ctx, err, cause))
-}
-
-// pipelineRun is a run in progress, under its lease.
+// pipelineRun is a run of a menu in progress, under its lease.
 type pipelineRun struct {
 	runner *Runner
 	target *Target
 	run    *runlog.Run
-	fence  int64
-	// leasedAt is when the lease was taken, by Redis's clock.
-	leasedAt time.Time
-	force    force
-	batch    bool // part of a batch
-	reads    int  // of the menu view
-	began    time.Time
-	span     tracing.Span
+	lease  lease
+	reads  int // of the menu view
 
 	current     cache.Version // served at the moment; zero before the first
 	lastFetch   lastFetch     // the last good fetch
@@ -134,27 +90,16 @@ type pipelineRun struct {
 	same        sameness  // how it was found unchanged
 }
 
-// recovered executes the run. A panic becomes a failure of this run, so that one menu cannot stop the others.
-func (p *pipelineRun) recovered(ctx context.Context) (err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("internal error: %v", fault)
-			p.runner.log.WithFields(fields(p.run, "sync.panic")).WithField("stack", string(debug.Stack())).Error("a sync panicked")
-		}
-	}()
-	switch {
-	case p.target.isReasons:
-		return p.syncReasons(ctx)
-	case p.run.Rollback != nil:
+func (p *pipelineRun) execute(ctx context.Context) error {
+	if p.run.Rollback != nil {
 		return p.rollback(ctx, *p.run.Rollback)
-	default:
-		if p.run.Force && !p.batch {
-			var refreshing stdsync.WaitGroup
-			defer refreshing.Wait()
-			refreshing.Go(func() { _ = p.runner.fetchReasons(ctx, p.target.Connection) }) // its run records the error (policy S5a)
-		}
-		return p.syncMenu(ctx)
 	}
+	if p.lease.force == forceGuard { // a batch fetches the rejection reasons itself
+		var refreshing stdsync.WaitGroup
+		defer refreshing.Wait()
+		refreshing.Go(func() { _ = p.runner.fetchReasons(ctx, p.target.Connection) }) // its run records the error (policy S5a)
+	}
+	return p.syncMenu(ctx)
 }
 
 // fetched is the response of the service, within its reservation.
@@ -205,7 +150,7 @@ func (p *pipelineRun) fetch(ctx context.Context) (f fetched, err error) {
 		seen = upstream.Validator{ETag: p.lastFetch.ETag, LastModified: p.lastFetch.Modified}
 	}
 	began := time.Now()
-	p.fetchedAt = p.runner.clock().UTC()
+	p.fetchedAt = p.runner.deps.Clock().UTC()
 	f.answer, f.held, err = p.fetchWithin(ctx, seen)
 	p.run.Steps.Fetch = since(began)
 	if err != nil {
@@ -231,7 +176,7 @@ func (p *pipelineRun) fetch(ctx context.Context) (f fetched, err error) {
 // publishes the held menu with the fetched stop lists.
 func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published menu.Published, f fetched) error {
 	f.now.HoldEffect = p.holdEffect(f.now.Content)
-	guarded := f.now.HoldEffect == "" && p.force < forceGuard
+	guarded := f.now.HoldEffect == "" && p.lease.force < forceGuard
 	// This needs no compiled menu, because an empty one can have a million elements without an id.
 	if guarded && !slices.ContainsFunc(view.Products, func(d menu.Product) bool { return d.ID != "" }) {
 		return p.quarantine(ctx, refusal{what: "Menu is empty, so it was not published"}, published, f)
@@ -288,17 +233,17 @@ func (p *pipelineRun) keep(ctx context.Context, m built, now lastFetch, same sam
 	// The published view shows other restaurants' stop lists too.
 	version, err := p.target.store.UpdateStopLists(ctx, cache.StopListUpdate{
 		Version: p.current,
-		Fence:   p.fence,
+		Fence:   p.lease.fence,
 		Run:     p.run.ID,
 		Stops:   m.published.Stops,
-		At:      p.runner.clock().UTC(),
+		At:      p.runner.deps.Clock().UTC(),
 	})
 	if err != nil {
 		return &stepError{doing: "publish " + p.subject(), err: err}
 	}
 	if version.Published != p.current.Published {
 		p.current = version
-		p.runner.replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
+		p.runner.deps.Replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
 	}
 	now.Version = p.current.Version
 	return p.confirm(ctx, now, same, m.findings)
@@ -329,13 +274,13 @@ func (p *pipelineRun) publish(ctx context.Context, m built, now lastFetch, outco
 	publication := cache.Publication{
 		Restaurant: p.target.ID,
 		Name:       cmp.Or(p.name, m.view.Name),
-		Fence:      p.fence,
+		Fence:      p.lease.fence,
 		Run:        p.run.ID,
 		Base:       p.current.Version,
 		Catalogue:  m.catalogue,
 		Published:  m.published,
 		Content:    m.hash,
-		SyncedAt:   p.runner.clock().UTC(),
+		SyncedAt:   p.runner.deps.Clock().UTC(),
 		Floor:      p.floor,
 		Hold:       hold,
 		Outcome:    string(outcome),
@@ -349,12 +294,12 @@ func (p *pipelineRun) publish(ctx context.Context, m built, now lastFetch, outco
 	if err != nil {
 		return &stepError{doing: "publish " + p.subject(), err: err}
 	}
-	p.runner.replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
+	p.runner.deps.Replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
 	p.run.Outcome, p.run.Version, p.run.Changes = outcome, version.Version, p.changes(ctx, m)
 	now.Version = version.Version
 	if err := p.saveLastFetch(ctx, now, m.findings); err != nil {
 		// The menu is served. The next run only has more to compare.
-		p.runner.log.WithError(err).WithFields(fields(p.run, "sync.state_not_saved")).Debug("fetch not saved")
+		p.runner.deps.Log.WithError(err).WithFields(fields(p.run, "sync.state_not_saved")).Debug("fetch not saved")
 	}
 	return nil
 }

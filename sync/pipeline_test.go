@@ -38,7 +38,7 @@ func TestFirstSyncIsPublished(t *testing.T) {
 		if snapshot, ok := g.replica.Cached(bistro); !ok || snapshot.Version.Version != 1 || snapshot.Catalogue == nil {
 			t.Error("the replica did not get the published version")
 		}
-		stored, err := g.Run(t.Context(), run.ID)
+		stored, err := g.FindRun(t.Context(), run.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,31 +2,34 @@ package sync
 
 import (
 	"context"
-	"errors"
 	"slices"
 	stdsync "sync"
-	"time"
 
-	"golang.org/x/sync/errgroup"
-
-	"larder/internal/redisdb"
 	"larder/internal/sleep"
-	"larder/sync/runlog"
 )
-
-// retryQueued is the pause before a manual run tries again to get a lease.
-const retryQueued = 250 * time.Millisecond
 
 // Work is one run to execute: of a restaurant, a default menu, or a connection's rejection reasons.
 type Work struct {
-	Target  *Target
-	Trigger runlog.Trigger
-	tick    time.Time   // of TriggerCron: the tick of the schedule
-	runID   string      // of TriggerManual: its queued record
-	run     *runlog.Run // prepared by the caller; nil: Once makes one
-	missing bool        // there may be no menu to serve yet
-	changed bool        // its configuration changed, so a fresh menu is synced too
-	batch   bool        // part of a batch, which refreshes the rejection reasons itself
+	Target   *Target
+	Priority priority
+	Run      func(context.Context) (again bool) // reports whether it must be repeated after a pause
+}
+
+type priority int
+
+// The priorities, the most urgent first.
+const (
+	byRequest priority = iota
+	withoutMenu
+	bySchedule
+	priorities
+)
+
+func priorityOf(missing bool) priority {
+	if missing {
+		return withoutMenu
+	}
+	return bySchedule
 }
 
 // queue hands work to workers: manual runs first, then targets without a menu, then all others. Within each priority
@@ -46,8 +49,8 @@ type queue struct {
 // connectionQueue is the work of one connection.
 type connectionQueue struct {
 	connection string
-	byPriority [3][]Work // the lowest index first
-	busy       int       // workers
+	byPriority [priorities][]Work
+	busy       int // workers
 }
 
 func newQueue(concurrency int, connections []Connection) *queue {
@@ -76,7 +79,7 @@ func (q *queue) queueOf(connection string) *connectionQueue {
 // push adds work. It never blocks.
 func (q *queue) push(w Work) {
 	q.mu.Lock()
-	list := &q.queueOf(w.Target.Connection).byPriority[w.priority()]
+	list := &q.queueOf(w.Target.Connection).byPriority[w.Priority]
 	*list = append(*list, w)
 	q.mu.Unlock()
 	q.signal.Set()
@@ -146,95 +149,4 @@ func (q *queue) release(l *connectionQueue) {
 	q.busy--
 	q.mu.Unlock()
 	q.signal.Set()
-}
-
-// priority returns 0 for the most urgent work.
-func (w Work) priority() int {
-	switch {
-	case w.Trigger == runlog.TriggerManual:
-		return 0
-	case w.missing:
-		return 1
-	default:
-		return 2
-	}
-}
-
-// work executes queued work until ctx ends.
-func (s *Scheduler) work(ctx context.Context, g *errgroup.Group) {
-	for {
-		w, release, ok := s.runner.queue.pop(ctx)
-		if !ok || !s.runner.health.wait(ctx) {
-			return
-		}
-		if w.Trigger == runlog.TriggerManual {
-			s.manual(ctx, g, w)
-		} else {
-			s.scheduled(ctx, w)
-		}
-		release()
-	}
-}
-
-// scheduled executes scheduled work for the target's current configuration. Then it admits the target's next work.
-func (s *Scheduler) scheduled(ctx context.Context, w Work) {
-	r, queued := s.runner, w.Target
-	w.Target = r.configured(queued)
-	// Without a tick, another instance may have synced the target meanwhile.
-	if w.Target != nil && (!w.tick.IsZero() || w.changed || !s.isFresh(ctx, w.Target)) {
-		if _, err := r.Once(ctx, w); err != nil && !errors.Is(err, ErrBusy) {
-			r.log.WithError(err).WithField("event", "sync.run_deferred").WithField("restaurant", string(w.Target.ID)).Debug("run not started")
-		}
-	}
-	queued.pending.Store(false)
-	if t := r.configured(queued); t != nil && t.again.Load() {
-		r.requeue(t)
-	}
-}
-
-// configured returns the target's current configuration; nil if it was removed.
-func (r *Runner) configured(t *Target) *Target {
-	if t.isReasons {
-		return t
-	}
-	return r.set.Load().byID[t.ID]
-}
-
-// isFresh reports whether the target has missed no tick.
-func (s *Scheduler) isFresh(ctx context.Context, t *Target) bool {
-	r := s.runner
-	if t.isReasons {
-		_, checked, err := t.store.Reasons(ctx, t.Connection)
-		return err == nil && !t.schedule.missed(1, checked, r.clock())
-	}
-	version, err := t.store.Current(ctx, t.ID)
-	return err == nil && t.store.IsOwn(version) && !t.fetchAll.Load() && !version.Behind() &&
-		!t.schedule.missed(1, version.CheckedAt, r.clock())
-}
-
-// manual executes a queued run. If another run holds the lease, the work returns to
-// the queue after a pause. No worker waits for it.
-func (s *Scheduler) manual(ctx context.Context, g *errgroup.Group, w Work) {
-	r := s.runner
-	// Stored instead of Get: this process holds the run, even if its queue entry expired while Redis was down.
-	run, err := r.runs.With(w.Target.keys).Stored(ctx, w.Target.ID, w.runID)
-	if err == nil && run.State == runlog.StateQueued {
-		prepared := w
-		prepared.run = &run
-		_, err = r.Once(ctx, prepared)
-	}
-	switch {
-	case errors.Is(err, ErrBusy), errors.Is(err, redisdb.ErrUnavailable):
-		g.Go(func() error {
-			if sleep.For(ctx, retryQueued) == nil {
-				r.queue.push(w)
-			}
-			return nil
-		})
-	default: // finished, or its record is gone
-		if err != nil {
-			r.log.WithError(err).WithField("event", "sync.queued_run_failed").WithField("run", w.runID).Debug("queued run not executed")
-		}
-		r.flights.end(w.runID)
-	}
 }

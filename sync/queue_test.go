@@ -6,7 +6,6 @@ import (
 	"pgregory.net/rapid"
 
 	"larder/internal/directory"
-	"larder/sync/runlog"
 )
 
 func connectionsOf(names ...string) []Connection {
@@ -17,20 +16,20 @@ func connectionsOf(names ...string) []Connection {
 	return connections
 }
 
-func workFor(connection string, trigger runlog.Trigger) Work {
-	return Work{Target: &Target{Restaurant: Restaurant{Restaurant: directory.Restaurant{Connection: connection}}}, Trigger: trigger}
+func workFor(connection string, p priority) Work {
+	return Work{Target: &Target{Restaurant: Restaurant{Restaurant: directory.Restaurant{Connection: connection}}}, Priority: p}
 }
 
-func TestManualRunsGoFirst(t *testing.T) {
+func TestManualRunsGoFirstThenMissingMenus(t *testing.T) {
 	t.Parallel()
 	q := newQueue(1, connectionsOf("main"))
-	for _, trigger := range []runlog.Trigger{runlog.TriggerCron, runlog.TriggerStartup, runlog.TriggerManual} {
-		q.push(workFor("main", trigger))
+	for _, p := range []priority{bySchedule, byRequest, withoutMenu} {
+		q.push(workFor("main", p))
 	}
-	for _, want := range []runlog.Trigger{runlog.TriggerManual, runlog.TriggerCron, runlog.TriggerStartup} {
+	for _, want := range []priority{byRequest, withoutMenu, bySchedule} {
 		w, release, ok := q.pop(t.Context())
-		if !ok || w.Trigger != want {
-			t.Fatalf("pop = %s, %v, want %s", w.Trigger, ok, want)
+		if !ok || w.Priority != want {
+			t.Fatalf("pop = %d, %v, want %d", w.Priority, ok, want)
 		}
 		if _, _, more := q.tryPop(); more {
 			t.Error("a second worker, want one")
@@ -51,7 +50,7 @@ func TestConnectionsShareTheWorkers(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"push": func(t *rapid.T) {
 				name := rapid.SampledFrom(names).Draw(t, "of")
-				q.push(workFor(name, rapid.SampledFrom([]runlog.Trigger{runlog.TriggerCron, runlog.TriggerManual}).Draw(t, "trigger")))
+				q.push(workFor(name, rapid.SampledFrom([]priority{bySchedule, byRequest}).Draw(t, "priority")))
 				waiting[name]++
 			},
 			"take": func(t *rapid.T) {
@@ -115,9 +114,9 @@ func TestConnectionsTakeTurns(t *testing.T) {
 	t.Parallel()
 	q := newQueue(2, connectionsOf("main", "other"))
 	for range 3 {
-		q.push(workFor("main", runlog.TriggerCron))
+		q.push(workFor("main", bySchedule))
 	}
-	q.push(workFor("other", runlog.TriggerCron))
+	q.push(workFor("other", bySchedule))
 	for i, want := range []string{"main", "other", "main", "main"} {
 		w, release, ok := q.tryPop()
 		if !ok || w.Target.Connection != want {

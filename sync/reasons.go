@@ -37,7 +37,7 @@ const (
 // one every five seconds (policy S5a). It reports whether it has fetched.
 func (r *Runner) RefreshReasons(ctx context.Context, connection string) bool {
 	_, err, _ := r.reasonsAsked.Do(connection, func() (any, error) {
-		now := r.clock()
+		now := r.deps.Clock()
 		last, _ := r.reasonsAt.Load(connection)
 		if at, _ := last.(time.Time); now.Sub(at) < refreshReasonsEvery && !now.Before(at) {
 			return nil, ErrBusy
@@ -57,25 +57,44 @@ func (r *Runner) fetchReasons(ctx context.Context, connection string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshReasonsWithin)
 	defer cancel()
-	w := Work{Target: all[at], Trigger: runlog.TriggerManual, run: new(r.newRun(all[at], runlog.TriggerManual))}
-	run, err := r.onceWhenFree(ctx, ctx, w)
+	run, err := whenFree(ctx, func() (runlog.Run, error) {
+		return r.syncReasons(ctx, all[at], runlog.TriggerManual, time.Time{})
+	})
 	if err == nil && (run.Outcome == runlog.OutcomeFailed || run.Outcome == runlog.OutcomeWaiting) {
 		return errService
 	}
 	return err
 }
 
-// syncReasons saves the rejection reasons that the service lists. If it does not respond, the saved ones stay. After 404
+// syncReasons executes one run of a connection's rejection reasons. Errors as once, and errTaken.
+func (r *Runner) syncReasons(ctx context.Context, t *Target, why runlog.Trigger, tick time.Time) (runlog.Run, error) {
+	run := r.newRun(t, why)
+	held, err := r.acquire(ctx, t, &run, tick, forceNone)
+	if err != nil {
+		return run, err
+	}
+	ctx, span := r.deps.Tracing.Root(ctx, "sync.run")
+	defer endSpan(span, &run)
+	fault, cause := r.withLease(ctx, t, &run, held, func(ctx context.Context) error { return r.saveReasons(ctx, t, &run) })
+	r.end(&run, held, fault, cause, "the previous list stays")
+	written, err := r.writeFinal(ctx, t, &run, time.Time{}, "")
+	if written || err != nil {
+		r.logRun(t, &run, fault, "sync.reasons", "rejection reasons", "")
+	}
+	return run, r.unavailable(errors.Join(fault, err))
+}
+
+// saveReasons saves the rejection reasons that the service lists. If it does not respond, the saved ones stay. After 404
 // twice in a row there are none (policy W17).
-func (p *pipelineRun) syncReasons(ctx context.Context) error {
+func (r *Runner) saveReasons(ctx context.Context, t *Target, run *runlog.Run) error {
 	began := time.Now()
-	err := p.runner.breakers[p.target.Connection].admit(p.target, false, p.runner.clock())
+	err := r.breakers[t.Connection].admit(t, false, r.deps.Clock())
 	var reasons []upstream.Reason
 	if err == nil {
-		reasons, err = p.target.source.RejectionReasons(ctx)
+		reasons, err = t.source.RejectionReasons(ctx)
 	}
-	p.run.Steps.Fetch = since(began)
-	before, _, readErr := p.target.store.Reasons(ctx, p.target.Connection)
+	run.Steps.Fetch = since(began)
+	before, _, readErr := t.store.Reasons(ctx, t.Connection)
 	if readErr != nil && !errors.Is(readErr, cache.ErrNoReasons) {
 		return redisdb.CallError(ctx, "sync: read the rejection reasons", readErr)
 	}
@@ -85,13 +104,13 @@ func (p *pipelineRun) syncReasons(ctx context.Context) error {
 	if !waits && !errors.Is(err, upstream.ErrBusy) && (failed == nil || failed.Operation != upstream.OpToken) { // it was asked
 		found := failed == nil || failed.Status != http.StatusNotFound
 		var countErr error
-		if missing, countErr = cache.ReasonsNotFound(ctx, p.target.store, p.target.Connection, found); countErr != nil {
+		if missing, countErr = cache.ReasonsNotFound(ctx, t.store, t.Connection, found); countErr != nil {
 			return redisdb.CallError(ctx, "sync: count the responses without rejection reasons", countErr)
 		}
 	}
 	if err != nil && missing < 2 {
 		return fmt.Errorf("%w: %w", errService,
-			&stepError{doing: "fetch the rejection reasons of connection " + p.target.Connection, err: err})
+			&stepError{doing: "fetch the rejection reasons of connection " + t.Connection, err: err})
 	}
 	if reasons == nil {
 		reasons = []upstream.Reason{}
@@ -101,13 +120,13 @@ func (p *pipelineRun) syncReasons(ctx context.Context) error {
 		return err
 	}
 	began = time.Now()
-	if err := p.target.store.SaveReasons(ctx, p.target.Connection, list); err != nil {
+	if err := t.store.SaveReasons(ctx, t.Connection, list); err != nil {
 		return redisdb.CallError(ctx, "sync: save the rejection reasons", err)
 	}
-	p.run.Steps.Publish = since(began)
-	p.run.Bytes, p.run.Outcome = len(list), runlog.OutcomeUpdated
+	run.Steps.Publish = since(began)
+	run.Bytes, run.Outcome = len(list), runlog.OutcomeUpdated
 	if bytes.Equal(before, list) {
-		p.run.Outcome = runlog.OutcomeUnchanged
+		run.Outcome = runlog.OutcomeUnchanged
 	}
 	return nil
 }

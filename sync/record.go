@@ -12,6 +12,7 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/sync/runlog"
 )
@@ -22,20 +23,11 @@ const recordLimit = 3 * time.Second
 // reasonRuns is the number of run records kept for each connection's rejection reasons.
 const reasonRuns = 20
 
-// finish finishes a run and records it, even if its context has ended. fault is why
+// finish finishes a run of a menu and records it, even if its context has ended. fault is why
 // it failed, cause why its context ended.
 func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
 	r, run := p.runner, p.run
-	defer p.endSpan()
-	run.State, run.FinishedAt = runlog.StateFinished, r.clock().UTC()
-	if fault != nil {
-		run.Outcome, run.Error = runlog.OutcomeFailed, explain(fault, cause, time.Since(p.began), p.fallbackText())
-		if errors.As(fault, new(*waitingError)) {
-			run.Outcome, run.Version = runlog.OutcomeWaiting, p.current.Version
-		}
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
-	defer cancel()
+	r.end(run, p.lease, fault, cause, p.fallbackText())
 	confirmedAt, outcome := p.versionNote(cause)
 	written, err := r.writeFinal(ctx, p.target, run, confirmedAt, outcome)
 	if errors.Is(err, cache.ErrNoCatalogue) { // Redis has lost it since the run began
@@ -45,14 +37,29 @@ func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
 	if err == nil && !written {
 		return nil // declared lost, and logged then
 	}
-	service, ofService := errors.AsType[*upstream.Error](fault)
-	p.logRun(kindOf(fault), r.BreakerState(p.target.Connection) != "closed" || ofService && service.Operation == upstream.OpToken ||
-		errors.Is(fault, redisdb.ErrUnavailable) || errors.Is(fault, context.Canceled))
-	if !p.target.isReasons {
-		r.refreshes.finished(run, r.clock())
-		r.observer.RunFinished(*run)
+	event, what := "sync."+string(run.Outcome), "menu"
+	switch {
+	case run.Rollback != nil:
+		event, what = "sync.rollback", "older menu"
+	case run.Outcome == runlog.OutcomeUpdated:
+		event = "sync.published"
 	}
+	r.logRun(p.target, run, fault, event, what, p.same)
+	r.refreshes.finished(run, r.deps.Clock())
+	r.deps.Observer.RunFinished(*run)
 	return err
+}
+
+// end sets the outcome of a run that has failed, and the time of its end. fallback describes what readers get.
+func (r *Runner) end(run *runlog.Run, held lease, fault, cause error, fallback string) {
+	run.State, run.FinishedAt = runlog.StateFinished, r.deps.Clock().UTC()
+	if fault == nil {
+		return
+	}
+	run.Outcome, run.Error = runlog.OutcomeFailed, explain(fault, cause, time.Since(held.asked), fallback)
+	if errors.As(fault, new(*waitingError)) {
+		run.Outcome = runlog.OutcomeWaiting
+	}
 }
 
 // writeFinal writes the final record of a run, updates the current version, and releases the lease. It
@@ -61,6 +68,8 @@ func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
 func (r *Runner) writeFinal(
 	ctx context.Context, t *Target, run *runlog.Run, confirmedAt time.Time, outcome runlog.Outcome,
 ) (bool, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	defer cancel()
 	end, err := r.runs.Ending(run)
 	if err != nil {
 		return false, err
@@ -89,7 +98,7 @@ func (r *Runner) writeFinal(
 func (p *pipelineRun) versionNote(cause error) (confirmedAt time.Time, outcome runlog.Outcome) {
 	failed := p.run.Outcome == runlog.OutcomeFailed || p.run.Outcome == runlog.OutcomeQuarantined
 	switch {
-	case p.target.isReasons, p.run.Rollback != nil, errors.Is(cause, errLeaseLost):
+	case p.run.Rollback != nil, errors.Is(cause, errLeaseLost):
 		return time.Time{}, ""
 	case failed, p.run.Outcome == runlog.OutcomeWaiting && p.current.LastOutcome != string(runlog.OutcomeFailed) &&
 		p.current.LastOutcome != string(runlog.OutcomeQuarantined): // which are still true
@@ -103,27 +112,17 @@ func (p *pipelineRun) versionNote(cause error) (confirmedAt time.Time, outcome r
 
 // fallbackText describes what readers get after a run failed.
 func (p *pipelineRun) fallbackText() string {
-	switch {
-	case p.target.isReasons:
-		return "the previous list stays"
-	case p.current.Version == 0:
+	if p.current.Version == 0 {
 		return "there is no menu of this service yet"
-	default:
-		return "the last good menu is still served"
 	}
+	return "the last good menu is still served"
 }
 
 // orphaned logs and counts a run that failed because its holder vanished.
 func (r *Runner) orphaned(run runlog.Run) {
-	r.log.WithFields(fields(&run, "sync.run_orphaned")).Warn("the instance that held the run vanished")
+	r.deps.Log.WithFields(fields(&run, "sync.run_orphaned")).Warn("the instance that held the run vanished")
 	if !isReasons(run.Restaurant) {
-		r.observer.RunFinished(run)
-	}
-}
-
-func (r *Runner) skip(t *Target, reason SkipReason) {
-	if !t.isReasons {
-		r.observer.TickSkipped(t.ID, reason)
+		r.deps.Observer.RunFinished(run)
 	}
 }
 
@@ -133,27 +132,18 @@ func skipped(run runlog.Run) runlog.Run {
 	return run
 }
 
-// logRun logs a run. Repeated failures of one kind are logged once per target; each run has its record.
-// logged means that the cause affects more targets and is in the log already.
-func (p *pipelineRun) logRun(kind string, logged bool) {
-	t, run := p.target, p.run
-	if logged {
-		p.runner.log.WithFields(fields(run, "sync."+string(run.Outcome))).Debug("menu not updated")
+// logRun logs a run of what, with its event. Repeated failures of one kind are logged once per target; each run has its
+// record. A failure that affects more targets is in the log already.
+func (r *Runner) logRun(t *Target, run *runlog.Run, fault error, event, what string, same sameness) {
+	service, ofService := errors.AsType[*upstream.Error](fault)
+	if r.BreakerState(t.Connection) != "closed" || ofService && service.Operation == upstream.OpToken ||
+		errors.Is(fault, redisdb.ErrUnavailable) || errors.Is(fault, context.Canceled) {
+		r.deps.Log.WithFields(fields(run, "sync."+string(run.Outcome))).Debug("menu not updated")
 		return
 	}
-	state := string(run.Outcome) + " " + kind
+	state := string(run.Outcome) + " " + kindOf(fault)
 	before, _ := t.last.Swap(state).(string)
-	name, what := "sync."+string(run.Outcome), "menu"
-	if run.Outcome == runlog.OutcomeUpdated {
-		name = "sync.published"
-	}
-	switch {
-	case t.isReasons:
-		name, what = "sync.reasons", "rejection reasons"
-	case run.Rollback != nil:
-		name, what = "sync.rollback", "older menu"
-	}
-	entry := p.runner.log.WithFields(fields(run, name))
+	entry := r.deps.Log.WithFields(fields(run, event))
 	switch run.Outcome {
 	case runlog.OutcomeUpdated:
 		entry.Info(what + " published")
@@ -173,7 +163,7 @@ func (p *pipelineRun) logRun(kind string, logged bool) {
 			entry.Info("the fetched menu is held back; only its stop lists are published")
 		}
 	default:
-		entry.WithField("same", string(p.same)).Debug(what + " confirmed")
+		entry.WithField("same", string(same)).Debug(what + " confirmed")
 	}
 }
 
@@ -220,13 +210,13 @@ func fields(run *runlog.Run, event string) logrus.Fields {
 	return f
 }
 
-func (p *pipelineRun) endSpan() {
-	p.span.Text("larder.restaurant", string(p.run.Restaurant))
-	p.span.Text("larder.run", p.run.ID)
-	p.span.Text("larder.trigger", string(p.run.Trigger))
-	p.span.Text("larder.outcome", string(p.run.Outcome))
-	if p.run.Outcome == runlog.OutcomeFailed {
-		p.span.Fail(string(p.run.Outcome))
+func endSpan(span tracing.Span, run *runlog.Run) {
+	span.Text("larder.restaurant", string(run.Restaurant))
+	span.Text("larder.run", run.ID)
+	span.Text("larder.trigger", string(run.Trigger))
+	span.Text("larder.outcome", string(run.Outcome))
+	if run.Outcome == runlog.OutcomeFailed {
+		span.Fail(string(run.Outcome))
 	}
-	p.span.End()
+	span.End()
 }

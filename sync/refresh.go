@@ -35,7 +35,7 @@ type refreshes struct {
 
 // MenuRefresh is a sync for refused orders of a restaurant. Orders that are refused meanwhile share it.
 type MenuRefresh struct {
-	runner     *Runner
+	scheduler  *Scheduler
 	restaurant menu.RestaurantID
 	reserved   time.Time
 	start      stdsync.Once
@@ -50,18 +50,18 @@ type MenuRefresh struct {
 // RefreshMenu reserves a sync of a restaurant whose service refused an order (policy O18). It returns the reserved one of
 // an order that was refused a moment ago, if it has not finished. It returns nil if no sync may start: too soon after the
 // last one, or syncs are paused. It does no I/O.
-func (r *Runner) RefreshMenu(restaurant menu.RestaurantID) *MenuRefresh {
-	if _, err := r.Target(restaurant); err != nil || !r.health.isUp() {
+func (s *Scheduler) RefreshMenu(restaurant menu.RestaurantID) *MenuRefresh {
+	if _, err := s.runner.Target(restaurant); err != nil || !s.health.isUp() {
 		return nil
 	}
-	now := r.clock()
-	r.refreshes.mu.Lock()
-	defer r.refreshes.mu.Unlock()
-	last := r.refreshes.last[restaurant]
+	now := s.deps.Clock()
+	s.runner.refreshes.mu.Lock()
+	defer s.runner.refreshes.mu.Unlock()
+	last := s.runner.refreshes.last[restaurant]
 	switch {
 	case last == nil || mayRefresh(now, last.reserved, last.nothing):
-		last = &MenuRefresh{runner: r, restaurant: restaurant, reserved: now}
-		r.refreshes.last[restaurant] = last
+		last = &MenuRefresh{scheduler: s, restaurant: restaurant, reserved: now}
+		s.runner.refreshes.last[restaurant] = last
 	case last.over:
 		return nil
 	}
@@ -71,30 +71,30 @@ func (r *Runner) RefreshMenu(restaurant menu.RestaurantID) *MenuRefresh {
 // Start starts the sync, or joins a run in progress (policy S8). It returns immediately.
 func (f *MenuRefresh) Start(ctx context.Context) {
 	f.start.Do(func() {
-		run, err := f.runner.Start(ctx, f.restaurant, Request{By: refreshMenuBy})
-		f.runner.refreshes.mu.Lock()
+		run, err := f.scheduler.Start(ctx, f.restaurant, Request{By: refreshMenuBy})
+		f.scheduler.runner.refreshes.mu.Lock()
 		f.runID, f.over = run.ID, err != nil
-		f.runner.refreshes.mu.Unlock()
+		f.scheduler.runner.refreshes.mu.Unlock()
 		if err == nil { // it may have finished before its id was known here
-			run, _ = f.runner.runs.Get(ctx, f.restaurant, run.ID)
-			f.runner.refreshes.finished(&run, f.runner.clock())
+			run, _ = f.scheduler.runs.Get(ctx, f.restaurant, run.ID)
+			f.scheduler.runner.refreshes.finished(&run, f.scheduler.deps.Clock())
 		}
 	})
 }
 
 // Wait waits for the end of the sync, or of ctx. It returns the version that is served after the sync, or 0 if it is not known.
 func (f *MenuRefresh) Wait(ctx context.Context) int64 {
-	f.runner.refreshes.mu.Lock()
+	f.scheduler.runner.refreshes.mu.Lock()
 	id, over, version := f.runID, f.over, f.version
-	f.runner.refreshes.mu.Unlock()
+	f.scheduler.runner.refreshes.mu.Unlock()
 	if over || id == "" {
 		return version
 	}
-	run, err := f.runner.Wait(ctx, f.restaurant, id)
+	run, err := f.scheduler.runner.Wait(ctx, f.restaurant, id)
 	if err != nil {
 		return 0
 	}
-	f.runner.refreshes.finished(&run, f.runner.clock())
+	f.scheduler.runner.refreshes.finished(&run, f.scheduler.deps.Clock())
 	return run.Version
 }
 

@@ -39,8 +39,8 @@ func TestRefreshMenu(t *testing.T) {
 	g := newFixture(t, redisdb.Embedded)
 	g.want(g.once(), runlog.OutcomeUpdated, 1)
 	g.wantNoRefresh("no scheduler is running")
-	g.schedule(g.Runner)
-	g.want(g.wait(g.Runner, g.start(g.Runner, menusync.Request{}).ID), runlog.OutcomeUnchanged, 1)
+	g.schedule(g.Instance)
+	g.want(g.wait(g.Instance, g.start(g.Instance, menusync.Request{}).ID), runlog.OutcomeUnchanged, 1)
 	if g.RefreshMenu("nowhere") != nil {
 		t.Error("an unknown restaurant: a sync may start")
 	}
@@ -71,10 +71,10 @@ func TestRefreshMenuIsShared(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	g.want(g.once(), runlog.OutcomeUpdated, 1)
-	g.schedule(g.Runner)
+	g.schedule(g.Instance)
 	stopped := newGate()
 	g.service.set(func(s *service) { s.hook, s.body = stopped.hook, viewWith(10, 120, "") })
-	run := g.start(g.Runner, menusync.Request{By: "ops"})
+	run := g.start(g.Instance, menusync.Request{By: "ops"})
 	<-stopped.entered
 	before := g.service.count()
 	first := g.RefreshMenu(bistro)
@@ -94,7 +94,7 @@ func TestRefreshMenuIsShared(t *testing.T) {
 	}
 	later.Start(t.Context())
 	close(stopped.open)
-	if got := g.wait(g.Runner, run.ID); got.Version != 2 || got.By[0] != "ops" || !slices.Contains(got.By, "(order)") {
+	if got := g.wait(g.Instance, run.ID); got.Version != 2 || got.By[0] != "ops" || !slices.Contains(got.By, "(order)") {
 		t.Errorf("the joined run is %+v", got)
 	}
 	if version := later.Wait(t.Context()); version != 2 || g.service.count() != before {

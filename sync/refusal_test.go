@@ -13,6 +13,7 @@ import (
 
 	"larder/internal/redisdb"
 	"larder/internal/silentlog"
+	"larder/internal/sleep"
 )
 
 // A Redis that responds and refuses writes has its own state: it is logged once
@@ -20,7 +21,7 @@ import (
 func TestHealthDistinguishesRefusedWritesFromAnOutage(t *testing.T) {
 	t.Parallel()
 	log, lines := logtest.NewNullLogger()
-	h := newHealth(log)
+	h := newHealth(log, sleep.NewSignal())
 	full := &redisdb.RefusedError{Class: "OOM", Err: errors.New("OOM command not allowed")}
 	cut := &redisdb.RefusedError{Class: "NOREPLICAS", Err: errors.New("NOREPLICAS Not enough good replicas")}
 	for i, step := range []struct {
@@ -70,7 +71,7 @@ func TestHealthDistinguishesRefusedWritesFromAnOutage(t *testing.T) {
 func TestHealthProbesNoticesOnlyAfterAProblem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHealth(silentlog.New())
+		h := newHealth(silentlog.New(), sleep.NewSignal())
 		var (
 			mu     stdsync.Mutex
 			asked  []bool

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"larder/cache"
 	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
@@ -80,7 +81,7 @@ func TestAddedAndChangedRestaurantsAreSyncedAtOnce(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url, func(d *menusync.Deps) { d.Restaurants = restaurants("a", "b") })
-		g.schedule(g.Runner)
+		g.schedule(g.Instance)
 		synced := func(ids ...menu.RestaurantID) func() bool {
 			return func() bool {
 				versions, err := g.store.CurrentVersions(t.Context(), ids)
@@ -113,7 +114,7 @@ func TestCronFollowsReplacements(t *testing.T) {
 		d.Restaurants, d.Clock = restaurants("a"), time.Now
 		d.Restaurants[0].Schedule = "@every 1h"
 	})
-	g.schedule(g.Runner)
+	g.schedule(g.Instance)
 	eventually(t, "the first sync", func() bool { return g.observer.finished() == 1 })
 	next := restaurants("a", "b")
 	next[0].Schedule, next[1].Schedule = "@every 1s", "@every 1s"
@@ -179,15 +180,15 @@ func BenchmarkReplace(b *testing.B) {
 	}
 }
 
-func bareRunner(b *testing.B, all []menusync.Restaurant) *menusync.Runner {
+func bareRunner(b *testing.B, all []menusync.Restaurant) *menusync.Instance {
 	b.Helper()
 	redis, err := redisdb.Open(redisdb.Config{URL: redisdb.Embedded}, silentlog.New())
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = redis.Close() })
-	runner, err := menusync.NewRunner(menusync.Deps{
-		Restaurants: all, Connections: []menusync.Connection{{Name: "main", Source: &service{}}}, Redis: redis,
+	runner, err := menusync.NewInstance(menusync.Deps{
+		Restaurants: all, Connections: []menusync.Connection{{Name: "main", Source: &service{}}}, Redis: redis, Store: cache.NewStore(redis, cache.StoreConfig{}),
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -49,7 +49,9 @@ func (r *Runner) Rollback(
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	done, err := r.onceWhenFree(context.WithoutCancel(ctx), waiting, Work{Target: t, Trigger: runlog.TriggerManual, run: &run})
+	done, err := whenFree(waiting, func() (runlog.Run, error) {
+		return r.once(context.WithoutCancel(ctx), t, run, time.Time{}, forceNone)
+	})
 	switch {
 	case !errors.Is(err, ErrBusy):
 		return done, err
@@ -144,8 +146,8 @@ func (p *pipelineRun) storedView(
 
 // Release ends the hold of a rollback immediately, and starts a new sync (policy S7a).
 // Without a hold it only syncs. Errors as Start.
-func (r *Runner) Release(ctx context.Context, restaurant menu.RestaurantID, by string) (runlog.Run, error) {
-	t, err := r.Target(restaurant)
+func (s *Scheduler) Release(ctx context.Context, restaurant menu.RestaurantID, by string) (runlog.Run, error) {
+	t, err := s.runner.Target(restaurant)
 	if err != nil {
 		return runlog.Run{}, err
 	}
@@ -154,12 +156,12 @@ func (r *Runner) Release(ctx context.Context, restaurant menu.RestaurantID, by s
 		return runlog.Run{}, redisdb.CallError(ctx, "sync: release "+string(restaurant), err)
 	}
 	if hold != (cache.Hold{}) {
-		r.log.WithFields(logrus.Fields{
+		s.deps.Log.WithFields(logrus.Fields{
 			"event":      "sync.released",
 			"restaurant": string(restaurant),
 			"hold":       string(hold.Until),
 			"by":         cleanName(by),
 		}).Info("hold released")
 	}
-	return r.Start(ctx, restaurant, Request{By: by, fresh: true})
+	return s.Start(ctx, restaurant, Request{By: by, fresh: true})
 }

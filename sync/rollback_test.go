@@ -69,7 +69,7 @@ func TestRollbackHoldsUntilTheNextChange(t *testing.T) {
 		if run.Changes != (runlog.Changes{Removed: 1, Changed: 1}) || run.Rollback == nil || run.By[0] != "ops" || run.Products != 10 {
 			t.Errorf("run %+v", run)
 		}
-		if kept, err := g.Run(t.Context(), run.ID); err != nil || kept.Rollback == nil || *kept.Rollback != *run.Rollback ||
+		if kept, err := g.FindRun(t.Context(), run.ID); err != nil || kept.Rollback == nil || *kept.Rollback != *run.Rollback ||
 			kept.Trigger != runlog.TriggerManual {
 			t.Errorf("record %+v, %v", kept, err)
 		}
@@ -120,17 +120,17 @@ func TestRollbackHoldsUntilReleased(t *testing.T) {
 			t.Errorf("run %+v, %v", run, err)
 		}
 		g.service.set(func(s *service) { s.body = viewWith(12, 1, "") })
-		stop := g.schedule(g.Runner)
+		stop := g.schedule(g.Instance)
 		defer stop()
-		forced := g.start(g.Runner, menusync.Request{Force: true})
-		g.want(g.wait(g.Runner, forced.ID), runlog.OutcomeHeld, 6) // force only skips the guard and the unchanged check
+		forced := g.start(g.Instance, menusync.Request{Force: true})
+		g.want(g.wait(g.Instance, forced.ID), runlog.OutcomeHeld, 6) // force only skips the guard and the unchanged check
 		g.serves(view(10), cache.HoldReleased)
 
 		released, err := g.Release(t.Context(), bistro, "ops")
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.want(g.wait(g.Runner, released.ID), runlog.OutcomeUpdated, 7)
+		g.want(g.wait(g.Instance, released.ID), runlog.OutcomeUpdated, 7)
 		g.serves(viewWith(12, 1, ""), "")
 		if g.logged("sync.released") != 1 {
 			t.Error("the log does not name the client that released the hold")
@@ -146,16 +146,16 @@ func TestAReleaseStartsANewRun(t *testing.T) {
 	g.back(1, cache.HoldReleased, 3)
 	gate := newGate()
 	g.service.set(func(s *service) { s.hook = gate.hook })
-	g.schedule(g.Runner)
-	plain := g.start(g.Runner, menusync.Request{})
+	g.schedule(g.Instance)
+	plain := g.start(g.Instance, menusync.Request{})
 	<-gate.entered // it has read the hold
 	released, err := g.Release(t.Context(), bistro, "ops")
 	if err != nil || released.ID == plain.ID {
 		t.Fatalf("Release joined run %s, which began before (%v)", released.ID, err)
 	}
 	close(gate.open)
-	g.want(g.wait(g.Runner, plain.ID), runlog.OutcomeUnchanged, 3)
-	g.want(g.wait(g.Runner, released.ID), runlog.OutcomeUpdated, 4)
+	g.want(g.wait(g.Instance, plain.ID), runlog.OutcomeUnchanged, 3)
+	g.want(g.wait(g.Instance, released.ID), runlog.OutcomeUpdated, 4)
 	g.serves(view(11), "")
 }
 
@@ -188,16 +188,16 @@ func TestRequestsDoNotJoinARollback(t *testing.T) {
 		})
 		<-slow.gate.entered // it has the lease
 		calls := g.service.count()
-		plain := g.start(g.Runner, menusync.Request{})
+		plain := g.start(g.Instance, menusync.Request{})
 		if plain.Rollback != nil || plain.State != runlog.StateQueued {
 			t.Errorf("Start joined %+v, want a run of its own", plain)
 		}
-		g.schedule(g.Runner)
+		g.schedule(g.Instance)
 		close(slow.gate.open)
 		if err := back.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		g.want(g.wait(g.Runner, plain.ID), runlog.OutcomeUnchanged, 3)
+		g.want(g.wait(g.Instance, plain.ID), runlog.OutcomeUnchanged, 3)
 		if g.service.count() == calls {
 			t.Error("the service got no request")
 		}
@@ -275,7 +275,7 @@ func TestAHoldSurvivesARestartWithOtherSettings(t *testing.T) {
 	g.back(1, cache.HoldNextChange, 3)
 	before := g.current().Content
 	g.replica.held = nil
-	g.Runner = g.another(func(d *menusync.Deps) {
+	g.Instance = g.another(func(d *menusync.Deps) {
 		d.Restaurants = []menusync.Restaurant{d.Restaurants[0]}
 		d.Restaurants[0].Settings.RefuseMissingExternalID = true
 	})
@@ -328,8 +328,8 @@ func TestRollbackRefusals(t *testing.T) {
 
 		gate := newGate()
 		g.service.set(func(s *service) { s.hook = gate.hook })
-		g.schedule(g.Runner)
-		run := g.start(g.Runner, menusync.Request{})
+		g.schedule(g.Instance)
+		run := g.start(g.Instance, menusync.Request{})
 		<-gate.entered
 		if _, err = g.Rollback(t.Context(), bistro, runlog.Rollback{Version: 1, Hold: cache.HoldReleased}, "", 0); !errors.Is(err, menusync.ErrBusy) {
 			t.Errorf("during a run: %v", err)
@@ -340,7 +340,7 @@ func TestRollbackRefusals(t *testing.T) {
 			t.Errorf("a caller whose context ended: %v", err)
 		}
 		close(gate.open)
-		g.want(g.wait(g.Runner, run.ID), runlog.OutcomeUnchanged, 1)
+		g.want(g.wait(g.Instance, run.ID), runlog.OutcomeUnchanged, 1)
 		g.back(1, cache.HoldReleased, 2)
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/silentlog"
@@ -26,7 +27,7 @@ func BenchmarkRunRecords(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer opened.Close() //nolint:errcheck // its server ends with the test
-	r, err := NewRunner(Deps{Redis: opened, Clock: time.Now})
+	r, err := NewRunner(Deps{Redis: opened, Store: cache.NewStore(opened, cache.StoreConfig{}), Clock: time.Now})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func BenchmarkRunRecords(b *testing.B) {
 		}
 		each := (usedMemory(b, r.redis) - before) / count
 		b.ReportMetric(float64(each), "B/record")
-		if length := r.redis.XLen(b.Context(), r.keys.RunLog(restaurantNo(7))).Val(); length != records {
+		if length := r.redis.XLen(b.Context(), r.deps.Store.Keys().RunLog(restaurantNo(7))).Val(); length != records {
 			b.Fatalf("%d records of a restaurant, want %d", length, records)
 		}
 		if each > most {
@@ -106,6 +107,7 @@ func (r *Runner) writeRuns(b *testing.B, run runlog.Run, first, count int) {
 	if err := finishScript.Load(b.Context(), r.redis).Err(); err != nil {
 		b.Fatal(err)
 	}
+	keys := r.deps.Store.Keys()
 	_, err := r.redis.Pipelined(b.Context(), func(pipe redis.Pipeliner) error {
 		for n := range count {
 			id := restaurantNo(first + n)
@@ -114,9 +116,9 @@ func (r *Runner) writeRuns(b *testing.B, run runlog.Run, first, count int) {
 			if err != nil {
 				return err
 			}
-			pipe.HSet(b.Context(), r.keys.Fence(id), "run", run.ID)
+			pipe.HSet(b.Context(), keys.Fence(id), "run", run.ID)
 			finishScript.EvalSha(b.Context(), pipe,
-				[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Runs(id), r.keys.RunLog(id), r.keys.Current(id)},
+				[]string{keys.Lease(id), keys.Fence(id), keys.Runs(id), keys.RunLog(id), keys.Current(id)},
 				run.ID, end.Record, end.Kept, end.IDTime, "", "", "", "", "", end.Folds)
 		}
 		return nil

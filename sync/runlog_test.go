@@ -67,11 +67,11 @@ func TestFinishedRunsAreKeptSmallAndBounded(t *testing.T) {
 		t.Errorf("%d runs are listed, want the last %d, newest first, each once", len(listed), kept)
 	}
 	for _, at := range []int{0, kept / 2, kept - 1} {
-		if run, err := g.Run(t.Context(), made[at]); err != nil || run.ID != made[at] {
+		if run, err := g.FindRun(t.Context(), made[at]); err != nil || run.ID != made[at] {
 			t.Errorf("run %d from the newest: %v", at, err)
 		}
 	}
-	if _, err := g.Run(t.Context(), made[kept]); err == nil {
+	if _, err := g.FindRun(t.Context(), made[kept]); err == nil {
 		t.Error("the oldest run is still stored")
 	}
 }
@@ -105,7 +105,7 @@ func TestUnchangedScheduledRunsAreFolded(t *testing.T) {
 		}
 		for _, fold := range [][]string{before, after} {
 			for _, id := range fold {
-				run, err := g.Run(t.Context(), id)
+				run, err := g.FindRun(t.Context(), id)
 				if err != nil || run.ID != fold[len(fold)-1] || run.Folded == nil {
 					t.Fatalf("run %s: %+v, %v, want the record of %v", id, run, err, fold)
 				}
@@ -116,7 +116,7 @@ func TestUnchangedScheduledRunsAreFolded(t *testing.T) {
 			}
 		}
 		for _, id := range []string{first, byHand} {
-			if run, err := g.Run(t.Context(), id); err != nil || run.ID != id || run.Folded != nil {
+			if run, err := g.FindRun(t.Context(), id); err != nil || run.ID != id || run.Folded != nil {
 				t.Errorf("run %s: %+v, %v", id, run, err)
 			}
 		}
@@ -187,7 +187,7 @@ func TestRunThatWaitedLongIsFound(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
-		waited := g.start(g.Runner, menusync.Request{By: "ops"})
+		waited := g.start(g.Instance, menusync.Request{By: "ops"})
 		for range 20 {
 			g.manual()
 			g.once()
@@ -196,11 +196,11 @@ func TestRunThatWaitedLongIsFound(t *testing.T) {
 		if err != nil || len(first) != 1 || first[0].ID != waited.ID || first[0].State != runlog.StateQueued {
 			t.Fatalf("the first of the list: %+v, %v, want the waiting run", first, err)
 		}
-		g.schedule(g.Runner)
-		if run := g.wait(g.Runner, waited.ID); run.Outcome != runlog.OutcomeUnchanged {
+		g.schedule(g.Instance)
+		if run := g.wait(g.Instance, waited.ID); run.Outcome != runlog.OutcomeUnchanged {
 			t.Fatalf("the run after its wait: %+v", run)
 		}
-		if run, err := g.Run(t.Context(), waited.ID); err != nil || run.ID != waited.ID || len(run.By) != 1 || run.By[0] != "ops" {
+		if run, err := g.FindRun(t.Context(), waited.ID); err != nil || run.ID != waited.ID || len(run.By) != 1 || run.By[0] != "ops" {
 			t.Errorf("found by its id: %+v, %v", run, err)
 		}
 		for _, cursor := range []string{"nonsense", "0-0", "1-x"} {
@@ -236,7 +236,7 @@ func TestUnreadableRecordsAreOmitted(t *testing.T) {
 			t.Errorf("%d a page: %v, want %v", limit, got, made)
 		}
 	}
-	if _, err := g.Run(t.Context(), "01K"+strings.Repeat("0", 23)); err == nil {
+	if _, err := g.FindRun(t.Context(), "01K"+strings.Repeat("0", 23)); err == nil {
 		t.Error("an unknown run is found")
 	}
 }
@@ -287,7 +287,7 @@ func TestRunsArePagedFilteredAndBounded(t *testing.T) {
 		if got := g.pages(runlog.Filter{}); len(got) != 7 {
 			t.Errorf("%d runs in the list over all, want 7", len(got))
 		}
-		if run, err := g.Run(t.Context(), ids[6]); err != nil || run.Restaurant != second {
+		if run, err := g.FindRun(t.Context(), ids[6]); err != nil || run.Restaurant != second {
 			t.Errorf("a run that is only in its restaurant's list: %+v, %v", run, err)
 		}
 	})

@@ -5,7 +5,8 @@
 // that was completely fetched, decoded, compiled and passed by the guard. Otherwise the last good menu
 // stays, and the run's record has the reason (policies S2 to S6).
 //
-// A Runner executes single runs. A Scheduler owns the ticks and the goroutines that call it.
+// A Runner executes single runs under a lease and keeps their records. A Scheduler decides which runs there are: it owns the
+// ticks, the queue, the targets and the goroutines, and watches Redis.
 // Package runlog keeps the records of runs and batches. httpapi and cmd use all of them; the package
 // serves no HTTP itself. Importers alias it menusync.
 package sync
@@ -14,7 +15,6 @@ import (
 	"cmp"
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	stdsync "sync"
 	"sync/atomic"
@@ -80,7 +80,7 @@ const (
 	SkipRedis SkipReason = "redis" // Redis is down or refuses writes: syncs pause (policy S5)
 )
 
-// Deps are the dependencies of a Runner. Observer, Tracing, Clock and Log are optional.
+// Deps are the dependencies of a Runner. Recent, Observer, Tracing, Clock and Log are optional.
 type Deps struct {
 	Config      Config
 	Restaurants []Restaurant
@@ -99,33 +99,18 @@ type Deps struct {
 // Runner executes single runs and keeps their records. It starts no goroutine; a
 // Scheduler calls it. All methods may be called from any goroutine.
 type Runner struct {
-	cfg      Config
-	server   *redisdb.DB
-	redis    redis.UniversalClient // without retries: scripts must not run twice
-	keys     cache.Keys            // of the configured sources, also if they change; a run has those of its Target
-	store    *cache.Store
-	recent   func(context.Context) map[menu.RestaurantID]bool
-	replica  Replica
-	observer Observer
-	tracing  *tracing.Tracing
-	clock    func() time.Time
-	log      logrus.FieldLogger
-	queue    *queue
-	runs     *runlog.Log
-	health   *health
-	breakers map[string]*breaker // by connection
-	newBatch sleep.Signal        // set when a batch was started here
-	budget   *budget
+	deps      Deps
+	redis     redis.UniversalClient      // without retries: scripts must not run twice
+	set       *atomic.Pointer[targetSet] // the current targets; the Scheduler replaces them
+	runs      *runlog.Log
+	flights   flights
+	refreshes refreshes
+	breakers  map[string]*breaker // by connection
+	budget    *budget
+	suspected sleep.Signal // set when a run failed to reach Redis
 
-	refreshes    refreshes
 	reasonsAsked singleflight.Group
 	reasonsAt    stdsync.Map // connection to the time.Time of the last RefreshReasons
-
-	replacing stdsync.Mutex             // one Replace at a time
-	set       atomic.Pointer[targetSet] // the current targets
-	replaced  sleep.Signal              // set until cron uses the current targets
-
-	flights flights
 }
 
 // NewRunner checks schedules, time zones and connections, and returns a Runner for
@@ -139,67 +124,42 @@ func NewRunner(d Deps) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.Observer = cmp.Or[Observer](d.Observer, nopObserver{})
+	d.Log = cmp.Or(d.Log, silentlog.New())
+	if d.Clock == nil {
+		d.Clock = time.Now
+	}
 	r := &Runner{
-		cfg:       d.Config,
-		server:    d.Redis,
+		deps:      d,
 		redis:     d.Redis.NoRetry(),
-		keys:      d.Store.Keys(),
-		recent:    d.Recent,
-		store:     d.Store,
-		replica:   d.Replica,
-		observer:  cmp.Or[Observer](d.Observer, nopObserver{}),
-		tracing:   d.Tracing,
-		clock:     d.Clock,
-		log:       cmp.Or(d.Log, silentlog.New()),
-		queue:     newQueue(d.Config.Concurrency, d.Connections),
+		set:       new(atomic.Pointer[targetSet]),
+		flights:   flights{runs: map[string]*flight{}, asked: map[menu.RestaurantID]string{}},
+		refreshes: refreshes{last: map[menu.RestaurantID]*MenuRefresh{}},
 		breakers:  make(map[string]*breaker, len(d.Connections)),
 		budget:    &budget{places: semaphore.NewWeighted(int64(d.Config.Memory)), size: int64(d.Config.Memory)},
-		newBatch:  sleep.NewSignal(),
-		replaced:  sleep.NewSignal(),
-		refreshes: refreshes{last: map[menu.RestaurantID]*MenuRefresh{}},
-		flights:   flights{runs: map[string]*flight{}, asked: map[menu.RestaurantID]string{}},
+		suspected: sleep.NewSignal(),
 	}
 	r.set.Store(set)
 	for _, c := range d.Connections {
-		r.breakers[c.Name] = &breaker{log: r.log.WithField("connection", c.Name), failed: map[menu.RestaurantID]bool{}}
+		r.breakers[c.Name] = &breaker{log: d.Log.WithField("connection", c.Name), failed: map[menu.RestaurantID]bool{}}
 	}
-	if r.recent == nil {
-		r.recent = func(context.Context) map[menu.RestaurantID]bool { return nil }
-	}
-	if r.clock == nil {
-		r.clock = time.Now
-	}
-	r.health = newHealth(r.log)
 	r.runs = runlog.New(runlog.Config{
 		Redis:        d.Redis,
-		Keys:         r.keys,
+		Keys:         d.Store.Keys(),
 		Runs:         d.Config.Runs,
 		Index:        d.Config.RunIndex,
 		Unlisted:     isReasons,
 		UnlistedRuns: reasonRuns,
 		Restaurants:  func() []menu.RestaurantID { return r.set.Load().catalogued },
 		Orphaned:     r.orphaned,
-		Clock:        r.clock,
-		Log:          r.log,
+		Clock:        d.Clock,
+		Log:          d.Log,
 	})
 	return r, nil
 }
 
 // Log returns the records of runs and batches.
 func (r *Runner) Log() *runlog.Log { return r.runs }
-
-// RedisRefusesWrites returns why Redis refused writes at the last probe of the Scheduler. It returns
-// nil if Redis accepts writes, does not respond, or was not probed yet.
-func (r *Runner) RedisRefusesWrites() *redisdb.RefusedError {
-	refusal, _ := errors.AsType[*redisdb.RefusedError](r.health.lastFault())
-	return refusal
-}
-
-// RedisDown reports whether Redis did not respond to the Scheduler's last probe.
-func (r *Runner) RedisDown() bool {
-	fault := r.health.lastFault()
-	return fault != nil && !errors.As(fault, new(*redisdb.RefusedError))
-}
 
 // UnknownRestaurantError means that the configuration does not contain a restaurant.
 type UnknownRestaurantError struct {

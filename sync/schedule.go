@@ -250,8 +250,8 @@ func (r *Runner) Plan(id menu.RestaurantID) (Plan, bool) {
 	plan := Plan{
 		Schedule:   t.Schedule,
 		TimeZone:   t.TimeZone,
-		Next:       t.schedule.Next(r.clock()),
-		StaleAfter: r.cfg.StaleAfter,
+		Next:       t.schedule.Next(r.deps.Clock()),
+		StaleAfter: r.deps.Config.StaleAfter,
 	}
 	if !plan.Next.IsZero() {
 		plan.Every = t.schedule.interval(plan.Next)

@@ -3,13 +3,16 @@ package sync
 import (
 	"container/heap"
 	"context"
-	"slices"
+	"errors"
+	stdsync "sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/sleep"
 	"larder/sync/runlog"
 )
@@ -17,33 +20,70 @@ import (
 // refreshQueued is the interval at which queued runs are kept alive in Redis.
 const refreshQueued = queuedLife / 3
 
+// retryQueued is the pause before a manual run tries again to get a lease.
+const retryQueued = 250 * time.Millisecond
+
 // Scheduler calls a Runner: on each restaurant's schedule, for manual runs and
 // batches, and to catch up at the start and after Redis was down.
-type Scheduler struct{ runner *Runner }
+type Scheduler struct {
+	deps      Deps
+	runner    *Runner
+	runs      *runlog.Log
+	set       *atomic.Pointer[targetSet] // the current targets, which the Runner reads
+	replacing stdsync.Mutex              // one Replace at a time
+	replaced  sleep.Signal               // set until cron uses the current targets
+	queue     *queue
+	health    *health
+	newBatch  sleep.Signal // set when a batch was started here
+}
 
 // NewScheduler returns a Scheduler for the Runner. Run starts it.
-func NewScheduler(r *Runner) *Scheduler { return &Scheduler{runner: r} }
+func NewScheduler(r *Runner) *Scheduler {
+	return &Scheduler{
+		deps:     r.deps,
+		runner:   r,
+		runs:     r.runs,
+		set:      r.set,
+		replaced: sleep.NewSignal(),
+		queue:    newQueue(r.deps.Config.Concurrency, r.deps.Connections),
+		health:   newHealth(r.deps.Log, r.suspected),
+		newBatch: sleep.NewSignal(),
+	}
+}
 
 // Run syncs until ctx ends. It returns nil when no run is in progress and every lease is released. It owns the ticks
 // and all goroutines. Config.Concurrency limits the concurrent runs, but each connection may always have one.
 func (s *Scheduler) Run(ctx context.Context) error {
-	r := s.runner
 	g, ctx := errgroup.WithContext(ctx)
-	watch := func(ctx context.Context) {
-		r.health.watch(ctx, func(ctx context.Context, doubt bool) error {
-			if !doubt {
-				return r.server.Probe(ctx)
-			}
-			return r.server.Probe(ctx, r.keys.Notices(), r.keys.RunNotices()) // may larder publish as well?
-		}, s.catchUp)
-	}
-	for _, part := range []func(context.Context){s.runCron, watch, s.keepQueued, r.runs.ReceiveNotices, s.runBatches} {
+	for _, part := range []func(context.Context){s.runCron, s.watchRedis, s.keepQueued, s.runs.ReceiveNotices, s.runBatches} {
 		g.Go(func() error { part(ctx); return nil })
 	}
-	for range r.queue.workers {
+	for range s.queue.workers {
 		g.Go(func() error { s.work(ctx, g); return nil })
 	}
 	return g.Wait()
+}
+
+func (s *Scheduler) watchRedis(ctx context.Context) {
+	keys := s.deps.Store.Keys()
+	s.health.watch(ctx, func(ctx context.Context, doubt bool) error {
+		if !doubt {
+			return s.deps.Redis.Probe(ctx)
+		}
+		return s.deps.Redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // may larder publish as well?
+	}, s.catchUp)
+}
+
+// RedisRefusesWrites returns why Redis refused writes at the last probe. It returns
+// nil if Redis accepts writes, does not respond, or was not probed yet.
+func (s *Scheduler) RedisRefusesWrites() *redisdb.RefusedError {
+	refusal, _ := errors.AsType[*redisdb.RefusedError](s.health.lastFault())
+	return refusal
+}
+
+// RedisDown reports whether Redis did not respond to the last probe.
+func (s *Scheduler) RedisDown() bool {
+	return s.health.lastFault() != nil && s.RedisRefusesWrites() == nil
 }
 
 // maxCronWait limits the time until a step of the system clock is noticed.
@@ -52,7 +92,7 @@ const maxCronWait = time.Second
 // runCron calls tick at the times of all targets until ctx ends. A tick must not sort or search all targets. After a step
 // of the system clock, a tick is at most one interval late (policy S11).
 func (s *Scheduler) runCron(ctx context.Context) {
-	last := s.runner.clock().Round(0) // without the monotonic clock, which has no steps
+	last := s.deps.Clock().Round(0) // without the monotonic clock, which has no steps
 	due := s.ticksAfter(last)
 	for {
 		replaced, wait := false, maxCronWait
@@ -62,18 +102,18 @@ func (s *Scheduler) runCron(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.runner.replaced:
+		case <-s.replaced:
 			replaced = true
 		case <-time.After(wait):
 		}
-		now := s.runner.clock().Round(0)
+		now := s.deps.Clock().Round(0)
 		s.startTrials(now)
 		for len(due) > 0 && !due[0].at.After(now) {
 			first := &due[0]
 			if at := first.target.schedule.postponed(first.at, now); !at.IsZero() && !first.postponed {
 				first.at, first.postponed = at, true
 			} else {
-				s.tick(first.target)
+				first.tick(first.target)
 				first.at, first.postponed = first.target.schedule.Next(now), false
 			}
 			if first.at.IsZero() {
@@ -95,18 +135,22 @@ type ticks []nextTick
 type nextTick struct {
 	at        time.Time
 	target    *Target
-	postponed bool // see Schedule.postponed
+	tick      func(*Target) // queues its run
+	postponed bool          // see Schedule.postponed
 }
 
 // ticksAfter returns the first tick of each current target after a time.
 func (s *Scheduler) ticksAfter(from time.Time) ticks {
 	var due ticks
-	set := s.runner.set.Load()
-	for _, t := range slices.Concat(set.menus, set.reasons) {
-		if at := t.schedule.Next(from); !at.IsZero() {
-			due = append(due, nextTick{at: at, target: t})
+	add := func(targets []*Target, tick func(*Target)) {
+		for _, t := range targets {
+			if at := t.schedule.Next(from); !at.IsZero() {
+				due = append(due, nextTick{at: at, target: t, tick: tick})
+			}
 		}
 	}
+	add(s.set.Load().menus, s.tick)
+	add(s.set.Load().reasons, s.tickReasons)
 	heap.Init(&due)
 	return due
 }
@@ -120,18 +164,90 @@ func (d *ticks) Pop() any { *d = (*d)[:len(*d)-1]; return nil }
 
 // tick queues a run, or skips it while the target's last one is unfinished here (policy S1).
 func (s *Scheduler) tick(t *Target) {
-	r := s.runner
-	if !r.health.isUp() {
-		r.skip(t, SkipRedis)
-	} else if !r.queue.pushScheduled(Work{Target: t, Trigger: runlog.TriggerCron, tick: t.schedule.last(r.clock())}) {
-		r.skip(t, SkipBusy)
+	if !s.health.isUp() {
+		s.deps.Observer.TickSkipped(t.ID, SkipRedis)
+	} else if !s.push(t, bySchedule, runlog.TriggerCron, t.schedule.last(s.deps.Clock()), true) {
+		s.deps.Observer.TickSkipped(t.ID, SkipBusy)
 	}
+}
+
+func (s *Scheduler) tickReasons(t *Target) {
+	if s.health.isUp() {
+		s.pushReasons(t, runlog.TriggerCron, t.schedule.last(s.deps.Clock()))
+	}
+}
+
+// push queues a scheduled run of a menu. It returns false if the menu has one already. tick is the tick of the schedule; zero
+// without one. If the run is not needed for another reason, a menu that has missed no tick is not synced: another instance may
+// have synced it meanwhile.
+func (s *Scheduler) push(t *Target, p priority, why runlog.Trigger, tick time.Time, needed bool) bool {
+	return s.queue.pushScheduled(Work{Target: t, Priority: p, Run: func(ctx context.Context) bool {
+		now := s.set.Load().byID[t.ID] // with its current configuration; nil if it was removed
+		if now != nil && (needed || !s.isFresh(ctx, now)) {
+			_, err := s.runner.once(ctx, now, s.runner.newRun(now, why), tick, forceNone)
+			s.logDeferred(now, err)
+		}
+		t.pending.Store(false)
+		if now = s.set.Load().byID[t.ID]; now != nil && now.again.Load() {
+			s.requeue(now)
+		}
+		return false
+	}})
+}
+
+// pushReasons queues a fetch of rejection reasons. Without a tick, they are not fetched if they have missed none.
+func (s *Scheduler) pushReasons(t *Target, why runlog.Trigger, tick time.Time) {
+	s.queue.pushScheduled(Work{Target: t, Priority: bySchedule, Run: func(ctx context.Context) bool {
+		defer t.pending.Store(false)
+		if tick.IsZero() {
+			_, checked, err := t.store.Reasons(ctx, t.Connection)
+			if err == nil && !t.schedule.missed(1, checked, s.deps.Clock()) {
+				return false
+			}
+		}
+		_, err := s.runner.syncReasons(ctx, t, why, tick)
+		s.logDeferred(t, err)
+		return false
+	}})
+}
+
+// work executes queued work until ctx ends. If it must be repeated, it returns to the
+// queue after a pause. No worker waits for it.
+func (s *Scheduler) work(ctx context.Context, g *errgroup.Group) {
+	for {
+		w, release, ok := s.queue.pop(ctx)
+		if !ok || !s.health.wait(ctx) {
+			return
+		}
+		if w.Run(ctx) {
+			g.Go(func() error {
+				if sleep.For(ctx, retryQueued) == nil {
+					s.queue.push(w)
+				}
+				return nil
+			})
+		}
+		release()
+	}
+}
+
+func (s *Scheduler) logDeferred(t *Target, err error) {
+	if err != nil && !errors.Is(err, ErrBusy) && !errors.Is(err, errTaken) {
+		s.deps.Log.WithError(err).WithField("event", "sync.run_deferred").WithField("restaurant", string(t.ID)).Debug("run not started")
+	}
+}
+
+// isFresh reports whether the menu has missed no tick.
+func (s *Scheduler) isFresh(ctx context.Context, t *Target) bool {
+	version, err := t.store.Current(ctx, t.ID)
+	return err == nil && t.store.IsOwn(version) && !t.fetchAll.Load() && !version.Behind() &&
+		!t.schedule.missed(1, version.CheckedAt, s.deps.Clock())
 }
 
 func (s *Scheduler) keepQueued(ctx context.Context) {
 	for sleep.For(ctx, refreshQueued) == nil {
-		if err := s.runner.flights.extendQueued(ctx, s.runner); err != nil {
-			s.runner.health.suspect()
+		if err := s.runner.flights.extendQueued(ctx, s.runner.redis); err != nil {
+			s.health.suspect()
 		}
 	}
 }
@@ -139,17 +255,13 @@ func (s *Scheduler) keepQueued(ctx context.Context) {
 // catchUp queues every menu that is missing or has missed its schedule: at the
 // start, and after Redis was down (policy S5).
 func (s *Scheduler) catchUp(ctx context.Context, first bool) {
-	r := s.runner
-	set, now, trigger := r.set.Load(), r.clock(), runlog.TriggerCron
+	set, now, trigger := s.set.Load(), s.deps.Clock(), runlog.TriggerCron
 	var moved map[menu.RestaurantID]bool
 	if first {
-		trigger, moved = runlog.TriggerStartup, r.movedSources(ctx, set)
-	}
-	push := func(t *Target, missing bool) {
-		r.queue.pushScheduled(Work{Target: t, Trigger: trigger, missing: missing})
+		trigger, moved = runlog.TriggerStartup, s.movedSources(ctx, set)
 	}
 	var absent, old []*Target
-	err := r.store.Statuses(ctx, set.catalogued, func(id menu.RestaurantID, there cache.Status) {
+	err := s.deps.Store.Statuses(ctx, set.catalogued, func(id menu.RestaurantID, there cache.Status) {
 		switch t := set.byID[id]; {
 		case there.Version == 0, moved[id]:
 			absent = append(absent, t)
@@ -158,32 +270,35 @@ func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 		}
 	})
 	if err != nil {
-		r.log.WithError(err).WithField("event", "sync.catch_up_without_state").Debug("cannot read current versions; syncing every menu")
+		s.deps.Log.WithError(err).WithField("event", "sync.catch_up_without_state").Debug("cannot read current versions; syncing every menu")
 		absent, old = nil, set.menus
 	}
 	var recent map[menu.RestaurantID]bool
-	if len(absent) > 0 {
-		recent = r.recent(ctx)
+	if len(absent) > 0 && s.deps.Recent != nil {
+		recent = s.deps.Recent(ctx)
 	}
 	for _, t := range byRecency(absent, recent) {
-		push(t, true)
+		s.push(t, withoutMenu, trigger, time.Time{}, false)
 	}
-	for _, t := range slices.Concat(old, set.reasons) {
-		push(t, err != nil && !t.isReasons)
+	for _, t := range old {
+		s.push(t, priorityOf(err != nil), trigger, time.Time{}, false)
+	}
+	for _, t := range set.reasons {
+		s.pushReasons(t, trigger, time.Time{})
 	}
 	count := len(absent) + len(old) + len(set.reasons)
-	r.log.WithField("event", "sync.catch_up").WithField("count", count).Info("syncing missing and stale menus")
+	s.deps.Log.WithField("event", "sync.catch_up").WithField("count", count).Info("syncing missing and stale menus")
 }
 
 // movedSources returns the menus that another source published last. Their next fetch is unconditional (policy O16).
-func (r *Runner) movedSources(ctx context.Context, set *targetSet) map[menu.RestaurantID]bool {
-	sources, err := r.store.PublishedSources(ctx, set.catalogued)
+func (s *Scheduler) movedSources(ctx context.Context, set *targetSet) map[menu.RestaurantID]bool {
+	sources, err := s.deps.Store.PublishedSources(ctx, set.catalogued)
 	if err != nil {
 		return nil
 	}
 	moved := map[menu.RestaurantID]bool{}
 	for i, source := range sources {
-		if t := set.menus[i]; source != "" && !r.store.IsOwn(cache.Version{Restaurant: t.ID, Source: source}) {
+		if t := set.menus[i]; source != "" && !s.deps.Store.IsOwn(cache.Version{Restaurant: t.ID, Source: source}) {
 			moved[t.ID] = true
 			t.fetchAll.Store(true)
 		}

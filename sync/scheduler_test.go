@@ -28,7 +28,7 @@ func TestStartupCatchesUp(t *testing.T) {
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url, withDefaultMenu)
 		g.service.reasons = []upstream.Reason{{ID: "1", Reason: "Too late", Type: "simple"}}
-		stop := g.schedule(g.Runner)
+		stop := g.schedule(g.Instance)
 		own := cache.DefaultMenu("main")
 		eventually(t, "everything is synced", func() bool {
 			versions, err := g.store.CurrentVersions(t.Context(), []menu.RestaurantID{bistro, own})
@@ -79,12 +79,12 @@ func TestAnOutageOfRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.AppendOnly())
 	g := newFixture(t, server.URL())
-	stop := g.schedule(g.Runner)
+	stop := g.schedule(g.Instance)
 	eventually(t, "the first sync", func() bool { return g.observer.finished() == 1 })
 
 	gate := newGate()
 	g.service.set(func(s *service) { s.hook = gate.hook })
-	manual := g.start(g.Runner, menusync.Request{})
+	manual := g.start(g.Instance, menusync.Request{})
 	<-gate.entered
 	server.Stop() // while a run is fetching
 	close(gate.open)
@@ -98,7 +98,7 @@ func TestAnOutageOfRedis(t *testing.T) {
 	if _, _, err := g.Runs(t.Context(), runlog.Filter{}); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("Runs without Redis: %v, want ErrUnavailable", err)
 	}
-	if _, err := g.Run(t.Context(), manual.ID); !errors.Is(err, redisdb.ErrUnavailable) {
+	if _, err := g.FindRun(t.Context(), manual.ID); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("Run without Redis: %v, want ErrUnavailable", err)
 	}
 	if _, err := g.Findings(t.Context(), bistro); !errors.Is(err, redisdb.ErrUnavailable) {
@@ -119,7 +119,7 @@ func TestAnOutageOfRedis(t *testing.T) {
 	if err := g.client.Del(t.Context(), g.keys.Lease(bistro)).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if run := g.wait(g.Runner, forced.ID); run.Outcome != runlog.OutcomeUpdated || g.current().Counts.Products != 12 {
+	if run := g.wait(g.Instance, forced.ID); run.Outcome != runlog.OutcomeUpdated || g.current().Counts.Products != 12 {
 		t.Errorf("after the return: %+v, want the new menu", run)
 	}
 	stop()
@@ -136,7 +136,7 @@ func TestSchedulerWaitsForRedisAtItsStart(t *testing.T) {
 	server := redistest.Start(t)
 	g := newFixture(t, server.URL())
 	server.Stop()
-	stop := g.schedule(g.Runner)
+	stop := g.schedule(g.Instance)
 	eventually(t, "the pause is logged", func() bool { return g.logged("sync.paused") == 1 })
 	server.Restart()
 	eventually(t, "the first sync", func() bool { return g.observer.finished() == 1 })
@@ -149,7 +149,7 @@ func TestShutdownReleasesTheLease(t *testing.T) {
 	g := newFixture(t, redisdb.Embedded)
 	gate := newGate()
 	g.service.hook = gate.hook
-	stop := g.schedule(g.Runner)
+	stop := g.schedule(g.Instance)
 	<-gate.entered
 	stop()
 	if n, err := g.client.Exists(t.Context(), g.keys.Lease(bistro)).Result(); err != nil || n != 0 {
@@ -227,7 +227,7 @@ func TestNewRunnerRefuses(t *testing.T) {
 			deps := g.deps
 			deps.Restaurants = slices.Clone(deps.Restaurants)
 			spoil(&deps)
-			_, err := menusync.NewRunner(deps)
+			_, err := menusync.NewInstance(deps)
 			var refused *setting.Error
 			if !errors.As(err, &refused) || refused.Key != key {
 				t.Errorf("NewRunner = %v, want an error of %s", err, key)
@@ -241,7 +241,7 @@ func TestRunReturnsAtOnceWhenItsContextHasEnded(t *testing.T) {
 	g := newFixture(t, redisdb.Embedded)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := menusync.NewScheduler(g.Runner).Run(ctx); err != nil {
+	if err := g.Scheduler.Run(ctx); err != nil {
 		t.Errorf("Run = %v", err)
 	}
 	if g.service.count() != 0 {
@@ -266,7 +266,7 @@ func TestAHangingConnectionDelaysNoOtherConnection(t *testing.T) {
 		}
 	})
 	g.service.hook = func(ctx context.Context) { <-ctx.Done() }
-	g.schedule(g.Runner)
+	g.schedule(g.Instance)
 	own := func() (runs int) {
 		g.observer.mu.Lock()
 		defer g.observer.mu.Unlock()
@@ -358,7 +358,7 @@ func TestRefreshReasons(t *testing.T) {
 		t.Error("reasons of an unknown connection")
 	}
 
-	defer g.schedule(g.Runner)()
+	defer g.schedule(g.Instance)()
 	for force, calls := range map[bool]int{false: 0, true: 1} {
 		before := asked()
 		run, err := g.Start(t.Context(), bistro, menusync.Request{Force: force})

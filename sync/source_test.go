@@ -22,7 +22,7 @@ func ofSource(g *fixture, source string, s *service) func(*menusync.Deps) {
 	}
 }
 
-func runOn(t *testing.T, r *menusync.Runner) runlog.Run {
+func runOn(t *testing.T, r *menusync.Instance) runlog.Run {
 	t.Helper()
 	run, err := r.OnceOf(t.Context(), bistro, runlog.TriggerCron)
 	if err != nil {
@@ -80,7 +80,7 @@ func TestInstancesWithDifferentSources(t *testing.T) {
 
 // readLater returns a runner that publishes a version because of its settings. The time at which a configuration was read
 // is known to some milliseconds, so the first runners may count as earlier than the one that published last.
-func (g *fixture) readLater(change func(*menusync.Deps), version int64) *menusync.Runner {
+func (g *fixture) readLater(change func(*menusync.Deps), version int64) *menusync.Instance {
 	g.t.Helper()
 	for range 1000 {
 		runner := g.another(change)

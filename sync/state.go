@@ -57,7 +57,7 @@ func (p *pipelineRun) loadState(ctx context.Context) error {
 // configuration was read before that of the current version. So a menu that has not changed is published at most once
 // for each configuration (policy S9).
 func (p *pipelineRun) setUp() {
-	p.use, p.name, p.readAt = p.target.Settings, p.target.Name, p.runner.readAt(p.leasedAt)
+	p.use, p.name, p.readAt = p.target.Settings, p.target.Name, p.runner.readAt(p.lease.now)
 	if p.current.Settings != nil && p.current.ReadAt.After(p.readAt) {
 		p.use, p.name, p.readAt = *p.current.Settings, p.current.Name, p.current.ReadAt
 	}
@@ -74,7 +74,7 @@ func (r *Runner) readAt(redisNow time.Time) time.Time {
 
 // cached returns the menu in memory if it is of the target's source.
 func (p *pipelineRun) cached() (*cache.Snapshot, bool) {
-	snapshot, ok := p.runner.replica.Cached(p.target.ID)
+	snapshot, ok := p.runner.deps.Replica.Cached(p.target.ID)
 	return snapshot, ok && p.target.store.IsOwn(snapshot.Version)
 }
 
@@ -133,7 +133,7 @@ func (r *Runner) Findings(ctx context.Context, restaurant menu.RestaurantID) ([]
 	if _, err := r.Target(restaurant); err != nil {
 		return nil, err
 	}
-	list, err := r.redis.Get(ctx, r.keys.Findings(restaurant)).Bytes()
+	list, err := r.redis.Get(ctx, r.deps.Store.Keys().Findings(restaurant)).Bytes()
 	if errors.Is(err, redis.Nil) {
 		return nil, fmt.Errorf("sync: findings of %s: %w", restaurant, cache.ErrNoCatalogue)
 	}

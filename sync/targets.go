@@ -17,16 +17,15 @@ import (
 	"larder/sync/runlog"
 )
 
-// Target is one menu that is synced: a restaurant's or a default menu. It never changes. If Replace
-// changes a restaurant, it makes a new target with the same state.
+// Target is one menu that is synced, a restaurant's or a default menu; or a connection's rejection reasons. It never changes. If
+// Replace changes a restaurant, it makes a new target with the same state.
 type Target struct {
 	Restaurant
-	upstream  string // the service's restaurantId; empty for a default menu
-	source    Source
-	store     *cache.Store // of the target's source (policy O16)
-	keys      cache.Keys   // of the same
-	schedule  *Schedule
-	isReasons bool // it is the connection's rejection reasons, not a menu
+	upstream string // the service's restaurantId; empty for a default menu
+	source   Source
+	store    *cache.Store // of the target's source (policy O16)
+	keys     cache.Keys   // of the same
+	schedule *Schedule
 	*targetState
 }
 
@@ -145,7 +144,6 @@ func (s *targetSet) addConnections(before *targetSet) error {
 		if err != nil {
 			return err
 		}
-		t.isReasons = true
 		s.reasons = append(s.reasons, t)
 	}
 	return nil
@@ -172,11 +170,11 @@ func (t *Target) state() *targetState {
 }
 
 // Republish queues a sync of restaurants whose served version Redis has lost (policy S2a).
-func (r *Runner) Republish(restaurants []menu.RestaurantID) {
-	set := r.set.Load()
+func (s *Scheduler) Republish(restaurants []menu.RestaurantID) {
+	set := s.set.Load()
 	for _, id := range restaurants {
 		if t := set.byID[id]; t != nil {
-			r.requeue(t)
+			s.requeue(t)
 		}
 	}
 }
@@ -188,10 +186,10 @@ func (r *Runner) Stale(v cache.Version) bool {
 	if !ok {
 		return true // nothing syncs it
 	}
-	if v.Behind() || !r.store.IsOwn(v) {
+	if v.Behind() || !r.deps.Store.IsOwn(v) {
 		return true
 	}
-	return t.schedule.missed(r.cfg.StaleAfter, v.CheckedAt, r.clock())
+	return t.schedule.missed(r.deps.Config.StaleAfter, v.CheckedAt, r.deps.Clock())
 }
 
 // Target returns the menu that is synced under an id. Errors: *UnknownRestaurantError.
@@ -215,16 +213,16 @@ type Replacement struct {
 // another connection are first, among them those in recent: their next fetch is unconditional (policy O16). Removed
 // ones get no more scheduled syncs. A run that is in progress or was requested manually is finished with its
 // old configuration. Data in Redis stays. An error, a *setting.Error, means that nothing has changed.
-func (r *Runner) Replace(restaurants []Restaurant, schedule string, recent map[menu.RestaurantID]bool) (Replacement, error) {
-	r.replacing.Lock()
-	defer r.replacing.Unlock()
-	before := r.set.Load()
+func (s *Scheduler) Replace(restaurants []Restaurant, schedule string, recent map[menu.RestaurantID]bool) (Replacement, error) {
+	s.replacing.Lock()
+	defer s.replacing.Unlock()
+	before := s.set.Load()
 	after, err := newTargets(before.connections, restaurants, schedule, before)
 	if err != nil {
 		return Replacement{}, err
 	}
-	r.set.Store(after)
-	r.replaced.Set()
+	s.set.Store(after)
+	s.replaced.Set()
 	var done Replacement
 	var moved []*Target
 	for _, t := range after.menus[:len(after.restaurants)] {
@@ -232,19 +230,19 @@ func (r *Runner) Replace(restaurants []Restaurant, schedule string, recent map[m
 		switch {
 		case !stood:
 			done.Added = append(done.Added, t.ID)
-			r.queue.pushScheduled(Work{Target: t, Trigger: runlog.TriggerStartup, missing: true})
+			s.push(t, withoutMenu, runlog.TriggerStartup, time.Time{}, false)
 		case old != t:
 			done.Changed = append(done.Changed, t.ID)
 			if old.Connection != t.Connection {
 				t.fetchAll.Store(true)
 				moved = append(moved, t)
 			} else if old.Name != t.Name || old.Settings != t.Settings {
-				r.requeue(t)
+				s.requeue(t)
 			}
 		}
 	}
 	for _, t := range byRecency(moved, recent) {
-		r.requeue(t)
+		s.requeue(t)
 	}
 	for _, t := range before.menus[:len(before.restaurants)] {
 		if after.byID[t.ID] == nil {
@@ -263,9 +261,9 @@ func byRecency(targets []*Target, recent map[menu.RestaurantID]bool) []*Target {
 
 // requeue queues one more run of a target that has changed, after the queued or
 // running one, which may have started with the old configuration.
-func (r *Runner) requeue(t *Target) {
+func (s *Scheduler) requeue(t *Target) {
 	t.again.Store(true)
-	if r.queue.pushScheduled(Work{Target: t, Trigger: runlog.TriggerCron, changed: true, missing: t.fetchAll.Load()}) {
+	if s.push(t, priorityOf(t.fetchAll.Load()), runlog.TriggerCron, time.Time{}, true) {
 		t.again.Store(false)
 	}
 }

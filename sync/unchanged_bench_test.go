@@ -69,7 +69,7 @@ func unchanged(b *testing.B, etag string) (once func()) {
 	b.Cleanup(func() { _ = redis.Close() })
 	store := cache.NewStore(redis, cache.StoreConfig{})
 	source := &service{body: sandbox.Generate{Products: 400, Seed: 1}.Menu(0), etag: etag}
-	runner, err := menusync.NewRunner(menusync.Deps{
+	runner, err := menusync.NewInstance(menusync.Deps{
 		Restaurants: []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: bistro, Connection: "main"}, Settings: menu.DefaultSettings()}},
 		Connections: []menusync.Connection{{Name: "main", Source: source, Settings: menu.DefaultSettings()}},
 		Redis:       redis,

@@ -107,6 +107,7 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 		Replica:         d.replica,
 		Store:           d.store,
 		Directory:       d.directory,
+		Scheduler:       d.scheduler,
 		Runner:          d.runner,
 		Validator:       d.validator,
 		Orders:          d.orders,
@@ -138,7 +139,7 @@ func (d *daemon) wireMenus(observer *metrics.Metrics) (err error) {
 	d.replica = replica.New(d.store, replica.Config{
 		Restaurants: d.directory.Menus,
 		Allowed:     d.directory.HasMenu,
-		DataLost:    func(ids []menu.RestaurantID) { d.runner.Republish(ids) },
+		DataLost:    func(ids []menu.RestaurantID) { d.scheduler.Republish(ids) },
 		Setup:       d.setupOf,
 		Sources:     d.sources.Names,
 		Connections: d.connections(),
@@ -191,7 +192,7 @@ func (d *daemon) wireOrders(observer *metrics.Metrics) {
 
 // refreshMenu reserves a sync after a refused order (policy O18).
 func (d *daemon) refreshMenu(restaurant menu.RestaurantID) ordering.MenuRefresh {
-	if reserved := d.runner.RefreshMenu(restaurant); reserved != nil {
+	if reserved := d.scheduler.RefreshMenu(restaurant); reserved != nil {
 		return reserved
 	}
 	return nil

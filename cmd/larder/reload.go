@@ -83,7 +83,7 @@ func (r *reloader) reload() {
 	d.sources.Set(next.Connections)
 	d.setUp(restaurants)
 	d.directory.Replace(listed(restaurants)) // first: the replica accepts only menus of listed restaurants
-	done, err := d.runner.Replace(restaurants, next.Sync.Schedule, recent)
+	done, err := d.scheduler.Replace(restaurants, next.Sync.Schedule, recent)
 	if err != nil { // unexpected: the configuration was checked
 		d.sources.Set(r.running.Connections)
 		d.setUp(restaurantsOf(r.running))

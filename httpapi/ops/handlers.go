@@ -31,7 +31,8 @@ type Deps struct {
 	Replica   *replica.Replica
 	Store     *cache.Store
 	Directory *directory.Directory
-	Runner    *menusync.Runner
+	Scheduler *menusync.Scheduler
+	Runner    *menusync.Runner // of the Scheduler
 	Journal   Lister
 	Tokens    func(connection string) upstream.TokenStatus
 	Audit     *audit.Log

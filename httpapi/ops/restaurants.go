@@ -155,7 +155,7 @@ func (h *Handlers) currentVersions(ctx context.Context, restaurants []directory.
 		ids[i] = restaurants[i].ID
 	}
 	versions := make(map[menu.RestaurantID]cache.Version, len(ids))
-	if !h.deps.Runner.RedisDown() { // otherwise each list would wait for a timeout
+	if !h.deps.Scheduler.RedisDown() { // otherwise each list would wait for a timeout
 		ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
 		defer cancel()
 		if found, err := h.deps.Store.CurrentVersions(ctx, ids); err == nil {

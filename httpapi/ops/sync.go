@@ -31,7 +31,7 @@ func (h *Handlers) Sync(c *gin.Context, restaurant menu.RestaurantID) error {
 	if err != nil {
 		return err
 	}
-	run, err := h.deps.Runner.Start(c.Request.Context(), restaurant, menusync.Request{
+	run, err := h.deps.Scheduler.Start(c.Request.Context(), restaurant, menusync.Request{
 		Trigger: runlog.TriggerManual, By: auth.CallerOf(c).Client, Force: force,
 	})
 	if err == nil {
@@ -52,7 +52,7 @@ func (h *Handlers) SyncAll(c *gin.Context) error {
 		return err
 	}
 	who := auth.CallerOf(c)
-	batch, err := h.deps.Runner.StartBatch(c.Request.Context(), menusync.BatchRequest{
+	batch, err := h.deps.Scheduler.StartBatch(c.Request.Context(), menusync.BatchRequest{
 		Connection: who.Connection, By: who.Client, Force: force,
 	})
 	if err != nil {

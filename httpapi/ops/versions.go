@@ -164,7 +164,7 @@ func (h *Handlers) ReleaseHold(c *gin.Context, restaurant menu.RestaurantID) err
 	if err != nil {
 		return err
 	}
-	run, err := h.deps.Runner.Release(c.Request.Context(), restaurant, auth.CallerOf(c).Client)
+	run, err := h.deps.Scheduler.Release(c.Request.Context(), restaurant, auth.CallerOf(c).Client)
 	if err == nil {
 		h.deps.Audit.Add(c, audit.Entry{Action: audit.Release, Restaurant: &restaurant, Run: &run.ID})
 	}

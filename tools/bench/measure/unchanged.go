@@ -121,7 +121,7 @@ func (o *ownRunner) sync(ctx context.Context, restaurant menu.RestaurantID) (run
 	if err != nil {
 		return runlog.Run{}, err
 	}
-	return o.runner.Once(ctx, menusync.Work{Target: target, Trigger: runlog.TriggerCron})
+	return o.runner.Once(ctx, target, runlog.TriggerCron)
 }
 
 type comparison struct {
