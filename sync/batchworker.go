@@ -103,7 +103,7 @@ func (s *Scheduler) runBatch(ctx context.Context, id string) {
 	if b.Force && b.Done == 0 { // policy S5a
 		for _, t := range s.set.Load().reasons {
 			if b.Connection == "" || b.Connection == t.Connection {
-				group.Go(func() error { _ = s.runner.fetchReasons(ctx, t.Connection); return nil })
+				group.Go(func() error { _ = s.runner.fetchReasons(ctx, t); return nil })
 			}
 		}
 	}

@@ -156,11 +156,12 @@ func (r *Runner) BreakerState(connection string) string {
 	}
 }
 
-// readMenu fetches the menu view unless a circuit breaker prevents it.
-func readMenu(ctx context.Context, p *pipelineRun, seen upstream.Validator, most int64) (upstream.Menu, error) {
+// readMenu fetches the menu view unless a circuit breaker prevents it. first is false if the same menu is read again with more
+// memory.
+func readMenu(ctx context.Context, p *pipelineRun, st state, first bool, seen upstream.Validator, most int64) (upstream.Menu, error) {
 	r, t := p.runner, p.target
 	b := r.breakers[t.Connection]
-	if p.reads++; p.reads == 1 { // not for the same menu with more memory
+	if first {
 		if err := b.admit(t, p.run.Trigger != runlog.TriggerManual, r.deps.Clock()); err != nil {
 			return upstream.Menu{}, err
 		}
@@ -169,7 +170,7 @@ func readMenu(ctx context.Context, p *pipelineRun, seen upstream.Validator, most
 		t.source.AskTokenAgain()
 	}
 	answer, err := t.source.MenuView(ctx, t.upstream, seen, most)
-	had := p.current.Version > 0 && p.current.LastOutcome != string(runlog.OutcomeFailed)
+	had := st.current.Version > 0 && st.current.LastOutcome != string(runlog.OutcomeFailed)
 	b.record(t, err, had, r.set.Load(), r.deps.Clock())
 	return answer, err
 }

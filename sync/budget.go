@@ -137,18 +137,18 @@ func (s *reservation) release() {
 }
 
 // expectedSize estimates the size of the menu view from the last one. Under a hold it adds the view that is served.
-func (p *pipelineRun) expectedSize() int64 {
+func (st *state) expectedSize() int64 {
 	size := int64(firstBody)
-	if last := p.lastFetch.size(); last > 0 {
+	if last := st.last.size(); last > 0 {
 		size = last + last/8 + spareBody
 	}
-	return size + p.heldSize()
+	return size + st.heldSize()
 }
 
 // heldSize returns the size of the view that a hold serves; 0 without a hold.
-func (p *pipelineRun) heldSize() int64 {
-	if p.current.Held {
-		return int64(p.current.Bytes)
+func (st *state) heldSize() int64 {
+	if st.current.Held {
+		return int64(st.current.Bytes)
 	}
 	return 0
 }
@@ -163,22 +163,22 @@ func (f lastFetch) size() int64 {
 // fetchWithin fetches the menu view within a reservation, which grows to the announced size. A view that needs more memory
 // than there is for it is dropped and fetched again with a larger reservation. It releases the old one first, so that waiting
 // runs hold no memory and cannot block each other. The caller releases the reservation.
-func (p *pipelineRun) fetchWithin(ctx context.Context, seen upstream.Validator) (upstream.Menu, *reservation, error) {
-	b, size, need := p.runner.budget, p.expectedSize(), int64(0)
-	for {
+func (p *pipelineRun) fetchWithin(ctx context.Context, st state, seen upstream.Validator) (upstream.Menu, *reservation, error) {
+	b, size, need := p.runner.budget, st.expectedSize(), int64(0)
+	for first := true; ; first = false {
 		held, err := b.reserve(ctx, max(bodyMemory(min(size, b.largest())), need))
 		if err != nil {
 			return upstream.Menu{}, nil, err
 		}
 		announced := int64(0)
 		room := upstream.WithRoom(ctx, func(length int64) bool {
-			announced = length + p.heldSize()
+			announced = length + st.heldSize()
 			return announced <= b.largest() && held.resize(max(held.memory, bodyMemory(announced)))
 		})
-		answer, err := readMenu(room, p, seen, min(held.memory/bytesPerBodyByte, b.largest()))
+		answer, err := readMenu(room, p, st, first, seen, min(held.memory/bytesPerBodyByte, b.largest()))
 		if err == nil {
 			own := b.viewMemory(answer.Body)
-			need = min(max(need, own+bodyMemory(p.heldSize())), b.size)
+			need = min(max(need, own+bodyMemory(st.heldSize())), b.size)
 			if own > b.size {
 				err = fmt.Errorf("%w: it has too many elements for sync.memory; raise sync.memory", upstream.ErrTooLarge)
 			} else if held.resize(need) {

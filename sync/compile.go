@@ -16,18 +16,18 @@ type built struct {
 }
 
 // build compiles and lints a menu. If only the stop lists changed, it applies them to the compiled content in memory.
-func (p *pipelineRun) build(view *menu.View, published menu.Published) built {
+func (p *pipelineRun) build(st state, view *menu.View, published menu.Published) built {
 	began := time.Now()
-	m := built{view: view, published: published, hash: menu.ContentHash(published.Content, p.use)}
+	m := built{view: view, published: published, hash: menu.ContentHash(published.Content, st.use)}
 	snapshot, ok := p.cached()
-	if ok && snapshot.Content == m.hash && menu.ContentHash(nil, snapshot.Catalogue.Settings()) == p.settings {
-		m.catalogue = snapshot.Catalogue.Content.Catalogue(view.Stops(p.target.ID, p.use))
+	if ok && snapshot.Content == m.hash && menu.ContentHash(nil, snapshot.Catalogue.Settings()) == st.settings {
+		m.catalogue = snapshot.Catalogue.Content.Catalogue(view.Stops(p.target.ID, st.use))
 	} else {
-		m.catalogue = menu.Compile(view, p.target.ID, p.use)
+		m.catalogue = menu.Compile(view, p.target.ID, st.use)
 	}
 	p.run.Steps.Compile = since(began)
-	if ok && p.current.Version != 0 && snapshot.Version.Version == p.current.Version &&
-		snapshot.Content == p.current.Content && snapshot.Stops.Equal(p.current.Stops) {
+	if ok && st.current.Version != 0 && snapshot.Version.Version == st.current.Version &&
+		snapshot.Content == st.current.Content && snapshot.Stops.Equal(st.current.Stops) {
 		m.before = snapshot.Catalogue
 	}
 	began = time.Now()

@@ -52,12 +52,7 @@ func (r *Runner) onceOf(ctx context.Context, id menu.RestaurantID, why runlog.Tr
 
 // ReasonsOnce syncs a connection's rejection reasons.
 func (r *Runner) ReasonsOnce(ctx context.Context, connection string) (runlog.Run, error) {
-	for _, t := range r.set.Load().reasons {
-		if t.Connection == connection {
-			return r.syncReasons(ctx, t, runlog.TriggerCron, time.Time{})
-		}
-	}
-	return runlog.Run{}, errors.New("no such connection")
+	return r.syncReasons(ctx, r.set.Load().reasons[connection], runlog.TriggerCron, time.Time{})
 }
 
 // Runs returns a page of recorded runs.

@@ -196,14 +196,14 @@ func namesOf(c *menu.Catalogue, dishes []menu.Index) (names []string) {
 }
 
 // guard returns why the built menu is quarantined. A content of the history passes.
-func (p *pipelineRun) guard(ctx context.Context, m built) (refusal, error) {
-	if m.hash == p.current.Content {
+func (p *pipelineRun) guard(ctx context.Context, st state, m built) (refusal, error) {
+	if m.hash == st.current.Content {
 		return refusal{}, nil
 	}
-	served, err := p.served(ctx)
+	served, err := p.served(ctx, st)
 	switch {
 	case errors.Is(err, cache.ErrNoCatalogue), errors.Is(err, cache.ErrCorrupt): // none, or lost: nothing can be compared
-		served = menu.Compile(&menu.View{}, p.target.ID, p.use)
+		served = menu.Compile(&menu.View{}, p.target.ID, st.use)
 	case err != nil:
 		return refusal{}, err
 	}
@@ -217,7 +217,7 @@ func (p *pipelineRun) guard(ctx context.Context, m built) (refusal, error) {
 	}
 	content := m.published.Content
 	for _, v := range stored {
-		if v.Bytes == len(content) && v.Content == menu.ContentHash(content, *cmp.Or(v.Settings, &p.use)) {
+		if v.Bytes == len(content) && v.Content == menu.ContentHash(content, *cmp.Or(v.Settings, &st.use)) {
 			return refusal{}, nil
 		}
 	}
@@ -226,15 +226,15 @@ func (p *pipelineRun) guard(ctx context.Context, m built) (refusal, error) {
 
 // served returns the served menu with the settings of the run. Errors: cache.ErrNoCatalogue, cache.ErrCorrupt,
 // redisdb.ErrUnavailable.
-func (p *pipelineRun) served(ctx context.Context) (*menu.Catalogue, error) {
-	hash, stops := p.current.Content, p.current.Stops
-	if snapshot, ok := p.cached(); ok && snapshot.Version.Version >= p.current.Version {
-		if menu.ContentHash(nil, snapshot.Catalogue.Settings()) == p.settings {
+func (p *pipelineRun) served(ctx context.Context, st state) (*menu.Catalogue, error) {
+	hash, stops := st.current.Content, st.current.Stops
+	if snapshot, ok := p.cached(); ok && snapshot.Version.Version >= st.current.Version {
+		if menu.ContentHash(nil, snapshot.Catalogue.Settings()) == st.settings {
 			return snapshot.Catalogue, nil
 		}
 		hash, stops = snapshot.Content, snapshot.Stops
 	}
-	content, err := p.target.store.ContentAs(ctx, hash, &p.use)
+	content, err := p.target.store.ContentAs(ctx, hash, &st.use)
 	if err != nil {
 		return nil, err
 	}
@@ -249,11 +249,11 @@ const (
 
 // holdEffect returns the effect of the hold on a fetched content. It returns "" if the content may
 // be published, because there is no hold or because the content ends it (policy S7a).
-func (p *pipelineRun) holdEffect(content string) string {
+func (st *state) holdEffect(content string) string {
 	switch {
-	case p.current.Held && p.current.Hold.Of == content:
+	case st.current.Held && st.current.Hold.Of == content:
 		return holdConfirms
-	case p.current.Held && p.current.Hold.Until == cache.HoldReleased:
+	case st.current.Held && st.current.Hold.Until == cache.HoldReleased:
 		return holdDelays
 	default:
 		return ""

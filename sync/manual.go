@@ -1,7 +1,6 @@
 package sync
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -30,10 +29,9 @@ const (
 
 // Request asks for a manual run.
 type Request struct {
-	Trigger runlog.Trigger // empty: runlog.TriggerManual
-	By      string         // the client's id; may be empty
-	Force   bool           // skip the comparison with the last fetch and, outside batches, the guard (policy S4)
-	fresh   bool           // do not join a run that has already started
+	By    string // the client's id; may be empty
+	Force bool   // skip the comparison with the last fetch and, outside batches, the guard (policy S4)
+	fresh bool   // do not join a run that has already started
 
 	batch bool // part of a batch
 }
@@ -48,7 +46,7 @@ func (s *Scheduler) Start(ctx context.Context, restaurant menu.RestaurantID, req
 	if err != nil {
 		return runlog.Run{}, err
 	}
-	run, own := r.newRun(t, cmp.Or(req.Trigger, runlog.TriggerManual)), forceOf(req.Force, req.batch)
+	run, own := r.newRun(t, runlog.TriggerManual), forceOf(req.Force, req.batch)
 	run.Force = req.Force
 	run.ID = r.flights.idOfStart(t.ID, run.ID)
 	by := cleanName(req.By)

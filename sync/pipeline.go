@@ -63,8 +63,9 @@ func (r *Runner) once(ctx context.Context, t *Target, run runlog.Run, tick time.
 	ctx, span := r.deps.Tracing.Root(ctx, "sync.run")
 	defer endSpan(span, &run)
 	p := &pipelineRun{runner: r, target: t, run: &run, lease: held}
-	fault, cause := r.withLease(ctx, t, &run, held, p.execute)
-	return run, r.unavailable(errors.Join(fault, p.finish(ctx, fault, cause)))
+	var e ending
+	fault, cause := r.withLease(ctx, t, &run, held, func(ctx context.Context) error { return p.execute(ctx, &e) })
+	return run, r.unavailable(errors.Join(fault, p.finish(ctx, e, fault, cause)))
 }
 
 // pipelineRun is a run of a menu in progress, under its lease.
@@ -73,54 +74,51 @@ type pipelineRun struct {
 	target *Target
 	run    *runlog.Run
 	lease  lease
-	reads  int // of the menu view
-
-	current     cache.Version // served at the moment; zero before the first
-	lastFetch   lastFetch     // the last good fetch
-	use         menu.Settings // the settings that compile and lint use
-	settings    string        // their hash
-	name        string        // the restaurant's configured name; may be empty
-	readAt      time.Time     // when the configuration with both was read, by Redis's clock
-	floor       int64         // the highest version known to have been served
-	contentLost bool          // Redis has lost the content of the current version
-	comparable  bool          // a body equal to lastFetch's means an equal menu
-
-	fetchedAt   time.Time // when the service was asked
-	confirmedAt time.Time // when the current version was confirmed; zero: not
-	same        sameness  // how it was found unchanged
 }
 
-func (p *pipelineRun) execute(ctx context.Context) error {
+// ending is what a run has found about the served menu, also if it failed later.
+type ending struct {
+	current   cache.Version // served at the moment; zero before the first
+	fetchedAt time.Time     // when the service was asked
+	same      sameness      // how the fetched menu was found unchanged; empty: it was not
+}
+
+func (p *pipelineRun) execute(ctx context.Context, e *ending) error {
 	if p.run.Rollback != nil {
-		return p.rollback(ctx, *p.run.Rollback)
+		return p.rollback(ctx, e, *p.run.Rollback)
 	}
 	if p.lease.force == forceGuard { // a batch fetches the rejection reasons itself
+		reasons := p.runner.set.Load().reasons[p.target.Connection]
 		var refreshing stdsync.WaitGroup
 		defer refreshing.Wait()
-		refreshing.Go(func() { _ = p.runner.fetchReasons(ctx, p.target.Connection) }) // its run records the error (policy S5a)
+		refreshing.Go(func() { _ = p.runner.fetchReasons(ctx, reasons) }) // its run records the error (policy S5a)
 	}
-	return p.syncMenu(ctx)
+	return p.syncMenu(ctx, e)
 }
 
 // fetched is the response of the service, within its reservation.
 type fetched struct {
 	answer upstream.Menu
 	held   *reservation
+	at     time.Time // when the service was asked
 	now    lastFetch // what is saved of it
 }
 
 // syncMenu fetches and publishes one menu. Only Publish changes what is served (policies S5, S6).
-func (p *pipelineRun) syncMenu(ctx context.Context) error {
-	if err := p.loadState(ctx); err != nil {
+func (p *pipelineRun) syncMenu(ctx context.Context, e *ending) error {
+	st, err := p.loadState(ctx)
+	if err != nil {
 		return err
 	}
-	f, err := p.fetch(ctx)
+	e.current = st.current
+	f, err := p.fetch(ctx, st)
 	if err != nil {
 		return err
 	}
 	defer f.held.release()
-	if same := p.unchanged(f, nil); same != "" {
-		return p.confirm(ctx, f.now, same, nil)
+	e.fetchedAt = f.at
+	if e.same = st.unchanged(f, nil); e.same != "" {
+		return p.confirm(ctx, st, f.now, nil)
 	}
 	began := time.Now()
 	view, published, err := menu.DecodePublished(f.answer.Body)
@@ -130,40 +128,39 @@ func (p *pipelineRun) syncMenu(ctx context.Context) error {
 	}
 	f.now.Content = bodyHash(published.Content)
 	for try := 1; ; try++ {
-		err := p.evaluate(ctx, view, published, f)
+		e.same, err = p.evaluate(ctx, st, view, published, f)
 		if !errors.Is(err, cache.ErrStale) || try == maxPublish {
 			return err
 		}
-		if err := p.readState(ctx, nil); err != nil {
+		if st, err = p.loadState(ctx); err != nil {
 			return err
 		}
-		p.setUp()
-		f.now.Settings = p.settings
+		e.current, f.now.Settings = st.current, st.settings
 	}
 }
 
 // fetch requests the menu view, conditionally if a comparison with the last one is
 // valid. The caller releases the reservation.
-func (p *pipelineRun) fetch(ctx context.Context) (f fetched, err error) {
+func (p *pipelineRun) fetch(ctx context.Context, st state) (f fetched, err error) {
 	var seen upstream.Validator
-	if p.comparable {
-		seen = upstream.Validator{ETag: p.lastFetch.ETag, LastModified: p.lastFetch.Modified}
+	if st.comparable {
+		seen = upstream.Validator{ETag: st.last.ETag, LastModified: st.last.Modified}
 	}
 	began := time.Now()
-	p.fetchedAt = p.runner.deps.Clock().UTC()
-	f.answer, f.held, err = p.fetchWithin(ctx, seen)
+	f.at = p.runner.deps.Clock().UTC()
+	f.answer, f.held, err = p.fetchWithin(ctx, st, seen)
 	p.run.Steps.Fetch = since(began)
 	if err != nil {
 		return fetched{}, err
 	}
-	if f.answer.NotModified && !p.comparable {
+	if f.answer.NotModified && !st.comparable {
 		f.held.release()
 		err := errors.New("the service answered 304 Not Modified to an unconditional request")
 		return fetched{}, fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.subject(), err: err})
 	}
 	p.run.Bytes = len(f.answer.Body)
-	f.now = p.lastFetch
-	f.now.Version, f.now.Settings, f.now.Refused = p.current.Version, p.settings, ""
+	f.now = st.last
+	f.now.Version, f.now.Settings, f.now.Refused = st.current.Version, st.settings, ""
 	p.target.fetchAll.Store(false)
 	if !f.answer.NotModified {
 		validator := f.answer.Validator
@@ -174,65 +171,67 @@ func (p *pipelineRun) fetch(ctx context.Context) (f fetched, err error) {
 
 // evaluate guards, compiles, lints and publishes the fetched menu. Under a hold it
 // publishes the held menu with the fetched stop lists.
-func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published menu.Published, f fetched) error {
-	f.now.HoldEffect = p.holdEffect(f.now.Content)
+func (p *pipelineRun) evaluate(
+	ctx context.Context, st state, view *menu.View, published menu.Published, f fetched,
+) (sameness, error) {
+	f.now.HoldEffect = st.holdEffect(f.now.Content)
 	guarded := f.now.HoldEffect == "" && p.lease.force < forceGuard
 	// This needs no compiled menu, because an empty one can have a million elements without an id.
 	if guarded && !slices.ContainsFunc(view.Products, func(d menu.Product) bool { return d.ID != "" }) {
-		return p.quarantine(ctx, refusal{what: "Menu is empty, so it was not published"}, published, f)
+		return "", p.quarantine(ctx, refusal{what: "Menu is empty, so it was not published"}, published, f.now)
 	}
 	unreadable := false
-	if p.current.Version == 0 {
+	if st.current.Version == 0 {
 		var err error
 		if unreadable, err = cache.UnreadableHold(ctx, p.target.store, p.target.ID); err != nil {
-			return redisdb.CallError(ctx, "sync: read the hold", err)
+			return "", redisdb.CallError(ctx, "sync: read the hold", err)
 		}
 		if guarded && unreadable { // it may be the menu that was held away (policy O20)
-			return p.quarantine(ctx, refusal{what: "A rollback holds a menu of another larder version, which this one cannot read"}, published, f)
+			return "", p.quarantine(ctx, refusal{what: "A rollback holds a menu of another larder version, which this one cannot read"}, published, f.now)
 		}
 	}
 	if f.now.HoldEffect != "" {
 		var err error
 		// A hold never delays stop lists (policy S7a).
-		if view, published, err = p.storedView(ctx, p.current, func() (menu.Published, error) { return published, nil }); err != nil {
-			return err
+		if view, published, err = p.storedView(ctx, st.current, func() (menu.Published, error) { return published, nil }); err != nil {
+			return "", err
 		}
 	}
-	m := p.build(view, published)
+	m := p.build(st, view, published)
 	if guarded {
-		why, err := p.guard(ctx, m)
+		why, err := p.guard(ctx, st, m)
 		if err != nil {
-			return redisdb.CallError(ctx, "sync: read the served menu", err)
+			return "", redisdb.CallError(ctx, "sync: read the served menu", err)
 		}
 		if why.what != "" {
-			return p.quarantine(ctx, why, published, f)
+			return "", p.quarantine(ctx, why, published, f.now)
 		}
 	}
 	f.now.Findings = len(m.findings)
-	if same := p.unchanged(f, &m); same != "" {
-		return p.keep(ctx, m, f.now, same)
+	if same := st.unchanged(f, &m); same != "" {
+		return same, p.keep(ctx, st, m, f.now)
 	}
 	var hold *cache.Hold
-	if p.lifts(f.now) || unreadable {
+	if st.lifts(f.now) || unreadable {
 		hold = &cache.Hold{}
 	}
 	outcome := runlog.OutcomeUpdated
 	if f.now.HoldEffect == holdDelays {
 		outcome = runlog.OutcomeHeld // publishes its stop lists
 	}
-	return p.publish(ctx, m, f.now, outcome, hold)
+	return "", p.publish(ctx, st, m, f.now, outcome, hold)
 }
 
 // keep confirms the served content, with the published stop lists. If Redis has lost it, keep writes it again.
-func (p *pipelineRun) keep(ctx context.Context, m built, now lastFetch, same sameness) error {
-	if p.contentLost { // instances that have the content in memory keep it
-		if err := p.target.store.Restore(ctx, p.current, m.catalogue, m.published); err != nil {
+func (p *pipelineRun) keep(ctx context.Context, st state, m built, now lastFetch) error {
+	if st.contentLost { // instances that have the content in memory keep it
+		if err := p.target.store.Restore(ctx, st.current, m.catalogue, m.published); err != nil {
 			return &stepError{doing: "restore " + p.subject(), err: err}
 		}
 	}
 	// The published view shows other restaurants' stop lists too.
 	version, err := p.target.store.UpdateStopLists(ctx, cache.StopListUpdate{
-		Version: p.current,
+		Version: st.current,
 		Fence:   p.lease.fence,
 		Run:     p.run.ID,
 		Stops:   m.published.Stops,
@@ -241,53 +240,54 @@ func (p *pipelineRun) keep(ctx context.Context, m built, now lastFetch, same sam
 	if err != nil {
 		return &stepError{doing: "publish " + p.subject(), err: err}
 	}
-	if version.Published != p.current.Published {
-		p.current = version
+	if version.Published != st.current.Published {
+		st.current = version
 		p.runner.deps.Replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
 	}
-	now.Version = p.current.Version
-	return p.confirm(ctx, now, same, m.findings)
+	now.Version = st.current.Version
+	return p.confirm(ctx, st, now, m.findings)
 }
 
 // confirm updates only checkedAt, at the run's end (policy S3). Under a hold the outcome may be
 // OutcomeHeld; the hold then confirms the served menu. findings is as in saveLastFetch.
-func (p *pipelineRun) confirm(ctx context.Context, now lastFetch, same sameness, findings []menu.Finding) error {
-	if now != p.lastFetch || findings != nil {
+func (p *pipelineRun) confirm(ctx context.Context, st state, now lastFetch, findings []menu.Finding) error {
+	if now != st.last || findings != nil {
 		began := time.Now()
-		if err := p.saveLastFetch(ctx, now, findings); err != nil {
+		if err := p.saveLastFetch(ctx, st.last, now, findings); err != nil {
 			return err
 		}
 		p.run.Steps.Publish = since(began)
 	}
-	p.confirmedAt, p.same = p.fetchedAt, same
-	p.run.Outcome, p.run.Version = runlog.OutcomeUnchanged, p.current.Version
+	p.run.Outcome, p.run.Version = runlog.OutcomeUnchanged, st.current.Version
 	if now.HoldEffect == holdDelays {
 		p.run.Outcome = runlog.OutcomeHeld
 	}
-	p.run.Products, p.run.Findings = p.current.Counts.Products, now.Findings
+	p.run.Products, p.run.Findings = st.current.Counts.Products, now.Findings
 	return nil
 }
 
 // publish makes a menu current and saves its fetch. hold is as in cache.Publication.
-func (p *pipelineRun) publish(ctx context.Context, m built, now lastFetch, outcome runlog.Outcome, hold *cache.Hold) error {
+func (p *pipelineRun) publish(
+	ctx context.Context, st state, m built, now lastFetch, outcome runlog.Outcome, hold *cache.Hold,
+) error {
 	began := time.Now()
 	publication := cache.Publication{
 		Restaurant: p.target.ID,
-		Name:       cmp.Or(p.name, m.view.Name),
+		Name:       cmp.Or(st.name, m.view.Name),
 		Fence:      p.lease.fence,
 		Run:        p.run.ID,
-		Base:       p.current.Version,
+		Base:       st.current.Version,
 		Catalogue:  m.catalogue,
 		Published:  m.published,
 		Content:    m.hash,
 		SyncedAt:   p.runner.deps.Clock().UTC(),
-		Floor:      p.floor,
+		Floor:      st.floor,
 		Hold:       hold,
 		Outcome:    string(outcome),
-		ReadAt:     p.readAt,
+		ReadAt:     st.readAt,
 	}
 	if p.run.Rollback != nil { // a rollback does not ask the service, so it confirms nothing
-		publication.CheckedAt = p.current.CheckedAt
+		publication.CheckedAt = st.current.CheckedAt
 	}
 	version, err := p.target.store.Publish(ctx, publication)
 	p.run.Steps.Publish = since(began)
@@ -295,9 +295,9 @@ func (p *pipelineRun) publish(ctx context.Context, m built, now lastFetch, outco
 		return &stepError{doing: "publish " + p.subject(), err: err}
 	}
 	p.runner.deps.Replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
-	p.run.Outcome, p.run.Version, p.run.Changes = outcome, version.Version, p.changes(ctx, m)
+	p.run.Outcome, p.run.Version, p.run.Changes = outcome, version.Version, p.changes(ctx, st, m)
 	now.Version = version.Version
-	if err := p.saveLastFetch(ctx, now, m.findings); err != nil {
+	if err := p.saveLastFetch(ctx, st.last, now, m.findings); err != nil {
 		// The menu is served. The next run only has more to compare.
 		p.runner.deps.Log.WithError(err).WithFields(fields(p.run, "sync.state_not_saved")).Debug("fetch not saved")
 	}
@@ -306,18 +306,18 @@ func (p *pipelineRun) publish(ctx context.Context, m built, now lastFetch, outco
 
 // changes counts the products that a published menu has changed, each once. It
 // returns zeros if the previous version cannot be read.
-func (p *pipelineRun) changes(ctx context.Context, m built) runlog.Changes {
+func (p *pipelineRun) changes(ctx context.Context, st state, m built) runlog.Changes {
 	before := m.before
 	switch {
 	case before != nil:
-	case p.current.Version == 0:
-		before = menu.Compile(&menu.View{}, p.target.ID, p.use)
+	case st.current.Version == 0:
+		before = menu.Compile(&menu.View{}, p.target.ID, st.use)
 	default:
-		content, err := p.target.store.Content(ctx, p.current.Content)
+		content, err := p.target.store.Content(ctx, st.current.Content)
 		if err != nil {
 			return runlog.Changes{}
 		}
-		before = content.Catalogue(p.current.Stops)
+		before = content.Catalogue(st.current.Stops)
 	}
 	diff := menu.Diff(before, m.catalogue)
 	changed := make(map[string]struct{}, len(diff.Changed)+len(diff.Availability))

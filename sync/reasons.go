@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -37,33 +36,49 @@ const (
 // one every five seconds (policy S5a). It reports whether it has fetched.
 func (r *Runner) RefreshReasons(ctx context.Context, connection string) bool {
 	_, err, _ := r.reasonsAsked.Do(connection, func() (any, error) {
-		now := r.deps.Clock()
-		last, _ := r.reasonsAt.Load(connection)
-		if at, _ := last.(time.Time); now.Sub(at) < refreshReasonsEvery && !now.Before(at) {
+		t, now := r.set.Load().reasons[connection], r.deps.Clock()
+		if t == nil || now.Sub(t.refreshed) < refreshReasonsEvery && !now.Before(t.refreshed) {
 			return nil, ErrBusy
 		}
-		r.reasonsAt.Store(connection, now)
-		return nil, r.fetchReasons(ctx, connection)
+		t.refreshed = now
+		return nil, r.fetchReasons(ctx, t)
 	})
 	return err == nil
 }
 
 // fetchReasons fetches a connection's rejection reasons. If another run is fetching them, it waits and then fetches.
-func (r *Runner) fetchReasons(ctx context.Context, connection string) error {
-	all := r.set.Load().reasons
-	at := slices.IndexFunc(all, func(t *Target) bool { return t.Connection == connection })
-	if at < 0 {
-		return &UnknownRestaurantError{ID: cache.DefaultMenu(connection) + reasonsSuffix}
-	}
+func (r *Runner) fetchReasons(ctx context.Context, t *Target) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshReasonsWithin)
 	defer cancel()
 	run, err := whenFree(ctx, func() (runlog.Run, error) {
-		return r.syncReasons(ctx, all[at], runlog.TriggerManual, time.Time{})
+		return r.syncReasons(ctx, t, runlog.TriggerManual, time.Time{})
 	})
 	if err == nil && (run.Outcome == runlog.OutcomeFailed || run.Outcome == runlog.OutcomeWaiting) {
 		return errService
 	}
 	return err
+}
+
+func (s *Scheduler) tickReasons(t *Target) {
+	if s.health.isUp() {
+		s.pushReasons(t, runlog.TriggerCron, t.schedule.last(s.deps.Clock()))
+	}
+}
+
+// pushReasons queues a fetch of rejection reasons. Without a tick, they are not fetched if they have missed none.
+func (s *Scheduler) pushReasons(t *Target, why runlog.Trigger, tick time.Time) {
+	s.queue.pushScheduled(Work{Target: t, Priority: bySchedule, Run: func(ctx context.Context) bool {
+		defer t.pending.Store(false)
+		if tick.IsZero() {
+			_, checked, err := t.store.Reasons(ctx, t.Connection)
+			if err == nil && !t.schedule.missed(1, checked, s.deps.Clock()) {
+				return false
+			}
+		}
+		_, err := s.runner.syncReasons(ctx, t, why, tick)
+		s.logDeferred(t, err)
+		return false
+	}})
 }
 
 // syncReasons executes one run of a connection's rejection reasons. Errors as once, and errTaken.

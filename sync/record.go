@@ -25,10 +25,14 @@ const reasonRuns = 20
 
 // finish finishes a run of a menu and records it, even if its context has ended. fault is why
 // it failed, cause why its context ended.
-func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
+func (p *pipelineRun) finish(ctx context.Context, e ending, fault, cause error) error {
 	r, run := p.runner, p.run
-	r.end(run, p.lease, fault, cause, p.fallbackText())
-	confirmedAt, outcome := p.versionNote(cause)
+	fallback := "the last good menu is still served"
+	if e.current.Version == 0 {
+		fallback = "there is no menu of this service yet"
+	}
+	r.end(run, p.lease, fault, cause, fallback)
+	confirmedAt, outcome := e.versionNote(run, cause)
 	written, err := r.writeFinal(ctx, p.target, run, confirmedAt, outcome)
 	if errors.Is(err, cache.ErrNoCatalogue) { // Redis has lost it since the run began
 		run.Outcome, run.Error = runlog.OutcomeFailed, fmt.Sprintf("confirm version %d: Redis has lost it", run.Version)
@@ -44,7 +48,7 @@ func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
 	case run.Outcome == runlog.OutcomeUpdated:
 		event = "sync.published"
 	}
-	r.logRun(p.target, run, fault, event, what, p.same)
+	r.logRun(p.target, run, fault, event, what, e.same)
 	r.refreshes.finished(run, r.deps.Clock())
 	r.deps.Observer.RunFinished(*run)
 	return err
@@ -95,27 +99,19 @@ func (r *Runner) writeFinal(
 
 // versionNote returns what the run found about the current version: when it was confirmed, and the
 // outcome to save with it. Both are zero if publish has saved them or nothing was found.
-func (p *pipelineRun) versionNote(cause error) (confirmedAt time.Time, outcome runlog.Outcome) {
-	failed := p.run.Outcome == runlog.OutcomeFailed || p.run.Outcome == runlog.OutcomeQuarantined
+func (e *ending) versionNote(run *runlog.Run, cause error) (confirmedAt time.Time, outcome runlog.Outcome) {
+	failed := run.Outcome == runlog.OutcomeFailed || run.Outcome == runlog.OutcomeQuarantined
 	switch {
-	case p.run.Rollback != nil, errors.Is(cause, errLeaseLost):
+	case run.Rollback != nil, errors.Is(cause, errLeaseLost):
 		return time.Time{}, ""
-	case failed, p.run.Outcome == runlog.OutcomeWaiting && p.current.LastOutcome != string(runlog.OutcomeFailed) &&
-		p.current.LastOutcome != string(runlog.OutcomeQuarantined): // which are still true
-		return time.Time{}, p.run.Outcome
-	case !p.confirmedAt.IsZero():
-		return p.confirmedAt, p.run.Outcome
+	case failed, run.Outcome == runlog.OutcomeWaiting && e.current.LastOutcome != string(runlog.OutcomeFailed) &&
+		e.current.LastOutcome != string(runlog.OutcomeQuarantined): // which are still true
+		return time.Time{}, run.Outcome
+	case e.same != "":
+		return e.fetchedAt, run.Outcome
 	default:
 		return time.Time{}, ""
 	}
-}
-
-// fallbackText describes what readers get after a run failed.
-func (p *pipelineRun) fallbackText() string {
-	if p.current.Version == 0 {
-		return "there is no menu of this service yet"
-	}
-	return "the last good menu is still served"
 }
 
 // orphaned logs and counts a run that failed because its holder vanished.

@@ -132,6 +132,9 @@ func TestCronFollowsReplacements(t *testing.T) {
 		return n
 	}
 	eventually(t, "both run on their new schedule", func() bool { return runs("a") >= 2 && runs("b") >= 2 })
+	if slot, err := g.client.HGet(t.Context(), g.keys.Fence("a"), "slot").Int64(); err != nil || slot == 0 {
+		t.Errorf("the last tick that an instance took is %d, %v: another instance would run it again", slot, err)
+	}
 	if _, err := g.Replace(restaurants("b"), "@every 1s", nil); err != nil {
 		t.Fatal(err)
 	}

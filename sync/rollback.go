@@ -62,16 +62,18 @@ func (r *Runner) Rollback(
 	}
 }
 
-func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
-	if err := p.loadState(ctx); err != nil {
+func (p *pipelineRun) rollback(ctx context.Context, e *ending, to runlog.Rollback) error {
+	st, err := p.loadState(ctx)
+	if err != nil {
 		return err
 	}
+	e.current = st.current
 	version, err := p.target.store.Version(ctx, p.target.ID, to.Version)
 	if err != nil {
 		return &stepError{doing: versionText(to.Version), err: err}
 	}
 	// The old view and the last fetched one are both read.
-	held, err := p.runner.budget.reserve(ctx, bodyMemory(int64(version.Bytes)+p.lastFetch.size()))
+	held, err := p.runner.budget.reserve(ctx, bodyMemory(int64(version.Bytes)+st.last.size()))
 	if err != nil {
 		return err
 	}
@@ -80,7 +82,7 @@ func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 	began := time.Now()
 	view, published, err := p.storedView(ctx, version, func() (menu.Published, error) {
 		var err error
-		now, err = p.target.store.View(ctx, p.current)
+		now, err = p.target.store.View(ctx, st.current)
 		return now, err
 	})
 	p.run.Steps.Decode = since(began)
@@ -88,10 +90,10 @@ func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 		return err
 	}
 	p.run.Bytes = len(published.Content)
-	m := p.build(view, published)
-	hold := cache.Hold{Until: to.Hold, Of: p.upstreamContent(now)}
-	return p.publish(ctx, m, lastFetch{
-		Settings:   p.settings,
+	m := p.build(st, view, published)
+	hold := cache.Hold{Until: to.Hold, Of: st.upstreamContent(now)}
+	return p.publish(ctx, st, m, lastFetch{
+		Settings:   st.settings,
 		Findings:   len(m.findings),
 		Content:    hold.Of,
 		HoldEffect: holdConfirms,
@@ -100,14 +102,14 @@ func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 
 // upstreamContent identifies the content that the service publishes: that of the last fetch, even if it
 // was quarantined. If it is unknown, it is the content of the hold, or the served one.
-func (p *pipelineRun) upstreamContent(served menu.Published) string {
+func (st *state) upstreamContent(served menu.Published) string {
 	switch {
-	case p.lastFetch.Version == p.current.Version && p.lastFetch.Refused != "":
-		return p.lastFetch.Refused
-	case p.lastFetch.Version == p.current.Version && p.lastFetch.Content != "":
-		return p.lastFetch.Content
-	case p.current.Held:
-		return p.current.Hold.Of
+	case st.last.Version == st.current.Version && st.last.Refused != "":
+		return st.last.Refused
+	case st.last.Version == st.current.Version && st.last.Content != "":
+		return st.last.Content
+	case st.current.Held:
+		return st.current.Hold.Of
 	default:
 		return bodyHash(served.Content)
 	}

@@ -16,7 +16,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	stdsync "sync"
 	"sync/atomic"
 	"time"
 
@@ -109,8 +108,7 @@ type Runner struct {
 	budget    *budget
 	suspected sleep.Signal // set when a run failed to reach Redis
 
-	reasonsAsked singleflight.Group
-	reasonsAt    stdsync.Map // connection to the time.Time of the last RefreshReasons
+	reasonsAsked singleflight.Group // by connection
 }
 
 // NewRunner checks schedules, time zones and connections, and returns a Runner for

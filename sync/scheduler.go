@@ -142,15 +142,18 @@ type nextTick struct {
 // ticksAfter returns the first tick of each current target after a time.
 func (s *Scheduler) ticksAfter(from time.Time) ticks {
 	var due ticks
-	add := func(targets []*Target, tick func(*Target)) {
-		for _, t := range targets {
-			if at := t.schedule.Next(from); !at.IsZero() {
-				due = append(due, nextTick{at: at, target: t, tick: tick})
-			}
+	add := func(t *Target, tick func(*Target)) {
+		if at := t.schedule.Next(from); !at.IsZero() {
+			due = append(due, nextTick{at: at, target: t, tick: tick})
 		}
 	}
-	add(s.set.Load().menus, s.tick)
-	add(s.set.Load().reasons, s.tickReasons)
+	set := s.set.Load()
+	for _, t := range set.menus {
+		add(t, s.tick)
+	}
+	for _, t := range set.reasons {
+		add(t, s.tickReasons)
+	}
 	heap.Init(&due)
 	return due
 }
@@ -171,12 +174,6 @@ func (s *Scheduler) tick(t *Target) {
 	}
 }
 
-func (s *Scheduler) tickReasons(t *Target) {
-	if s.health.isUp() {
-		s.pushReasons(t, runlog.TriggerCron, t.schedule.last(s.deps.Clock()))
-	}
-}
-
 // push queues a scheduled run of a menu. It returns false if the menu has one already. tick is the tick of the schedule; zero
 // without one. If the run is not needed for another reason, a menu that has missed no tick is not synced: another instance may
 // have synced it meanwhile.
@@ -191,22 +188,6 @@ func (s *Scheduler) push(t *Target, p priority, why runlog.Trigger, tick time.Ti
 		if now = s.set.Load().byID[t.ID]; now != nil && now.again.Load() {
 			s.requeue(now)
 		}
-		return false
-	}})
-}
-
-// pushReasons queues a fetch of rejection reasons. Without a tick, they are not fetched if they have missed none.
-func (s *Scheduler) pushReasons(t *Target, why runlog.Trigger, tick time.Time) {
-	s.queue.pushScheduled(Work{Target: t, Priority: bySchedule, Run: func(ctx context.Context) bool {
-		defer t.pending.Store(false)
-		if tick.IsZero() {
-			_, checked, err := t.store.Reasons(ctx, t.Connection)
-			if err == nil && !t.schedule.missed(1, checked, s.deps.Clock()) {
-				return false
-			}
-		}
-		_, err := s.runner.syncReasons(ctx, t, why, tick)
-		s.logDeferred(t, err)
 		return false
 	}})
 }
@@ -256,14 +237,14 @@ func (s *Scheduler) keepQueued(ctx context.Context) {
 // start, and after Redis was down (policy S5).
 func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 	set, now, trigger := s.set.Load(), s.deps.Clock(), runlog.TriggerCron
-	var moved map[menu.RestaurantID]bool
 	if first {
-		trigger, moved = runlog.TriggerStartup, s.movedSources(ctx, set)
+		trigger = runlog.TriggerStartup
+		s.noteMovedSources(ctx, set)
 	}
 	var absent, old []*Target
 	err := s.deps.Store.Statuses(ctx, set.catalogued, func(id menu.RestaurantID, there cache.Status) {
 		switch t := set.byID[id]; {
-		case there.Version == 0, moved[id]:
+		case there.Version == 0, t.fetchAll.Load():
 			absent = append(absent, t)
 		case there.Version <= there.Floor, t.schedule.missed(1, there.CheckedAt, now):
 			old = append(old, t)
@@ -290,18 +271,12 @@ func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 	s.deps.Log.WithField("event", "sync.catch_up").WithField("count", count).Info("syncing missing and stale menus")
 }
 
-// movedSources returns the menus that another source published last. Their next fetch is unconditional (policy O16).
-func (s *Scheduler) movedSources(ctx context.Context, set *targetSet) map[menu.RestaurantID]bool {
-	sources, err := s.deps.Store.PublishedSources(ctx, set.catalogued)
-	if err != nil {
-		return nil
-	}
-	moved := map[menu.RestaurantID]bool{}
+// noteMovedSources makes the next fetch of menus unconditional that another source published last (policy O16).
+func (s *Scheduler) noteMovedSources(ctx context.Context, set *targetSet) {
+	sources, _ := s.deps.Store.PublishedSources(ctx, set.catalogued) // none on an error
 	for i, source := range sources {
 		if t := set.menus[i]; source != "" && !s.deps.Store.IsOwn(cache.Version{Restaurant: t.ID, Source: source}) {
-			moved[t.ID] = true
 			t.fetchAll.Store(true)
 		}
 	}
-	return moved
 }

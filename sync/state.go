@@ -38,31 +38,18 @@ type lastFetch struct {
 	Refused string `redis:"refused"`
 }
 
-// loadState reads the current version and the last fetch, and adds the run to the index, in one round trip.
-func (p *pipelineRun) loadState(ctx context.Context) error {
-	var last *redis.MapStringStringCmd
-	err := p.readState(ctx, func(pipe redis.Pipeliner) {
-		last = pipe.HGetAll(ctx, p.target.keys.LastFetch(p.target.ID))
-		p.runner.runs.AddToIndex(ctx, pipe, p.run)
-	})
-	if err != nil {
-		return err
-	}
-	_ = last.Scan(&p.lastFetch) // an unreadable value counts as missing
-	p.setUp()
-	return nil
-}
-
-// setUp sets the settings and the name that the run compiles and publishes with: those of this instance, unless its
-// configuration was read before that of the current version. So a menu that has not changed is published at most once
-// for each configuration (policy S9).
-func (p *pipelineRun) setUp() {
-	p.use, p.name, p.readAt = p.target.Settings, p.target.Name, p.runner.readAt(p.lease.now)
-	if p.current.Settings != nil && p.current.ReadAt.After(p.readAt) {
-		p.use, p.name, p.readAt = *p.current.Settings, p.current.Name, p.current.ReadAt
-	}
-	p.settings = menu.ContentHash(nil, p.use)
-	p.comparable = p.isComparable()
+// state is what a run compares the fetched menu with, and what it publishes with.
+type state struct {
+	current     cache.Version // served at the moment; zero before the first
+	last        lastFetch
+	use         menu.Settings // the settings that compile and lint use
+	settings    string        // their hash
+	name        string        // the restaurant's configured name; may be empty
+	readAt      time.Time     // when the configuration with both was read, by Redis's clock
+	floor       int64         // the highest version known to have been served
+	contentLost bool          // Redis has lost the content of the current version
+	force       bool          // the run is forced
+	comparable  bool          // a body equal to the last fetch's means an equal menu; never in the first run of a source
 }
 
 // readAt returns when the configuration was read, by Redis's clock. It does not change until the next Replace.
@@ -78,23 +65,42 @@ func (p *pipelineRun) cached() (*cache.Snapshot, bool) {
 	return snapshot, ok && p.target.store.IsOwn(snapshot.Version)
 }
 
-func (p *pipelineRun) readState(ctx context.Context, with func(redis.Pipeliner)) error {
+// loadState reads the current version and the last fetch, and adds the run to the index, in one round trip. It sets the
+// settings and the name that the run compiles and publishes with: those of this instance, unless its configuration was read
+// before that of the current version. So a menu that has not changed is published at most once for each configuration (policy S9).
+func (p *pipelineRun) loadState(ctx context.Context) (state, error) {
 	var held cache.Version
 	if snapshot, ok := p.cached(); ok {
 		held = snapshot.Version
-		p.floor = held.Version
 	}
-	state, err := p.target.store.State(ctx, p.target.ID, held, with)
+	var last *redis.MapStringStringCmd
+	read, err := p.target.store.State(ctx, p.target.ID, held, func(pipe redis.Pipeliner) {
+		last = pipe.HGetAll(ctx, p.target.keys.LastFetch(p.target.ID))
+		p.runner.runs.AddToIndex(ctx, pipe, p.run)
+	})
 	switch {
 	case errors.Is(err, cache.ErrCorrupt):
-		return &stepError{doing: "read the current version", err: err}
+		return state{}, &stepError{doing: "read the current version", err: err}
 	case err != nil:
-		return redisdb.CallError(ctx, "sync: read the current version", err)
+		return state{}, redisdb.CallError(ctx, "sync: read the current version", err)
 	}
-	p.current, p.run.Version = state.Version, state.Version.Version
-	p.floor = max(p.floor, state.Floor)
-	p.contentLost = p.current.Version > 0 && !state.Stored
-	return nil
+	st := state{
+		current:     read.Version,
+		use:         p.target.Settings,
+		name:        p.target.Name,
+		readAt:      p.runner.readAt(p.lease.now),
+		floor:       max(held.Version, read.Floor),
+		contentLost: read.Version.Version > 0 && !read.Stored,
+		force:       p.run.Force,
+	}
+	_ = last.Scan(&st.last) // an unreadable value counts as missing
+	if st.current.Settings != nil && st.current.ReadAt.After(st.readAt) {
+		st.use, st.name, st.readAt = *st.current.Settings, st.current.Name, st.current.ReadAt
+	}
+	st.settings = menu.ContentHash(nil, st.use)
+	st.comparable = !p.target.fetchAll.Load() && st.isComparable()
+	p.run.Version = st.current.Version
+	return st, nil
 }
 
 func (p *pipelineRun) subject() string {
@@ -106,9 +112,9 @@ func (p *pipelineRun) subject() string {
 
 // saveLastFetch saves the last good fetch, and removes the quarantined menu before it, except while the service publishes
 // that and a hold keeps it away (policy S4a). If findings is nil, the stored ones stay.
-func (p *pipelineRun) saveLastFetch(ctx context.Context, f lastFetch, findings []menu.Finding) error {
+func (p *pipelineRun) saveLastFetch(ctx context.Context, last, f lastFetch, findings []menu.Finding) error {
 	id, keys := p.target.ID, p.target.keys
-	if f.HoldEffect == holdConfirms && f.Content == p.lastFetch.Refused {
+	if f.HoldEffect == holdConfirms && f.Content == last.Refused {
 		f.Refused = f.Content
 	}
 	pipe := p.runner.redis.TxPipeline()
@@ -120,7 +126,7 @@ func (p *pipelineRun) saveLastFetch(ctx context.Context, f lastFetch, findings [
 		}
 		pipe.Set(ctx, keys.Findings(id), list, 0)
 	}
-	if _, err := pipe.Exec(ctx); err != nil || p.lastFetch.Refused == f.Refused {
+	if _, err := pipe.Exec(ctx); err != nil || last.Refused == f.Refused {
 		return redisdb.CallError(ctx, "sync: save the last fetch of "+string(id), err)
 	}
 	return redisdb.CallError(ctx, "sync: remove the quarantined menu of "+string(id), cache.DropQuarantined(ctx, p.target.store, id))
@@ -158,12 +164,12 @@ func bounded(findings []menu.Finding) []menu.Finding {
 }
 
 // quarantine ends the run with the reason of the guard. It keeps the menu for operators (policy S4a).
-func (p *pipelineRun) quarantine(ctx context.Context, why refusal, published menu.Published, f fetched) error {
+func (p *pipelineRun) quarantine(ctx context.Context, why refusal, published menu.Published, now lastFetch) error {
 	kept, err := cache.KeepQuarantined(ctx, p.target.store, p.target.ID, published)
 	if err != nil {
 		return redisdb.CallError(ctx, "sync: keep the quarantined menu of "+string(p.target.ID), err)
 	}
-	p.run.Outcome, p.run.Error, p.run.Version = runlog.OutcomeQuarantined, why.reason(p.target.ID, kept), p.current.Version
-	err = p.runner.redis.HSet(ctx, p.target.keys.LastFetch(p.target.ID), "refused", f.now.Content).Err()
+	p.run.Outcome, p.run.Error = runlog.OutcomeQuarantined, why.reason(p.target.ID, kept)
+	err = p.runner.redis.HSet(ctx, p.target.keys.LastFetch(p.target.ID), "refused", now.Content).Err()
 	return redisdb.CallError(ctx, "sync: save the quarantined content of "+string(p.target.ID), err)
 }

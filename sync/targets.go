@@ -36,6 +36,8 @@ type targetState struct {
 	last    atomic.Value // string: the outcome of the last run here, see logRun
 	// fetchAll is set after a change of the source: the next fetch is unconditional (policy O16).
 	fetchAll atomic.Bool
+	// refreshed is the time of the last RefreshReasons, of one at a time.
+	refreshed time.Time
 
 	// The breaker of the connection guards these.
 	failures int       // of reads, in a row
@@ -52,8 +54,8 @@ type targetSet struct {
 	store       *cache.Store
 	connections []Connection
 	restaurants []Restaurant
-	menus       []*Target // restaurants first, then default menus
-	reasons     []*Target
+	menus       []*Target                     // restaurants first, then default menus
+	reasons     map[string]*Target            // by connection
 	catalogued  []menu.RestaurantID           // the ids of menus
 	byID        map[menu.RestaurantID]*Target // of menus
 	counts      map[string]int                // of menus, by connection
@@ -68,6 +70,7 @@ func newTargets(connections []Connection, restaurants []Restaurant, schedule str
 		store:       before.store,
 		connections: connections,
 		restaurants: slices.Clone(restaurants),
+		reasons:     make(map[string]*Target, len(connections)),
 		byID:        make(map[menu.RestaurantID]*Target, len(restaurants)+len(connections)),
 	}
 	if err := set.addRestaurants(before); err != nil {
@@ -120,10 +123,6 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 
 // addConnections adds each connection's default menu and its rejection reasons, both on the default schedule.
 func (s *targetSet) addConnections(before *targetSet) error {
-	reasons := make(map[string]*Target, len(before.reasons))
-	for _, t := range before.reasons {
-		reasons[t.Connection] = t
-	}
 	for _, c := range s.connections {
 		own := Restaurant{
 			Restaurant: directory.Restaurant{ID: cache.DefaultMenu(c.Name), Connection: c.Name},
@@ -140,11 +139,11 @@ func (s *targetSet) addConnections(before *targetSet) error {
 			s.byID[t.ID] = t
 		}
 		own.ID += reasonsSuffix
-		t, err := s.newTarget(own, c, "sync.schedule", reasons[c.Name])
+		t, err := s.newTarget(own, c, "sync.schedule", before.reasons[c.Name])
 		if err != nil {
 			return err
 		}
-		s.reasons = append(s.reasons, t)
+		s.reasons[c.Name] = t
 	}
 	return nil
 }
@@ -155,18 +154,14 @@ func (s *targetSet) newTarget(own Restaurant, c Connection, name string, before 
 	if err != nil {
 		return nil, setting.Errorf(name, "%v", err)
 	}
+	state := &targetState{}
+	if before != nil {
+		state = before.targetState
+	}
 	store := s.store.Of(c.SourceName)
 	return &Target{
-		Restaurant: own, source: c.Source, store: store, keys: store.Keys(), schedule: schedule, targetState: before.state(),
+		Restaurant: own, source: c.Source, store: store, keys: store.Keys(), schedule: schedule, targetState: state,
 	}, nil
-}
-
-// state returns the state for a target's successor; a new one if t is nil.
-func (t *Target) state() *targetState {
-	if t == nil {
-		return &targetState{}
-	}
-	return t.targetState
 }
 
 // Republish queues a sync of restaurants whose served version Redis has lost (policy S2a).

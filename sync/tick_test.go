@@ -123,6 +123,29 @@ func TestCronFiresEachRestaurantAtItsTick(t *testing.T) {
 	})
 }
 
+// Policy S5a: rejection reasons are queued at their own ticks, not while Redis is down.
+func TestReasonsAreFetchedOnTheDefaultSchedule(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, seen := ticking(t, 1)
+		set := s.set.Load()
+		set.reasons, set.menus = map[string]*Target{"main": set.menus[0]}, nil
+		stop := startCron(t, s)
+		for _, up := range []bool{true, false, true} {
+			s.health.set(map[bool]error{false: ErrBusy}[up])
+			<-time.After(2 * time.Minute)
+			synctest.Wait()
+			if got := len(s.drain()); got == 1 != up {
+				t.Errorf("Redis is up: %t; %d fetches queued within an interval", up, got)
+			}
+		}
+		stop()
+		if n := seen.count(SkipRedis); n != 0 {
+			t.Errorf("%d ticks of rejection reasons counted as skipped", n)
+		}
+	})
+}
+
 func TestTickThatFindsTheLastUnfinishedIsSkipped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

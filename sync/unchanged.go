@@ -13,23 +13,23 @@ const (
 )
 
 // isComparable reports whether an equal body means an equal menu: the current version came from the
-// last fetch, with the same settings and name and under the same hold; the run is not forced and not the first one of
-// its source; and Redis has its content and is not behind the served version (policy S2).
-func (p *pipelineRun) isComparable() bool {
-	return !p.run.Force && !p.target.fetchAll.Load() && !p.contentLost && p.current.Version > 0 && p.lastFetch.Version == p.current.Version &&
-		p.floor <= p.current.Version && p.lastFetch.Settings == p.settings && p.current.Name == cmp.Or(p.name, p.current.Name) &&
-		(p.lastFetch.HoldEffect != "") == p.current.Held
+// last fetch, with the same settings and name and under the same hold; the run is not forced; and Redis has its content and is
+// not behind the served version (policy S2).
+func (st *state) isComparable() bool {
+	return !st.force && !st.contentLost && st.current.Version > 0 && st.last.Version == st.current.Version &&
+		st.floor <= st.current.Version && st.last.Settings == st.settings && st.current.Name == cmp.Or(st.name, st.current.Name) &&
+		(st.last.HoldEffect != "") == st.current.Held
 }
 
 // unchanged reports how the fetched menu was found equal to the served one (policies S2, S3). A run
 // calls it after the fetch with a nil m, and again with the compiled menu.
-func (p *pipelineRun) unchanged(f fetched, m *built) sameness {
+func (st *state) unchanged(f fetched, m *built) sameness {
 	switch {
 	case f.answer.NotModified:
 		return sameValidator
-	case p.comparable && f.now.BodyHash == p.lastFetch.BodyHash:
+	case st.comparable && f.now.BodyHash == st.last.BodyHash:
 		return sameBody
-	case m != nil && p.serves(*m, f.now):
+	case m != nil && st.serves(*m, f.now):
 		return sameContent
 	default:
 		return ""
@@ -37,10 +37,10 @@ func (p *pipelineRun) unchanged(f fetched, m *built) sameness {
 }
 
 // serves reports whether the compiled menu is the served one and needs no publication (policy S3).
-func (p *pipelineRun) serves(m built, now lastFetch) bool {
-	return !p.run.Force && !p.lifts(now) && p.current.Content == m.hash && p.current.Stops.Equal(m.catalogue.Stops()) &&
-		p.current.Name == cmp.Or(p.name, m.view.Name) && p.floor <= p.current.Version
+func (st *state) serves(m built, now lastFetch) bool {
+	return !st.force && !st.lifts(now) && st.current.Content == m.hash && st.current.Stops.Equal(m.catalogue.Stops()) &&
+		st.current.Name == cmp.Or(st.name, m.view.Name) && st.floor <= st.current.Version
 }
 
 // lifts reports whether publishing the fetched menu ends the hold.
-func (p *pipelineRun) lifts(now lastFetch) bool { return p.current.Held && now.HoldEffect == "" }
+func (st *state) lifts(now lastFetch) bool { return st.current.Held && now.HoldEffect == "" }

@@ -31,9 +31,7 @@ func (h *Handlers) Sync(c *gin.Context, restaurant menu.RestaurantID) error {
 	if err != nil {
 		return err
 	}
-	run, err := h.deps.Scheduler.Start(c.Request.Context(), restaurant, menusync.Request{
-		Trigger: runlog.TriggerManual, By: auth.CallerOf(c).Client, Force: force,
-	})
+	run, err := h.deps.Scheduler.Start(c.Request.Context(), restaurant, menusync.Request{By: auth.CallerOf(c).Client, Force: force})
 	if err == nil {
 		did := audit.Entry{Action: audit.Sync, Restaurant: &restaurant, Run: &run.ID}
 		if force {
