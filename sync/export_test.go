@@ -73,6 +73,12 @@ func (r *Runner) Batch(ctx context.Context, id string) (runlog.Batch, error) {
 // Follow starts to follow the runs of all instances.
 func (r *Runner) Follow() *runlog.Follower { return r.runs.Follow() }
 
+// CatchUp queues what is missing or old at the start, and returns it in the order of the queue.
+func (s *Scheduler) CatchUp(ctx context.Context) []Work {
+	s.catchUp(ctx, true)
+	return s.drain()
+}
+
 // RefreshQueued keeps queued runs alive once.
 func (r *Runner) RefreshQueued(ctx context.Context) error {
 	return r.flights.extendQueued(ctx, r.redis)

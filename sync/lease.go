@@ -29,17 +29,6 @@ const (
 	forceGuard       // the guard too; a batch never does (policy S4)
 )
 
-func forceOf(forced, batch bool) force {
-	switch {
-	case !forced:
-		return forceNone
-	case batch:
-		return forceFetch
-	default:
-		return forceGuard
-	}
-}
-
 // lease is the right to publish for one restaurant until it is released or not
 // renewed in time. fence grows with every lease (policy S2).
 type lease struct {
@@ -107,7 +96,9 @@ func (r *Runner) unavailable(err error) error {
 
 // withLease calls do within sync.deadline and while the lease is held. It returns why do failed, and why its context ended.
 // A panic becomes a failure of this run, so that one menu cannot stop the others.
-func (r *Runner) withLease(ctx context.Context, t *Target, run *runlog.Run, held lease, do func(context.Context) error) (fault, cause error) {
+func (r *Runner) withLease(
+	ctx context.Context, t *Target, run *runlog.Run, held lease, do func(context.Context) error,
+) (fault, cause error) {
 	limit := r.deps.Config.Deadline
 	within, cancel := context.WithTimeoutCause(ctx, limit, deadlineError{after: limit})
 	within, lose := context.WithCancelCause(within)

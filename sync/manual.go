@@ -46,7 +46,13 @@ func (s *Scheduler) Start(ctx context.Context, restaurant menu.RestaurantID, req
 	if err != nil {
 		return runlog.Run{}, err
 	}
-	run, own := r.newRun(t, runlog.TriggerManual), forceOf(req.Force, req.batch)
+	run, own := r.newRun(t, runlog.TriggerManual), forceNone
+	switch {
+	case req.Force && req.batch:
+		own = forceFetch
+	case req.Force:
+		own = forceGuard
+	}
 	run.Force = req.Force
 	run.ID = r.flights.idOfStart(t.ID, run.ID)
 	by := cleanName(req.By)

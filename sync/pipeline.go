@@ -187,7 +187,8 @@ func (p *pipelineRun) evaluate(
 			return "", redisdb.CallError(ctx, "sync: read the hold", err)
 		}
 		if guarded && unreadable { // it may be the menu that was held away (policy O20)
-			return "", p.quarantine(ctx, refusal{what: "A rollback holds a menu of another larder version, which this one cannot read"}, published, f.now)
+			why := refusal{what: "A rollback holds a menu of another larder version, which this one cannot read"}
+			return "", p.quarantine(ctx, why, published, f.now)
 		}
 	}
 	if f.now.HoldEffect != "" {

@@ -36,11 +36,12 @@ type refreshes struct {
 // MenuRefresh is a sync for refused orders of a restaurant. Orders that are refused meanwhile share it.
 type MenuRefresh struct {
 	scheduler  *Scheduler
+	all        *refreshes
 	restaurant menu.RestaurantID
 	reserved   time.Time
 	start      stdsync.Once
 
-	// The lock of refreshes guards these.
+	// The lock of all guards these.
 	runID   string // empty until the run was started or joined
 	over    bool   // the run has finished, or could not be started
 	version int64  // after the run
@@ -54,14 +55,14 @@ func (s *Scheduler) RefreshMenu(restaurant menu.RestaurantID) *MenuRefresh {
 	if _, err := s.runner.Target(restaurant); err != nil || !s.health.isUp() {
 		return nil
 	}
-	now := s.deps.Clock()
-	s.runner.refreshes.mu.Lock()
-	defer s.runner.refreshes.mu.Unlock()
-	last := s.runner.refreshes.last[restaurant]
+	all, now := &s.runner.refreshes, s.deps.Clock()
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	last := all.last[restaurant]
 	switch {
 	case last == nil || mayRefresh(now, last.reserved, last.nothing):
-		last = &MenuRefresh{scheduler: s, restaurant: restaurant, reserved: now}
-		s.runner.refreshes.last[restaurant] = last
+		last = &MenuRefresh{scheduler: s, all: all, restaurant: restaurant, reserved: now}
+		all.last[restaurant] = last
 	case last.over:
 		return nil
 	}
@@ -72,21 +73,21 @@ func (s *Scheduler) RefreshMenu(restaurant menu.RestaurantID) *MenuRefresh {
 func (f *MenuRefresh) Start(ctx context.Context) {
 	f.start.Do(func() {
 		run, err := f.scheduler.Start(ctx, f.restaurant, Request{By: refreshMenuBy})
-		f.scheduler.runner.refreshes.mu.Lock()
+		f.all.mu.Lock()
 		f.runID, f.over = run.ID, err != nil
-		f.scheduler.runner.refreshes.mu.Unlock()
+		f.all.mu.Unlock()
 		if err == nil { // it may have finished before its id was known here
 			run, _ = f.scheduler.runs.Get(ctx, f.restaurant, run.ID)
-			f.scheduler.runner.refreshes.finished(&run, f.scheduler.deps.Clock())
+			f.all.finished(&run, f.scheduler.deps.Clock())
 		}
 	})
 }
 
 // Wait waits for the end of the sync, or of ctx. It returns the version that is served after the sync, or 0 if it is not known.
 func (f *MenuRefresh) Wait(ctx context.Context) int64 {
-	f.scheduler.runner.refreshes.mu.Lock()
+	f.all.mu.Lock()
 	id, over, version := f.runID, f.over, f.version
-	f.scheduler.runner.refreshes.mu.Unlock()
+	f.all.mu.Unlock()
 	if over || id == "" {
 		return version
 	}
@@ -94,7 +95,7 @@ func (f *MenuRefresh) Wait(ctx context.Context) int64 {
 	if err != nil {
 		return 0
 	}
-	f.scheduler.runner.refreshes.finished(&run, f.scheduler.deps.Clock())
+	f.all.finished(&run, f.scheduler.deps.Clock())
 	return run.Version
 }
 

@@ -191,7 +191,8 @@ func bareRunner(b *testing.B, all []menusync.Restaurant) *menusync.Instance {
 	}
 	b.Cleanup(func() { _ = redis.Close() })
 	runner, err := menusync.NewInstance(menusync.Deps{
-		Restaurants: all, Connections: []menusync.Connection{{Name: "main", Source: &service{}}}, Redis: redis, Store: cache.NewStore(redis, cache.StoreConfig{}),
+		Restaurants: all, Connections: []menusync.Connection{{Name: "main", Source: &service{}}},
+		Redis: redis, Store: cache.NewStore(redis, cache.StoreConfig{}),
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -251,7 +251,8 @@ func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 		}
 	})
 	if err != nil {
-		s.deps.Log.WithError(err).WithField("event", "sync.catch_up_without_state").Debug("cannot read current versions; syncing every menu")
+		s.deps.Log.WithError(err).WithField("event", "sync.catch_up_without_state").
+			Debug("cannot read current versions; syncing every menu")
 		absent, old = nil, set.menus
 	}
 	var recent map[menu.RestaurantID]bool

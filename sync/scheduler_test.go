@@ -144,6 +144,42 @@ func TestSchedulerWaitsForRedisAtItsStart(t *testing.T) {
 	g.want(g.observer.runs[0], runlog.OutcomeUpdated, 1)
 }
 
+// At the start, a menu that is missing is fetched before one that is old, and none that another instance has synced meanwhile.
+func TestMissingMenusAreFetchedBeforeOldOnes(t *testing.T) {
+	t.Parallel()
+	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) { d.Restaurants = restaurants("a", "b", "c") })
+	once := func(ids ...menu.RestaurantID) {
+		for _, id := range ids {
+			if run, err := g.OnceOf(t.Context(), id, runlog.TriggerCron); err != nil || run.Outcome == runlog.OutcomeFailed {
+				t.Fatalf("%s: %+v, %v", id, run, err)
+			}
+		}
+	}
+	once("a", "b")
+	g.advance(48 * time.Hour)
+	queued := g.CatchUp(t.Context())
+	var order []menu.RestaurantID
+	for _, w := range queued {
+		order = append(order, w.Target.ID)
+	}
+	if len(order) != 4 || order[0] != "c" || slices.Index(order, "a") < 0 || slices.Index(order, "b") < 0 {
+		t.Fatalf("queued %v, want c first, then a, b and the rejection reasons", order)
+	}
+	if queued[0].Priority >= queued[1].Priority {
+		t.Errorf("the missing menu has the priority %d, another has %d", queued[0].Priority, queued[1].Priority)
+	}
+	once("a") // as another instance would
+	before := g.service.count()
+	for _, w := range queued {
+		if again := w.Run(t.Context()); again {
+			t.Errorf("%s must be repeated", w.Target.ID)
+		}
+	}
+	if calls := g.service.count() - before; calls != 2 {
+		t.Errorf("%d menus were fetched, want those of b and c", calls)
+	}
+}
+
 func TestShutdownReleasesTheLease(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
