@@ -10,118 +10,83 @@ import (
 	"larder/ordering/violation"
 )
 
-// requireValue adds a violation if a value is missing or empty.
-func (d *decoder) requireValue(of *object, field int, base string) {
-	if v := &of.values[field]; v.blank() {
-		name := of.fields.known[field].name
-		addMissing(d.violations, v.position, of.end, base, name, name)
-	}
-}
-
-// change is the decoded body of a change of an order.
-type change struct {
-	decoder   decoder
-	canonical []byte
-	fieldCase upstream.FieldCase
-}
-
-// start prepares reading the body; finish must be called after it.
-func (c *change) start(in Input) {
-	c.fieldCase = in.FieldCase
-	c.decoder.start(in, &violation.List{Language: in.Language}).record(nil, len(in.Body))
-}
-
-// finish returns a *jsontext.SyntaxError if the body is not JSON.
-func (c *change) finish() error {
-	c.canonical = c.decoder.Recorded()
-	return c.decoder.Err()
-}
-
-// Canonical returns the canonical form of the body (policy O7).
-func (c *change) Canonical() []byte { return c.canonical }
-
-// Violations returns the violations in the order of the body, and whether there are more.
-func (c *change) Violations() (list []violation.Violation, more bool) {
-	return c.decoder.violations.Sorted()
-}
-
 // maxPayments is the maximum number of payments in one body.
 const maxPayments = 100
 
 // Payments is the body of a pay call as the client sent it (docs/ordering-service.md, section 2.2).
 type Payments struct {
-	change
+	body
+
 	all    []payment
 	broken bool // the sum is not known
 }
 
 type payment struct {
 	object
-	base string // its JSON Pointer
+
+	code, amount, paidAt, name value
 }
 
 // ReadPayments decodes and validates payments (policy O10). Violations returns their violations.
 // The error is a *jsontext.SyntaxError.
 func ReadPayments(in Input) (*Payments, error) {
-	p := &Payments{}
-	p.start(in)
-	if d := &p.decoder; d.Kind() == jsontext.KindArray {
-		p.readList()
-	} else {
-		d.mismatch(d.nextPos(), "", wantArray, d.Kind())
-		d.Skip()
-		p.broken = true
-	}
-	return p, p.finish()
-}
-
-func (p *Payments) readList() {
-	d := &p.decoder
-	at, count := d.nextPos(), 0
-	for i := range d.Elements() {
-		count++
-		switch {
-		case i < maxPayments:
-			p.readPayment(element("", i))
-		case i == maxPayments:
-			d.violations.Add(at, "", violation.LimitExceeded, violation.Params{"limit": maxPayments}, violation.LimitOfPayments)
+	d, p := newDecoder(in), &Payments{}
+	d.record()
+	at, count := d.here(""), 0
+	if p.broken = !d.is(jsontext.KindArray, at, wantArray); !p.broken {
+		for i := range d.Elements() {
+			count++
+			switch {
+			case i < maxPayments:
+				p.readPayment(d, i)
+			case i == maxPayments:
+				d.add(at, violation.LimitExceeded, violation.Params{"limit": maxPayments}, violation.LimitOfPayments)
+			}
+		}
+		if count == 0 {
+			d.add(at, violation.FieldRequired, violation.Params{"field": "payments"}, "")
 		}
 	}
-	if count == 0 {
-		d.violations.Add(at, "", violation.FieldRequired, violation.Params{"field": "payments"}, "")
-	}
 	p.broken = p.broken || count == 0 || count > maxPayments
+	var err error
+	p.body, err = d.finish()
+	return p, err
 }
 
-func (p *Payments) readPayment(base string) {
-	d := &p.decoder
-	at := d.nextPos()
-	if kind := d.Kind(); kind != jsontext.KindObject {
-		d.mismatch(at, base, wantObject, kind)
+func (p *Payments) readPayment(d *decoder, i int) {
+	d.open = append(d.open[:0], step{"", i})
+	if !d.is(jsontext.KindObject, d.here(""), wantObject) {
 		p.broken = true
-		d.Skip()
-		return
+	} else {
+		paid := payment{object: object{path: element("", i)}}
+		readMembers(d, paymentFields, &paid, &paid.object, nil)
+		p.broken = !paid.check(&d.violations) || p.broken
+		p.all = append(p.all, paid)
 	}
-	paid := payment{base: base, object: object{fields: paymentFields, values: make([]value, paymentFieldCount)}}
-	d.readMembers(&paid.object, base)
-	p.checkPayment(&paid)
-	p.all = append(p.all, paid)
+	d.open = d.open[:0]
 }
 
-func (p *Payments) checkPayment(paid *payment) {
-	d := &p.decoder
-	for _, field := range []int{paymentCode, paymentAmount, paymentPaidAt} {
-		d.requireValue(&paid.object, field, paid.base)
+// check checks a payment, and reports whether its amount is known.
+func (p *payment) check(notes *violation.List) (known bool) {
+	for _, f := range paymentFields.fields[:3] { // all but the name
+		requireValue(notes, &p.object, f.of(p), f.name)
 	}
-	checkTextsOf(d.violations, &paid.object, paid.base)
-	if v := &paid.values[paymentAmount]; v.state != readable {
-		p.broken = true
-	} else if v.number.Sign() < 0 {
-		p.broken = true
-		refuseValue(d.violations, v, paid.base, violation.ValueNotAllowed, violation.Params{"allowed": []string{"≥ 0"}})
+	checkTexts(notes, paymentFields, p, p.path)
+	known = p.amount.state == readable
+	if known && p.amount.number.Sign() < 0 {
+		known = false
+		refuseValue(notes, &p.amount, p.path, violation.ValueNotAllowed, violation.Params{"allowed": []string{"≥ 0"}})
 	}
-	if v := &paid.values[paymentPaidAt]; v.state == readable && !v.blank() {
-		readTime(d.violations, v, paid.base)
+	if v := &p.paidAt; v.state == readable && !v.blank() {
+		readTime(notes, v, p.path)
+	}
+	return known
+}
+
+// requireValue adds a violation if a value is missing or empty.
+func requireValue(notes *violation.List, of *object, v *value, name string) {
+	if v.blank() {
+		addMissing(notes, v.or(name, of.end), of.path, name)
 	}
 }
 
@@ -132,12 +97,11 @@ func (p *Payments) Cover(total decimal.NullDecimal) {
 	}
 	var sum jsontext.Number
 	for i := range p.all {
-		sum = sum.Add(p.all[i].values[paymentAmount].number)
+		sum = sum.Add(p.all[i].amount.number)
 	}
 	if wanted := jsontext.NumberOf(total.Decimal); sum.Cmp(wanted) < 0 {
 		last := &p.all[len(p.all)-1]
-		amount := &last.values[paymentAmount]
-		refuseValue(p.decoder.violations, amount, last.base, violation.AmountInsufficient, violation.Params{"total": number(wanted)})
+		refuseValue(&p.violations, &last.amount, last.path, violation.AmountInsufficient, violation.Params{"total": number(wanted)})
 	}
 }
 
@@ -145,74 +109,71 @@ func (p *Payments) Cover(total decimal.NullDecimal) {
 func (p *Payments) List() []upstream.Payment {
 	out := make([]upstream.Payment, len(p.all))
 	for i := range p.all {
-		v := p.all[i].values
+		paid := &p.all[i]
 		out[i] = upstream.Payment{
-			Code:   v[paymentCode].text,
-			Amount: v[paymentAmount].number.Decimal(),
-			PaidAt: v[paymentPaidAt].text,
-			Name:   v[paymentName].text,
-			Extra:  unknownFields(p.decoder.v1, p.all[i].extra),
+			Code:   paid.code.text,
+			Amount: paid.amount.number.Decimal(),
+			PaidAt: paid.paidAt.text,
+			Name:   paid.name.text,
+			Extra:  paid.extra,
 		}
 	}
 	return out
 }
 
 // Upstream returns the body for the ordering service.
-func (p *Payments) Upstream() []byte { return upstream.AppendPaymentsJSON(nil, p.List(), p.fieldCase) }
+func (p *Payments) Upstream() []byte { return upstream.AppendPaymentsJSON(nil, p.List(), p.FieldCase) }
 
 // typeText is the type of a reason that requires a text.
 const typeText = "text"
 
 // Rejection is the body of a reject call as the client sent it (docs/ordering-service.md, section 4.5).
 type Rejection struct {
-	change
-	object object
-	broken bool
-	found  int // number of violations found by decoding
+	body
+	object
+
+	reason, text value
+	found        int // number of violations found by decoding
 }
 
 // ReadRejection decodes and validates a rejection. Violations returns its violations. The error is
 // a *jsontext.SyntaxError.
 func ReadRejection(in Input) (*Rejection, error) {
-	r := &Rejection{object: object{fields: rejectionFields, values: make([]value, rejectionFieldCount)}}
-	r.start(in)
-	d := &r.decoder
-	if kind := d.Kind(); kind != jsontext.KindObject {
-		d.mismatch(d.nextPos(), "", wantObject, kind)
-		d.Skip()
-		r.broken = true
-	} else {
-		d.readMembers(&r.object, "")
-		checkTextsOf(d.violations, &r.object, "")
+	d, r := newDecoder(in), &Rejection{}
+	d.record()
+	if d.is(jsontext.KindObject, d.here(""), wantObject) {
+		readMembers(d, rejectionFields, r, &r.object, nil)
+		checkTexts(&d.violations, rejectionFields, r, "")
 	}
 	r.found = d.violations.Len()
-	return r, r.finish()
+	var err error
+	r.body, err = d.finish()
+	return r, err
 }
 
 // Check checks the rejection against the reasons that the service lists (policy O11), and reports
 // whether it is valid. It replaces the violations of an earlier Check.
 func (r *Rejection) Check(reasons []upstream.Reason) bool {
-	r.decoder.violations.Truncate(r.found)
+	r.violations.Truncate(r.found)
 	r.checkReason(reasons)
-	return r.decoder.violations.Len() == r.found
+	return r.violations.Len() == r.found
 }
 
 func (r *Rejection) checkReason(reasons []upstream.Reason) {
-	d := &r.decoder
-	reason, text := &r.object.values[rejectionReason], &r.object.values[rejectionText]
-	if r.broken || reason.state == refused {
+	reason, text := &r.reason, &r.text
+	if r.state != readable || reason.state == refused {
 		return
 	}
 	if len(reasons) == 0 {
 		for _, v := range []*value{reason, text} {
 			if !v.blank() && v.state == readable {
-				refuseValue(d.violations, v, "", violation.ValueNotAllowed, violation.Params{"allowed": []string{""}})
+				refuseValue(&r.violations, v, "", violation.ValueNotAllowed, violation.Params{"allowed": []string{""}})
 			}
 		}
 		return
 	}
 	if reason.blank() {
-		d.requireValue(&r.object, rejectionReason, "")
+		requireValue(&r.violations, &r.object, reason, "rejectionReasonID")
 		return
 	}
 	ids := make([]string, len(reasons))
@@ -221,19 +182,15 @@ func (r *Rejection) checkReason(reasons []upstream.Reason) {
 			continue
 		}
 		if strings.EqualFold(listed.Type, typeText) {
-			d.requireValue(&r.object, rejectionText, "")
+			requireValue(&r.violations, &r.object, text, "rejectionReasonText")
 		}
 		return
 	}
-	refuseValue(d.violations, reason, "", violation.ValueNotAllowed, violation.Params{"allowed": ids})
+	refuseValue(&r.violations, reason, "", violation.ValueNotAllowed, violation.Params{"allowed": ids})
 }
 
 // Upstream returns the body for the ordering service. Values that the client omitted are empty.
 func (r *Rejection) Upstream() []byte {
-	out := upstream.Rejection{
-		ReasonID:   r.object.values[rejectionReason].text,
-		ReasonText: r.object.values[rejectionText].text,
-		Extra:      unknownFields(r.decoder.v1, r.object.extra),
-	}
-	return out.AppendJSON(nil, r.fieldCase)
+	out := upstream.Rejection{ReasonID: r.reason.text, ReasonText: r.text.text, Extra: r.extra}
+	return out.AppendJSON(nil, r.FieldCase)
 }

@@ -171,13 +171,15 @@ const maxConfiguredDepth = 12
 // fieldNames returns the names that Required may list.
 func fieldNames() []string {
 	names := []string{"dishList[].ID", "dishList[].quantity"}
-	for _, f := range orderFields.known[:orderSoonest] { // soonest is not a field of the interface
-		names = append(names, f.name)
+	for _, f := range orderFields.fields {
+		if f.name != "soonest" { // not a field of the interface
+			names = append(names, f.name)
+		}
 	}
-	for _, f := range guestFields.known {
+	for _, f := range guestFields.fields {
 		names = append(names, "guest."+f.name)
 	}
-	for _, f := range addressFields.known {
+	for _, f := range addressFields.fields {
 		names = append(names, "address."+f.name)
 	}
 	return names

@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -24,9 +23,6 @@ const (
 	maxDigits      = 40  // of a number, in characters
 )
 
-// usualLines limits the lines that are allocated before an order is read.
-const usualLines = 64
-
 // Input is a body as a client sent it.
 type Input struct {
 	// Body must not be modified while it is in use.
@@ -39,14 +35,34 @@ type Input struct {
 	FieldCase upstream.FieldCase // spelling of field names in the body for the service
 }
 
-// Order is a decoded order body. Its strings are parts of it. It is not safe for concurrent use.
-type Order struct {
+// body is what all decoded bodies have in common.
+type body struct {
 	Input
 
-	fields     decodedOrder
-	violations violation.List // found while decoding
+	violations violation.List
 	canonical  []byte
-	decoder    decoder
+}
+
+// Canonical returns the canonical form of the body (policy O7).
+func (b *body) Canonical() []byte { return b.canonical }
+
+// Violations returns the violations in the order of the body, and whether there are more.
+func (b *body) Violations() (list []violation.Violation, more bool) { return b.violations.Sorted() }
+
+// Order is a decoded order body. It is not safe for concurrent use.
+type Order struct {
+	body
+	object
+
+	comment, restaurant, persons, expedition, expectedAt, payment, changeFrom value
+
+	guest   guest
+	address address
+	soonest bool // larder's own field: as soon as possible (policy O4)
+	dishes  lines
+	deepest int // levels of ingredients, including skipped ones
+
+	refusedPayment string // see RefusedPayment
 }
 
 // DecodeOrder is Decode into a new order.
@@ -55,67 +71,87 @@ func DecodeOrder(in Input, payments []string) (*Order, error) {
 	return o, o.Decode(in, payments)
 }
 
-// Decode decodes the body of an order, and reuses the memory of the order before it. payments are the payment types that
-// a guest may use; nil allows all. It returns a *jsontext.SyntaxError if the body is not JSON or is nested deeper than
-// maxBodyDepth.
+// Decode decodes the body of an order. payments are the payment types that a guest may use; nil allows all. It returns a
+// *jsontext.SyntaxError if the body is not JSON or is nested deeper than maxBodyDepth.
 func (o *Order) Decode(in Input, payments []string) error {
-	o.Input, o.violations = in, violation.List{Language: in.Language}
-	o.fields.clear()
-	o.fields.reset()
-	d := o.decoder.start(in, &o.violations)
-	d.order, d.maxDepth, d.payments = &o.fields, menu.DefaultMaxDepth, payments
-	o.fields.lines = slices.Grow(o.fields.lines, min(bytes.Count(in.Body, []byte("{")), usualLines))
-	d.record(o.canonical[:0], len(in.Body))
-	d.readOrder()
-	o.canonical = d.Recorded()
-	return d.Err()
+	d := newDecoder(in)
+	d.record()
+	return o.decode(d, menu.DefaultMaxDepth, payments)
 }
 
-// Canonical returns the canonical form of the body (policy O7).
-func (o *Order) Canonical() []byte { return o.canonical }
+func (o *Order) decode(d *decoder, maxDepth int, payments []string) error {
+	*o = Order{}
+	d.maxDepth = maxDepth
+	d.readOrder(o, payments)
+	o.deepest = d.deepest
+	o.guest.path = member("", o.guest.or("guest", 0).name)
+	o.address.path = member("", o.address.or("address", 0).name)
+	var err error
+	o.body, err = d.finish()
+	return err
+}
 
 // Restaurant returns the restaurantID of the body, or an empty string if it is not an identifier.
 func (o *Order) Restaurant() string {
-	if named := &o.fields.values[orderRestaurant]; !named.blank() {
-		return named.text
+	if o.restaurant.blank() {
+		return ""
 	}
-	return ""
+	return o.restaurant.text
 }
-
-// Violations returns the violations that were found while decoding.
-func (o *Order) Violations() (list []violation.Violation, more bool) { return o.violations.Sorted() }
 
 // RefusedPayment returns the name, as spelled in the body, of the first member with a payment type
 // that a guest may not use. It may be empty.
-func (o *Order) RefusedPayment() string { return o.fields.refusedPayment }
+func (o *Order) RefusedPayment() string { return o.refusedPayment }
 
 // decoder decodes a body and collects violations.
 type decoder struct {
 	jsontext.Canonical
 
-	violations      *violation.List
-	order           *decodedOrder
-	v1              bool
-	payments        []string // allowed for a guest; nil allows all
+	in              Input
+	violations      violation.List
+	open            []step   // the open objects that have a path
+	stack           []Line   // the lines of the open lists
 	maxDepth        int      // levels of ingredients
-	lastPos         int32    // position of the last value
+	deepest         int      // level of ingredients
 	ingredientCount int      // number in the current dish
+	ingredients     position // list of the current dish
 }
 
-// start makes d decode another body, and collect one violation more than a response lists. It returns d.
-func (d *decoder) start(in Input, notes *violation.List) *decoder {
-	notes.Limit = violation.Max + 1
-	*d = decoder{Canonical: d.Canonical, violations: notes, v1: in.V1}
-	d.Reset(jsontext.String(in.Body), maxBodyDepth)
+// step is a part of a JSON Pointer: a member, or an element of the member if index is not negative.
+type step struct {
+	name  string
+	index int
+}
+
+// pathOf returns the JSON Pointer of steps.
+func pathOf(steps []step) (path string) {
+	for _, s := range steps {
+		if path = member(path, s.name); s.index >= 0 {
+			path = element(path, s.index)
+		}
+	}
+	return path
+}
+
+// newDecoder returns a decoder of a copy of the body. It collects one violation more than a response lists.
+func newDecoder(in Input) *decoder {
+	d := &decoder{in: in, violations: violation.List{Language: in.Language, Limit: violation.Max + 1}}
+	d.Reset(string(in.Body), maxBodyDepth)
 	return d
 }
 
-// record makes the reader append the canonical form of the body, which is equal for all bodies with equal meaning
+// record makes the reader write the canonical form of the body, which is equal for all bodies with equal meaning
 // (policy O7). Members are sorted, there is no white space, strings have the same escapes, and numbers are written by
 // value. Two spellings of one field in an object keep their order.
-func (d *decoder) record(dst []byte, size int) {
+func (d *decoder) record() {
 	d.AppendNumber, d.KnownNames = appendCanonicalNumber, canonicalNames
-	d.Record(slices.Grow(dst, size+size/8)) // with room for a comma after each value
+	size := len(d.in.Body)
+	d.Record(make([]byte, 0, size+size/8)) // with room for a comma after each value
+}
+
+// finish returns the decoded body. The error is a *jsontext.SyntaxError if the body is not JSON.
+func (d *decoder) finish() (body, error) {
+	return body{Input: d.in, violations: d.violations, canonical: d.Recorded()}, d.Err()
 }
 
 // maxExponentDigits limits the exponents that are computed. Longer ones are not changed.
@@ -154,132 +190,141 @@ func appendCanonicalNumber(dst []byte, number string) []byte {
 	return dst
 }
 
-func (o *decodedOrder) decode(in Input, maxDepth int, notes *violation.List) error {
-	o.reset()
-	d := new(decoder).start(in, notes)
-	d.order, d.maxDepth = o, maxDepth
-	d.readOrder()
-	return d.Err()
+// here returns the position of the next value, which is the value of the named member, or an element without a name.
+func (d *decoder) here(name string) position { return position{name, int32(d.Offset())} }
+
+// add adds a violation for a member of the innermost open object. Nothing is computed for a violation above the limit.
+func (d *decoder) add(at position, code violation.Code, params violation.Params, subject string) {
+	if d.violations.Len() <= violation.Max {
+		d.violations.Add(at.pos, member(pathOf(d.open), at.name), code, params, subject)
+	}
 }
 
-func (d *decoder) nextPos() int32 {
-	d.lastPos++
-	return d.lastPos
+func (d *decoder) mismatch(at position, want fieldKind, got jsontext.Kind) {
+	d.add(at, violation.TypeMismatch, violation.Params{"want": string(want), "got": got.String()}, "")
 }
 
-func (d *decoder) readOrder() {
-	o := d.order
-	if kind := d.Kind(); kind != jsontext.KindObject {
-		d.mismatch(0, "", wantObject, kind)
+// is reports whether the next value has the wanted kind. It skips another one and adds a violation.
+func (d *decoder) is(kind jsontext.Kind, at position, want fieldKind) bool {
+	got := d.Kind()
+	if got != kind {
+		d.mismatch(at, want, got)
 		d.Skip()
-		o.state = refused
+	}
+	return got == kind
+}
+
+// skipNull skips a null and reports whether there was one. It does not replace the position of an earlier spelling.
+func (d *decoder) skipNull(at *position, s position) bool {
+	if d.Kind() != jsontext.KindNull {
+		return false
+	}
+	if at.name == "" {
+		*at = s
+	}
+	d.Skip()
+	return true
+}
+
+func (d *decoder) readOrder(o *Order, payments []string) {
+	if o.state = refused; !d.is(jsontext.KindObject, position{}, wantObject) {
 		return
 	}
-	o.state = readable
-	seen := d.spellingsOf(o.fields)
-	for name := range d.Members() {
-		s := position{name: name, pos: d.nextPos()}
-		switch field := seen.find(name, s.pos); field {
-		case orderDishes:
-			d.readDishes(s)
-		case orderGuest:
-			d.readObject(&o.guest, s)
-		case orderAddress:
-			d.readObject(&o.address, s)
-		case orderSoonest:
-			d.readSoonest(s)
-		case unknownField:
-			o.extra = append(o.extra, extraField(name, d.Raw()))
-		default:
-			v := &o.values[field]
-			d.readValue(v, "", s, o.fields.known[field].kind)
-			if (field == orderPersons || field == orderChangeFrom) && v.state == readable && v.number.Sign() == 0 {
-				v.state = absent // 0 means not given (policies O5, O19)
-			}
-			if field == orderPayment && d.payments != nil && v.state == readable && !slices.Contains(d.payments, v.text) {
+	readMembers(d, orderFields, o, &o.object, func(name string, s position) bool {
+		switch name {
+		case "dishList":
+			d.readLines(&o.dishes, s, 0)
+		case "guest":
+			readObject(d, guestFields, &o.guest, &o.guest.object, s)
+		case "address":
+			readObject(d, addressFields, &o.address, &o.address.object, s)
+		case "soonest":
+			d.readSoonest(o, s)
+		case "paymentTypeID":
+			d.readValue(&o.payment, s, wantText)
+			if v := &o.payment; payments != nil && v.state == readable && !slices.Contains(payments, v.text) {
 				o.refusedPayment = cmp.Or(o.refusedPayment, v.name)
 			}
+		default:
+			return false
+		}
+		return true
+	})
+	for _, v := range []*value{&o.persons, &o.changeFrom} {
+		if v.state == readable && v.number.Sign() == 0 {
+			v.state = absent // 0 means not given (policies O5, O19)
 		}
 	}
-	o.end = d.nextPos()
-	d.checkSpellings(&seen, "")
 }
 
-func (d *decoder) readObject(o *object, s position) {
-	kind := d.Kind()
-	if kind == jsontext.KindNull {
-		d.skipNull(&o.position, s)
+// readObject decodes an object of plain fields.
+func readObject[T any](d *decoder, fields *fieldTable[T], into *T, o *object, s position) {
+	if d.skipNull(&o.position, s) {
 		return
 	}
-	clear(o.values)
-	o.position, o.state, o.extra = s, refused, o.extra[:0]
-	if kind != jsontext.KindObject {
-		d.mismatch(s.pos, member("", s.name), wantObject, kind)
-		d.Skip()
-		o.end = d.nextPos()
-		return
+	*into = *new(T)
+	o.position, o.state = s, refused
+	if d.is(jsontext.KindObject, s, wantObject) {
+		d.open = append(d.open, step{s.name, -1})
+		readMembers(d, fields, into, o, nil)
+		d.open = d.open[:len(d.open)-1]
 	}
+}
+
+// readMembers decodes the members of an object. special may decode a field in another way; it reports whether it did.
+func readMembers[T any](
+	d *decoder, fields *fieldTable[T], into *T, o *object, special func(name string, s position) bool,
+) {
 	o.state = readable
-	before := d.violations.Len()
-	d.readMembers(o, "")
-	if d.violations.Len() > before {
-		d.violations.Nest(before, member("", s.name))
-	}
-}
-
-// readMembers decodes an object of plain fields. base is its JSON Pointer.
-func (d *decoder) readMembers(o *object, base string) {
-	seen := d.spellingsOf(o.fields)
+	seen := spellings{names: &fields.nameTable, start: d.Offset()}
 	for name := range d.Members() {
-		at := d.nextPos()
-		field := seen.find(name, at)
-		if field == unknownField {
-			o.extra = append(o.extra, extraField(name, d.Raw()))
+		s := d.here(name)
+		i := fields.find(name)
+		if i == unknownField {
+			d.readUnknown(&o.extra, name)
 			continue
 		}
-		d.readValue(&o.values[field], base, position{name: name, pos: at}, o.fields.known[field].kind)
+		seen.add(i, s.pos)
+		switch {
+		case special != nil && special(fields.fields[i].name, s):
+		case fields.fields[i].of != nil:
+			d.readValue(fields.fields[i].of(into), s, fields.fields[i].kind)
+		}
 	}
-	o.end = d.nextPos()
-	d.checkSpellings(&seen, base)
+	o.end = int32(d.Offset())
+	d.checkSpellings(&seen)
+}
+
+// readUnknown reads a member that is forwarded on the compatible API only (policy W8).
+func (d *decoder) readUnknown(extra *[]upstream.Field, name string) {
+	if raw := d.Raw(); !d.in.V1 {
+		*extra = append(*extra, upstream.Field{Name: name, Value: json.RawMessage(raw)})
+	}
 }
 
 // readSoonest decodes larder's field soonest; the compatible API forwards it unchanged (policy O4).
-func (d *decoder) readSoonest(s position) {
-	o := d.order
-	if !d.v1 {
-		raw := d.Raw()
-		o.soonest = raw == "true"
-		o.extra = append(o.extra, extraField(s.name, raw))
-		return
-	}
-	switch kind := d.Kind(); kind {
-	case jsontext.KindBool:
+func (d *decoder) readSoonest(o *Order, s position) {
+	switch kind := d.Kind(); {
+	case !d.in.V1:
+		d.readUnknown(&o.extra, s.name)
+		o.soonest = string(o.extra[len(o.extra)-1].Value) == "true"
+	case kind == jsontext.KindNull:
+	case d.is(jsontext.KindBool, s, wantBoolean):
 		o.soonest, _ = d.Bool()
-		return
-	case jsontext.KindNull:
-	default:
-		d.mismatch(s.pos, member("", s.name), wantBoolean, kind)
 	}
-	d.Skip()
 }
 
-// readValue decodes a plain value. A null or skipped value does not replace an earlier spelling.
-func (d *decoder) readValue(v *value, path string, s position, w fieldKind) {
-	kind := d.Kind()
-	if kind == jsontext.KindNull || w == wantNothing {
-		d.skipNull(&v.position, s)
+// readValue decodes a plain value. A null does not replace an earlier spelling.
+func (d *decoder) readValue(v *value, s position, want fieldKind) {
+	if d.skipNull(&v.position, s) {
 		return
 	}
-	if v.state != absent { // an earlier spelling of the same field
-		*v = value{}
-	}
-	v.position, v.state = s, readable
-	var ok bool
+	kind, ok := d.Kind(), true
+	*v = value{position: s, state: readable}
 	switch {
-	case w == wantNumber || w == wantWhole:
-		d.readNumber(v, path, w, kind)
-		return
-	case w == wantID && kind != jsontext.KindString:
+	case want == wantNumber || want == wantWhole:
+		d.readNumber(v, want)
+	case want == wantID && kind != jsontext.KindString:
 		v.text, ok = d.ID()
 		v.numeric = kind == jsontext.KindNumber
 	default:
@@ -287,51 +332,26 @@ func (d *decoder) readValue(v *value, path string, s position, w fieldKind) {
 	}
 	if !ok {
 		v.state = refused
-		d.mismatch(s.pos, member(path, s.name), w, kind)
+		d.mismatch(s, want, kind)
 	}
 }
 
-// skipNull skips a null. It does not replace the position of an earlier spelling.
-func (d *decoder) skipNull(at *position, s position) {
-	if at.name == "" {
-		*at = s
-	}
-	d.Skip()
-}
-
-func (d *decoder) readNumber(v *value, path string, w fieldKind, kind jsontext.Kind) {
+func (d *decoder) readNumber(v *value, want fieldKind) {
+	kind := d.Kind()
 	number, state := d.Number()
 	v.number, v.isNumber = number, true
 	switch {
-	case state == jsontext.NumberOK && (w == wantNumber || number.IsWhole()):
+	case state == jsontext.NumberOK && (want == wantNumber || number.IsWhole()):
 		return
 	case state == jsontext.NumberNull:
 		v.state = absent
 		return
+	case state == jsontext.NumberComma:
+		d.add(v.position, violation.DecimalComma, nil, "")
+	case state != jsontext.NumberOK && kind == jsontext.KindNumber:
+		d.add(v.position, violation.LimitExceeded, violation.Params{"limit": maxDigits}, violation.LimitOfDigits)
+	default:
+		d.mismatch(v.position, want, kind)
 	}
 	v.state = refused
-	switch at := member(path, v.name); {
-	case state == jsontext.NumberComma:
-		d.violations.Add(v.pos, at, violation.DecimalComma, nil, "")
-	case state != jsontext.NumberOK && kind == jsontext.KindNumber:
-		d.violations.Add(v.pos, at, violation.LimitExceeded, violation.Params{"limit": maxDigits}, violation.LimitOfDigits)
-	default:
-		d.mismatch(v.pos, at, w, kind)
-	}
-}
-
-func (d *decoder) mismatch(at int32, path string, w fieldKind, got jsontext.Kind) {
-	d.violations.Add(at, path, violation.TypeMismatch, violation.Params{"want": string(w), "got": got.String()}, "")
-}
-
-// unknownFields returns the unknown fields to send: all on the compatible API, otherwise none (policy W8).
-func unknownFields(v1 bool, extra []upstream.Field) []upstream.Field {
-	if v1 {
-		return nil
-	}
-	return extra
-}
-
-func extraField(name, raw string) upstream.Field {
-	return upstream.Field{Name: name, Value: json.RawMessage(raw)}
 }

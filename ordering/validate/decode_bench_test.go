@@ -7,7 +7,6 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/testkit/ordertest"
-	"larder/ordering/violation"
 )
 
 // BenchmarkDecode decodes 5 lines with 5 modifiers each. It compares larder's decoder with
@@ -19,15 +18,14 @@ func BenchmarkDecode(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Run("cursor", func(b *testing.B) {
-		o := &decodedOrder{}
 		b.SetBytes(int64(len(sent.Body)))
 		b.ReportAllocs()
 		for b.Loop() {
-			var notes violation.List
-			if err := o.decode(Input{Body: sent.Body, V1: true}, menu.DefaultMaxDepth, &notes); err != nil || o.dishCount != 5 {
-				b.Fatalf("%d dishes, %v", o.dishCount, err)
+			o := &Order{}
+			err := o.decode(newDecoder(Input{Body: sent.Body, V1: true}), menu.DefaultMaxDepth, nil)
+			if err != nil || len(o.dishes.all) != 5 {
+				b.Fatalf("%d dishes, %v", len(o.dishes.all), err)
 			}
-			o.clear()
 		}
 	})
 	b.Run("encoding-json", func(b *testing.B) {

@@ -1,210 +1,136 @@
 package validate
 
 import (
+	"slices"
+
 	"larder/internal/jsontext"
 	"larder/ordering/violation"
 )
 
-func (d *decoder) readDishes(s position) {
-	o := d.order
-	kind := d.Kind()
-	if kind == jsontext.KindNull {
-		d.skipNull(&o.dishes, s)
+// Line is a dish, or an ingredient of a dish or of another ingredient.
+type Line struct {
+	object
+
+	list        string // the name of the list that contains it
+	number      int    // in that list
+	id          value
+	otherID     string // another value of ID, in another spelling of its name
+	externalID  value
+	name        string // only to notice that another item is meant (policy O3)
+	price       value
+	quantity    value
+	group       value // groupId: larder's own field, never sent (policy M4)
+	ingredients lines
+}
+
+// lines is a list of dishes or of ingredients.
+type lines struct {
+	position
+	state     state
+	count     int    // elements, including skipped ones
+	all       []Line // without the skipped ones
+	truncated bool   // some elements were skipped, or something in them because of a limit
+}
+
+// readLines decodes the dishes of an order, with depth 0, or the ingredients of a line at a depth from 1.
+func (d *decoder) readLines(list *lines, s position, depth int) {
+	if d.skipNull(&list.position, s) {
 		return
 	}
-	clear(o.lines) // lines of an earlier list
-	o.dishes, o.listed, o.first, o.lines, o.broken = s, readable, none, o.lines[:0], false
-	o.base, o.dishCount = dishListPath, 0
-	if s.name != "dishList" {
-		o.base = member("", s.name)
-	}
-	if kind != jsontext.KindArray {
-		o.listed = refused
-		o.broken = true
-		d.mismatch(s.pos, member("", s.name), wantArray, kind)
-		d.Skip()
+	*list = lines{position: s, state: refused, truncated: list.truncated && depth > 0}
+	if !d.is(jsontext.KindArray, s, wantArray) {
+		list.truncated = true
 		return
 	}
-	last := none
+	if list.state = readable; depth == 1 {
+		d.ingredients = s
+	}
+	start := len(d.stack)
 	for i := range d.Elements() {
-		o.dishCount = i + 1
-		if i >= maxDishes {
-			o.broken = true
-			if i == maxDishes {
-				params := violation.Params{"limit": maxDishes}
-				d.violations.Add(s.pos, member("", s.name), violation.LimitExceeded, params, violation.LimitOfDishes)
-			}
+		list.count = i + 1
+		d.deepest = max(d.deepest, depth)
+		if !d.mayRead(list, i, depth) || !d.readElement(s.name, i, depth) {
+			list.truncated = true
+		}
+	}
+	list.all = slices.Clone(d.stack[start:])
+	d.stack = d.stack[:start]
+	list.truncated = list.truncated || depth > 0 && d.ingredientCount > maxIngredients
+}
+
+// mayRead reports whether the limits allow the next element of a list. It adds one violation for each exceeded limit.
+func (d *decoder) mayRead(list *lines, i, depth int) bool {
+	switch {
+	case depth == 0 && i >= maxDishes:
+		if i == maxDishes {
+			d.add(list.position, violation.LimitExceeded, violation.Params{"limit": maxDishes}, violation.LimitOfDishes)
+		}
+	case depth > d.maxDepth:
+		if !list.truncated {
+			d.add(list.position, violation.TooDeep, nil, "")
+		}
+	case depth == 0:
+		d.ingredientCount = 0
+		return true
+	case d.ingredientCount < maxIngredients:
+		d.ingredientCount++
+		return true
+	case d.ingredientCount == maxIngredients:
+		d.ingredientCount++
+		open := d.open
+		d.open = open[:1] // the dish
+		d.add(d.ingredients, violation.LimitExceeded, violation.Params{"limit": maxIngredients}, violation.LimitOfIngredients)
+		d.open = open
+	}
+	return false
+}
+
+// readElement decodes a dish or an ingredient and pushes it on the stack. It returns false if the element is none.
+func (d *decoder) readElement(list string, i, depth int) (ok bool) {
+	d.open = append(d.open, step{list, i})
+	at := d.here("")
+	if ok = d.is(jsontext.KindObject, at, wantObject); ok {
+		line := d.readLine(Line{object: object{position: at}, list: list, number: i}, depth)
+		d.stack = append(d.stack, line)
+	}
+	d.open = d.open[:len(d.open)-1]
+	return ok
+}
+
+func (d *decoder) readLine(l Line, depth int) Line {
+	seen := spellings{names: &lineFields.nameTable, start: d.Offset()}
+	for name := range d.Members() {
+		s := d.here(name)
+		i := lineFields.find(name)
+		if i == unknownField {
+			d.readUnknown(&l.extra, name)
 			continue
 		}
-		d.ingredientCount = 0
-		if n := d.readLine(i, none, 0, s.name); n != none {
-			if last == none {
-				o.first = n
-			} else {
-				o.lines[last].next = n
-			}
-			last = n
+		field := lineFields.fields[i].name
+		if field != "ID" { // of two IDs, the menu decides (policy O3)
+			seen.add(i, s.pos)
 		}
-	}
-}
-
-// dishListPath is the JSON Pointer of dishList in its usual spelling; dishPaths are those of its elements.
-const dishListPath = "/dishList"
-
-var dishPaths = func() (paths [maxDishes]string) { //nolint:gochecknoglobals // constant
-	for i := range paths {
-		paths[i] = element(dishListPath, i)
-	}
-	return paths
-}()
-
-// linePath returns the JSON Pointer of a line. It is created on first use, because a valid order
-// needs only those of its dishes.
-func (o *decodedOrder) linePath(n int32) string {
-	l := &o.lines[n]
-	switch {
-	case l.path != "":
-	case l.parent != none:
-		l.path = element(member(o.linePath(l.parent), o.lines[l.parent].list.nameOr("ingredients")), l.index)
-	case o.base == dishListPath:
-		l.path = dishPaths[l.index]
-	default:
-		l.path = element(o.base, l.index)
-	}
-	return l.path
-}
-
-// readLine decodes a dish or an ingredient and returns its index in lines, or none.
-func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
-	o := d.order
-	at := d.nextPos()
-	if kind := d.Kind(); kind != jsontext.KindObject {
-		base := member("", list)
-		if parent != none {
-			base = member(o.linePath(parent), list)
-		}
-		d.mismatch(at, element(base, i), wantObject, kind)
-		d.Skip()
-		if parent != none {
-			o.lines[parent].truncated = true
-		} else {
-			o.broken = true
-		}
-		return none
-	}
-	n := o.newLine()
-	l := &o.lines[n]
-	l.pos, l.index, l.parent, l.depth = at, i, parent, depth
-	seen := d.spellingsOf(lineFields)
-	for name := range d.Members() {
-		s := position{name: name, pos: d.nextPos()}
-		switch seen.find(name, s.pos) {
-		case lineID:
+		switch field {
+		case "ID":
 			before := l.id.text
-			if d.readLineValue(&l.id, n, s, wantID); before != "" && before != l.id.text {
+			if d.readValue(&l.id, s, wantID); before != "" && before != l.id.text {
 				l.otherID = before
 			}
-		case lineExternalID:
-			d.readLineValue(&l.externalID, n, s, wantID)
-		case linePrice:
-			d.readLineValue(&l.price, n, s, wantNumber)
-		case lineQuantity:
-			d.readLineValue(&l.quantity, n, s, wantNumber)
-		case lineGroup:
-			d.readLineValue(&l.group, n, s, wantID)
-		case lineIngredients:
-			d.readIngredients(n, s)
-			l = &o.lines[n] // o.lines may have been reallocated
-		case lineName: // the catalogue's values are sent (policy P3)
+		case "externalId":
+			d.readValue(&l.externalID, s, wantID)
+		case "price":
+			d.readValue(&l.price, s, wantNumber)
+		case "quantity":
+			d.readValue(&l.quantity, s, wantNumber)
+		case "groupId":
+			d.readValue(&l.group, s, wantID)
+		case "ingredients":
+			d.readLines(&l.ingredients, s, depth+1)
+		case "name": // the catalogue's values are sent (policy P3)
 			l.name, _ = d.Text()
-		case lineMeasure:
-			d.Skip()
-		default:
-			raw := d.Raw()
-			if !d.v1 {
-				l.extra = append(l.extra, extraField(name, raw))
-			}
 		}
 	}
-	l.end = d.nextPos()
-	if seen.repeated != 0 {
-		d.checkSpellings(&seen, o.linePath(n))
-	}
-	return n
-}
-
-func (o *decodedOrder) newLine() int32 {
-	n := len(o.lines)
-	if n < cap(o.lines) {
-		o.lines = o.lines[:n+1]
-	} else {
-		o.lines = append(o.lines, line{})
-	}
-	o.lines[n].first, o.lines[n].next = none, none
-	return int32(n)
-}
-
-// readLineValue is readValue, but creates the line's pointer only for a violation.
-func (d *decoder) readLineValue(v *value, n int32, s position, w fieldKind) {
-	before := d.violations.Len()
-	d.readValue(v, "", s, w)
-	if d.violations.Len() > before {
-		d.violations.Nest(before, d.order.linePath(n))
-	}
-}
-
-func (d *decoder) readIngredients(n int32, s position) {
-	o := d.order
-	kind := d.Kind()
-	l := &o.lines[n]
-	if kind == jsontext.KindNull {
-		d.skipNull(&l.list, s)
-		return
-	}
-	l.list, l.first = s, none
-	if kind != jsontext.KindArray {
-		l.truncated = true
-		d.mismatch(s.pos, member(o.linePath(n), s.name), wantArray, kind)
-		d.Skip()
-		return
-	}
-	depth, last := l.depth+1, none
-	for i := range d.Elements() {
-		o.deepest = max(o.deepest, depth)
-		switch {
-		case depth > d.maxDepth:
-			if !o.lines[n].truncated {
-				o.lines[n].truncated = true
-				d.violations.Add(s.pos, member(o.linePath(n), s.name), violation.TooDeep, nil, "")
-			}
-			continue
-		case d.ingredientCount >= maxIngredients:
-			d.truncate(n)
-			continue
-		}
-		d.ingredientCount++
-		if child := d.readLine(i, n, depth, s.name); child != none {
-			if last == none {
-				o.lines[n].first = child
-			} else {
-				o.lines[last].next = child
-			}
-			last = child
-		}
-	}
-}
-
-// truncate skips the other ingredients of a dish and adds one violation for that.
-func (d *decoder) truncate(n int32) {
-	o := d.order
-	o.lines[n].truncated = true
-	for o.lines[n].parent != none {
-		n = o.lines[n].parent
-		o.lines[n].truncated = true
-	}
-	if d.ingredientCount == maxIngredients {
-		d.ingredientCount++
-		in, params := o.lines[n].list, violation.Params{"limit": maxIngredients}
-		d.violations.Add(in.pos, member(o.linePath(n), in.name), violation.LimitExceeded, params, violation.LimitOfIngredients)
-	}
+	l.end = int32(d.Offset())
+	d.checkSpellings(&seen)
+	return l
 }

@@ -10,11 +10,10 @@ func assign(slots []groupSlot, selections []selection, work *int) bool {
 
 // Order checks an order as AppendResult does.
 func (v *Validator) Order(req Request) (*Result, error) {
-	c, _ := v.checks.Get().(*validation)
-	defer func() { v.done(c) }()
-	c.start(v, req)
-	if err := c.decode(); err != nil {
+	o := &Order{}
+	if err := o.decode(newDecoder(req.Input), levelsOf(req.Catalogue), nil); err != nil {
 		return nil, err
 	}
-	return c.result(), nil
+	result, _ := v.newCheck(o, req).result()
+	return result, nil
 }

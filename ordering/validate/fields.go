@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 
@@ -26,6 +25,43 @@ const (
 	wantNothing fieldKind = "" // skipped
 )
 
+// position is the position of a value in the client's body.
+type position struct {
+	// name is the member's name as the client spelled it; empty for an element, and if the member is missing.
+	name string
+	pos  int32 // offset of the value
+}
+
+// or returns the position, or the documented name and the end of the object if the member is missing.
+func (p position) or(name string, end int32) position {
+	if p.name == "" {
+		return position{name, end}
+	}
+	return p
+}
+
+// member appends a member's name, unless it is empty, to a JSON Pointer (RFC 6901).
+func member(path, name string) string {
+	if name == "" {
+		return path
+	}
+	if strings.ContainsAny(name, "~/") {
+		name = strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+	}
+	return path + "/" + name
+}
+
+func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
+
+type state uint8
+
+// The states of a value. A null, or a numeric string without digits, counts as absent.
+const (
+	absent   state = iota
+	readable       // of the right kind
+	refused        // of another kind; there is a violation for it
+)
+
 // value is one plain field as the client sent it.
 type value struct {
 	position
@@ -36,14 +72,11 @@ type value struct {
 	number   jsontext.Number // exact
 }
 
-type state uint8
-
-// The states of a value. A null, or a numeric string without digits, counts as absent.
-const (
-	absent   state = iota
-	readable       // of the right kind
-	refused        // of another kind; there is a violation for it
-)
+// blank reports whether the value counts as missing: absent, null, or only white space. A value of
+// the wrong kind is not missing.
+func (v *value) blank() bool {
+	return v.state == absent || v.state == readable && !v.isNumber && strings.TrimSpace(v.text) == ""
+}
 
 // textPtr returns the text for the upstream body, or nil.
 func (v *value) textPtr() *string {
@@ -60,152 +93,85 @@ func (v *value) numberPtr() *jsontext.Number {
 	return &v.number
 }
 
-// wholePtr returns the whole number for the upstream body, stored in target, or nil.
-func (v *value) wholePtr(target *int) *int {
+func (v *value) wholePtr() *int {
 	if v.state != readable {
 		return nil
 	}
 	n, _ := v.number.Int64()
-	*target = int(n)
-	return target
+	return new(int(n))
 }
 
-// object is an order, a guest or an address: its plain fields, in table order, and unknown fields.
-type object struct {
-	position
-	state  state
-	end    int32 // position after its last member
-	fields *fieldTable
-	values []value // of the plain fields
-	extra  []upstream.Field
-}
-
-// line is a dish, or an ingredient of a dish or of another ingredient.
-type line struct {
-	position
-	path       string // JSON Pointer, created on first use
-	end        int32
-	index      int
-	parent     int32 // the line that contains this ingredient; none for a dish
-	first      int32 // its first ingredient, or none
-	next       int32 // its next sibling, or none
-	depth      int   // 0 for a dish
-	id         value
-	otherID    string // another value of ID, in another spelling of its name
-	externalID value
-	name       string // only to notice that another item is meant (policy O3)
-	price      value
-	quantity   value
-	group      value            // groupId: larder's own field, never sent (policy M4)
-	list       position         // ingredients
-	truncated  bool             // some ingredients were skipped because of a limit
-	extra      []upstream.Field // unknown fields (policies W8, W12)
-}
-
-// dishOf returns the dish that contains line n.
-func (o *decodedOrder) dishOf(n int32) int32 {
-	for o.lines[n].parent != none {
-		n = o.lines[n].parent
-	}
-	return n
-}
-
-// none is the index of no line.
-const none int32 = -1
-
-type decodedOrder struct {
-	object
-	dishes position // dishList
-	base   string   // its JSON Pointer
-	listed state
-	lines  []line // dishes and ingredients, each before its own ingredients; then unused ones
-	first  int32  // the first dish, or none
-
-	dishCount int  // elements of dishList, including skipped ones
-	broken    bool // a dish could not be decoded: the total is not known
-	deepest   int  // levels of ingredients, including skipped ones
-
-	refusedPayment string // see Order.RefusedPayment
-
-	guest   object
-	address object
-	soonest bool // larder's own field: as soon as possible (policy O4)
-
-	buffer [orderFieldCount + guestFieldCount + addressFieldCount]value // backing array of values
-}
-
-// reset prepares an empty order for decoding.
-func (o *decodedOrder) reset() {
-	o.first = none
-	o.object = object{fields: orderFields, values: o.buffer[:orderFieldCount]}
-	o.guest = object{fields: guestFields, values: o.buffer[orderFieldCount : orderFieldCount+guestFieldCount]}
-	o.address = object{fields: addressFields, values: o.buffer[orderFieldCount+guestFieldCount:]}
-}
-
-// clear empties the order and keeps the capacity of its lines.
-func (o *decodedOrder) clear() {
-	clear(o.lines)
-	*o = decodedOrder{lines: o.lines[:0]}
-}
-
-// position is the position of a value in the client's body.
-type position struct {
-	// name is the member's name as the client spelled it; empty if the member is missing.
-	name string
-	// pos orders positions as in the body. A missing member has the end of its object.
-	pos int32
-}
-
-// member appends a member's name to a JSON Pointer (RFC 6901).
-func member(path, name string) string {
-	if strings.ContainsAny(name, "~/") {
-		name = strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
-	}
-	return path + "/" + name
-}
-
-func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
-
-// nameOr returns the member's name, or the documented one if the member is missing.
-func (s position) nameOr(documented string) string { return cmp.Or(s.name, documented) }
-
-// posOr returns the member's position, or end, the end of its object, if the member is missing.
-func (s position) posOr(end int32) int32 {
-	if s.name == "" {
-		return end
-	}
-	return s.pos
-}
-
-// addMissing adds a violation for the mandatory member name, which the object at the JSON Pointer base does not
-// have. end is the position of the object's end; field is the member's name in the message.
-func addMissing(notes *violation.List, at position, end int32, base, name, field string) {
-	notes.Add(at.posOr(end), member(base, at.nameOr(name)), violation.FieldRequired, violation.Params{"field": field}, "")
-}
-
+// refuseValue adds a violation for a value of the object at the JSON Pointer base.
 func refuseValue(notes *violation.List, v *value, base string, code violation.Code, params violation.Params) {
 	notes.Add(v.pos, member(base, v.name), code, params, "")
+}
+
+// addMissing adds a violation for a mandatory member that the object at the JSON Pointer base does not have. field is
+// the member's name in the message.
+func addMissing(notes *violation.List, at position, base, field string) {
+	notes.Add(at.pos, member(base, at.name), violation.FieldRequired, violation.Params{"field": field}, "")
+}
+
+// object is a JSON object with plain fields.
+type object struct {
+	position
+	state state
+	path  string           // its JSON Pointer; not set for a line
+	end   int32            // offset of its end
+	extra []upstream.Field // unknown fields that are forwarded (policies W8, W12)
+}
+
+type guest struct {
+	object
+
+	email, phone, firstName, lastName value
+}
+
+type address struct {
+	object
+
+	postcode, street, comment, lat, lon, cityID, cityName, floor, house, apartment, entrance, subway, full value
+}
+
+// field is a field of an object T of the interface.
+type field[T any] struct {
+	name  string
+	kind  fieldKind
+	limit int             // maximum number of characters of a text; 0 if the value is checked elsewhere
+	of    func(*T) *value // nil if the field is not a plain value
+}
+
+// nameTable contains the names of the fields of one object.
+type nameTable struct {
+	kinds  []fieldKind
+	byName map[string]int // in the usual spellings, and folded
 }
 
 // unknownField is the result of find for an unknown name.
 const unknownField = -1
 
-// knownField is a field of the ordering service's interface.
-type knownField struct {
-	name  string
-	kind  fieldKind
-	limit int // maximum number of characters of a text; 0 if the value is checked elsewhere
+// find returns the index of a name in any spelling (policy W3), or unknownField.
+func (n *nameTable) find(name string) int {
+	if i, ok := n.byName[name]; ok {
+		return i
+	}
+	if i, ok := n.byName[jsontext.FoldName(name)]; ok {
+		return i
+	}
+	return unknownField
 }
 
 // fieldTable contains the fields of one object of the interface.
-type fieldTable struct {
-	known  []knownField
-	byName map[string]int // in the usual spellings, and folded
+type fieldTable[T any] struct {
+	nameTable
+
+	fields []field[T]
 }
 
-func newFieldTable(fields ...knownField) *fieldTable {
-	t := &fieldTable{known: fields, byName: map[string]int{}}
+func newFieldTable[T any](fields ...field[T]) *fieldTable[T] {
+	t := &fieldTable[T]{fields: fields, nameTable: nameTable{byName: map[string]int{}}}
 	for i, f := range fields {
+		t.kinds = append(t.kinds, f.kind)
 		for _, spelling := range []string{
 			f.name, strings.Replace(f.name, "ID", "Id", 1), strings.Replace(f.name, "Id", "ID", 1), jsontext.FoldName(f.name),
 		} {
@@ -215,153 +181,81 @@ func newFieldTable(fields ...knownField) *fieldTable {
 	return t
 }
 
-// find returns the index of a name in any spelling (policy W3), or unknownField.
-func (t *fieldTable) find(name string) int {
-	if field, ok := t.byName[name]; ok {
-		return field
+// valueOf returns the function that returns the plain field with a documented name, or nil if there is none.
+func (t *fieldTable[T]) valueOf(name string) func(*T) *value {
+	for _, f := range t.fields {
+		if f.name == name {
+			return f.of
+		}
 	}
-	if field, ok := t.byName[jsontext.FoldName(name)]; ok {
-		return field
-	}
-	return unknownField
+	return nil
 }
-
-// The indices in orderFields; plain fields come first.
-const (
-	orderComment = iota
-	orderRestaurant
-	orderPersons
-	orderExpedition
-	orderExpectedAt
-	orderPayment
-	orderChangeFrom
-	orderFieldCount
-	orderDishes = iota - 1
-	orderGuest
-	orderAddress
-	orderSoonest
-)
-
-// The indices in guestFields.
-const (
-	guestEmail = iota
-	guestPhone
-	guestFirstName
-	guestLastName
-	guestFieldCount
-)
-
-// The indices in addressFields.
-const (
-	addressPostcode = iota
-	addressStreet
-	addressComment
-	addressLat
-	addressLon
-	addressCityID
-	addressCityName
-	addressFloor
-	addressHouse
-	addressApartment
-	addressEntrance
-	addressSubway
-	addressFull
-	addressFieldCount
-)
-
-// The indices in paymentFields.
-const (
-	paymentCode = iota
-	paymentAmount
-	paymentPaidAt
-	paymentName
-	paymentFieldCount
-)
-
-// The indices in rejectionFields.
-const (
-	rejectionReason = iota
-	rejectionText
-	rejectionRestaurant
-	rejectionFieldCount
-)
-
-// The indices in lineFields, for dishes and ingredients.
-const (
-	lineID = iota
-	lineExternalID
-	linePrice
-	lineQuantity
-	lineGroup
-	lineIngredients
-	lineName
-	lineMeasure
-)
 
 // The fields of the interface (docs/ordering-service.md, section 2), with larder's own fields soonest and groupId.
 //
 //nolint:gochecknoglobals // constants
 var (
 	orderFields = newFieldTable(
-		knownField{"comment", wantText, maxText},
-		knownField{"restaurantID", wantID, 0},
-		knownField{"persons", wantWhole, 0},
-		knownField{"expeditionType", wantText, 0},
-		knownField{"expectedAt", wantText, 0},
-		knownField{"paymentTypeID", wantText, 0},
-		knownField{"changeFrom", wantNumber, 0},
-		knownField{"dishList", wantArray, 0},
-		knownField{"guest", wantObject, 0},
-		knownField{"address", wantObject, 0},
-		knownField{"soonest", wantBoolean, 0},
+		field[Order]{"comment", wantText, maxText, func(o *Order) *value { return &o.comment }},
+		field[Order]{"restaurantID", wantID, 0, func(o *Order) *value { return &o.restaurant }},
+		field[Order]{"persons", wantWhole, 0, func(o *Order) *value { return &o.persons }},
+		field[Order]{"expeditionType", wantText, 0, func(o *Order) *value { return &o.expedition }},
+		field[Order]{"expectedAt", wantText, 0, func(o *Order) *value { return &o.expectedAt }},
+		field[Order]{"paymentTypeID", wantText, 0, func(o *Order) *value { return &o.payment }},
+		field[Order]{"changeFrom", wantNumber, 0, func(o *Order) *value { return &o.changeFrom }},
+		field[Order]{"dishList", wantArray, 0, nil},
+		field[Order]{"guest", wantObject, 0, nil},
+		field[Order]{"address", wantObject, 0, nil},
+		field[Order]{"soonest", wantBoolean, 0, nil},
 	)
 	guestFields = newFieldTable(
-		knownField{"email", wantText, maxName},
-		knownField{"phone", wantText, maxName},
-		knownField{"firstName", wantText, maxName},
-		knownField{"lastName", wantText, maxName},
+		field[guest]{"email", wantText, maxName, func(g *guest) *value { return &g.email }},
+		field[guest]{"phone", wantText, maxName, func(g *guest) *value { return &g.phone }},
+		field[guest]{"firstName", wantText, maxName, func(g *guest) *value { return &g.firstName }},
+		field[guest]{"lastName", wantText, maxName, func(g *guest) *value { return &g.lastName }},
 	)
 	addressFields = newFieldTable(
-		knownField{"postcode", wantText, maxText},
-		knownField{"street", wantText, maxText},
-		knownField{"comment", wantText, maxText},
-		knownField{"lat", wantNumber, 0},
-		knownField{"lon", wantNumber, 0},
-		knownField{"cityID", wantID, maxName},
-		knownField{"cityName", wantText, maxText},
-		knownField{"floor", wantWhole, 0},
-		knownField{"houseNumber", wantText, maxText},
-		knownField{"apartmentNumber", wantText, maxText},
-		knownField{"entrance", wantText, maxText},
-		knownField{"subway", wantText, maxText},
-		knownField{"fullAddress", wantText, maxText},
+		field[address]{"postcode", wantText, maxText, func(a *address) *value { return &a.postcode }},
+		field[address]{"street", wantText, maxText, func(a *address) *value { return &a.street }},
+		field[address]{"comment", wantText, maxText, func(a *address) *value { return &a.comment }},
+		field[address]{"lat", wantNumber, 0, func(a *address) *value { return &a.lat }},
+		field[address]{"lon", wantNumber, 0, func(a *address) *value { return &a.lon }},
+		field[address]{"cityID", wantID, maxName, func(a *address) *value { return &a.cityID }},
+		field[address]{"cityName", wantText, maxText, func(a *address) *value { return &a.cityName }},
+		field[address]{"floor", wantWhole, 0, func(a *address) *value { return &a.floor }},
+		field[address]{"houseNumber", wantText, maxText, func(a *address) *value { return &a.house }},
+		field[address]{"apartmentNumber", wantText, maxText, func(a *address) *value { return &a.apartment }},
+		field[address]{"entrance", wantText, maxText, func(a *address) *value { return &a.entrance }},
+		field[address]{"subway", wantText, maxText, func(a *address) *value { return &a.subway }},
+		field[address]{"fullAddress", wantText, maxText, func(a *address) *value { return &a.full }},
 	)
 	paymentFields = newFieldTable(
-		knownField{"code", wantID, maxName},
-		knownField{"amount", wantNumber, 0},
-		knownField{"paidAt", wantText, 0},
-		knownField{"name", wantText, maxName},
+		field[payment]{"code", wantID, maxName, func(p *payment) *value { return &p.code }},
+		field[payment]{"amount", wantNumber, 0, func(p *payment) *value { return &p.amount }},
+		field[payment]{"paidAt", wantText, 0, func(p *payment) *value { return &p.paidAt }},
+		field[payment]{"name", wantText, maxName, func(p *payment) *value { return &p.name }},
 	)
 	rejectionFields = newFieldTable(
-		knownField{"rejectionReasonID", wantID, maxName},
-		knownField{"rejectionReasonText", wantText, maxText},
-		knownField{"restaurantID", wantNothing, 0}, // accepted, but not sent (policy O11)
+		field[Rejection]{"rejectionReasonID", wantID, maxName, func(r *Rejection) *value { return &r.reason }},
+		field[Rejection]{"rejectionReasonText", wantText, maxText, func(r *Rejection) *value { return &r.text }},
+		field[Rejection]{"restaurantID", wantNothing, 0, nil}, // accepted, but not sent (policy O11)
 	)
 	lineFields = newFieldTable(
-		knownField{"ID", wantID, 0},
-		knownField{"externalId", wantID, 0},
-		knownField{"price", wantNumber, 0},
-		knownField{"quantity", wantNumber, 0},
-		knownField{"groupId", wantID, 0},
-		knownField{"ingredients", wantArray, 0},
-		knownField{"name", wantNothing, 0}, // the catalogue's value is sent (policy P3)
-		knownField{"measure", wantNothing, 0},
+		field[Line]{name: "ID", kind: wantID},
+		field[Line]{name: "externalId", kind: wantID},
+		field[Line]{name: "price", kind: wantNumber},
+		field[Line]{name: "quantity", kind: wantNumber},
+		field[Line]{name: "groupId", kind: wantID},
+		field[Line]{name: "ingredients", kind: wantArray},
+		field[Line]{name: "name", kind: wantNothing}, // the catalogue's value is sent (policy P3)
+		field[Line]{name: "measure", kind: wantNothing},
 	)
 
-	canonicalNames = canonicalNamesOf(orderFields, guestFields, addressFields, paymentFields, rejectionFields, lineFields)
+	canonicalNames = canonicalNamesOf(orderFields.nameTable, guestFields.nameTable, addressFields.nameTable,
+		paymentFields.nameTable, rejectionFields.nameTable, lineFields.nameTable)
 )
 
-func canonicalNamesOf(tables ...*fieldTable) map[string]jsontext.CanonicalName {
+func canonicalNamesOf(tables ...nameTable) map[string]jsontext.CanonicalName {
 	var form jsontext.Canonical
 	names := map[string]jsontext.CanonicalName{}
 	for _, table := range tables {

@@ -2,7 +2,6 @@ package validate
 
 import (
 	"slices"
-	"strings"
 
 	"larder/internal/menu"
 	"larder/ordering/violation"
@@ -27,17 +26,20 @@ type openScheme struct {
 
 // selected is one ingredient of the list that the menu has.
 type selected struct {
-	line        int32
-	index       menu.Index
-	units       int64      // see item
+	*item
+
+	count       int64      // units per unit of the line that has the list; see item.units
 	pinnedGroup menu.Index // the only group it may count for; None for any (policy M4)
 	flat        bool       // its own ingredients are in the same list
 	inOpenGroup bool       // an open group contains it
 	tooDeep     bool       // its own groups are beyond the depth limit
 }
 
-// groupTable is the table for counting one list of ingredients: the open groups and the choices.
+// groupTable is the table for counting one list of ingredients: the open groups and the choices. Its memory is used for
+// all lists of an order.
 type groupTable struct {
+	line     *item        // the line that has the list
+	above    []menu.Index // the schemes that contain the line
 	groups   []openGroup
 	slots    []groupSlot // parallel to groups
 	schemes  []openScheme
@@ -48,66 +50,81 @@ type groupTable struct {
 	flow       assigner
 }
 
-// checkGroups checks one list of ingredients against its schemes (policies M1 to M6).
-func (c *validation) checkGroups(n int32, scheme menu.Index, above []menu.Index) {
-	l := &c.order.lines[n]
-	if scheme == menu.None {
-		if l.first != none {
-			c.refuse(n, l.list, violation.DishTakesNoIngredients, nil)
+// checkGroups checks the ingredients of a line, and theirs, against their schemes (policies M1 to M6). scheme is the
+// line's scheme, and above are the schemes that contain the line.
+func (c *check) checkGroups(it *item, scheme menu.Index, above []menu.Index) {
+	switch {
+	case it.index == menu.None:
+	case scheme != menu.None:
+		t := c.newTable(it, above)
+		for i := range it.inner {
+			part := &it.inner[i]
+			t.choose(part, part.units, len(part.inner) == 0)
 		}
+		c.countGroups(scheme)
+	case len(it.inner) > 0:
+		c.refuse(it, it.ingredients.position, violation.DishTakesNoIngredients, nil)
+	}
+	if !it.nested() {
 		return
 	}
-	t := &c.groups
-	t.reset()
-	for child := l.first; child != none; child = c.order.lines[child].next {
-		t.choose(child, &c.items[child], c.items[child].units, c.order.lines[child].first == none)
+	inside := append(slices.Clip(above), scheme)
+	for i := range it.inner {
+		part := &it.inner[i]
+		if len(part.inner) == 0 {
+			continue
+		}
+		own := menu.None
+		if part.index != menu.None {
+			own = c.Catalogue.IngredientScheme(part.index)
+		}
+		if slices.Contains(inside, own) { // stop at a cycle of schemes (policy M5)
+			own = menu.None
+		}
+		c.checkGroups(part, own, inside)
 	}
-	c.countGroups(n, scheme, above)
 }
 
 // checkFlat checks a dish again as it will be sent: with nested ingredients in one flat list (policy M5). For
 // ordinary menus, an order that is valid nested is valid flat; with cycles of schemes it may not be.
-func (c *validation) checkFlat(n int32, scheme menu.Index) {
-	c.groups.reset()
-	c.flatten(n)
-	c.countGroups(n, scheme, nil)
+func (c *check) checkFlat(dish *item, scheme menu.Index) {
+	c.newTable(dish, nil).flatten(dish)
+	c.countGroups(scheme)
 }
 
-func (c *validation) flatten(n int32) {
-	for child := c.order.lines[n].first; child != none; child = c.order.lines[child].next {
-		c.groups.choose(child, &c.items[child], c.items[child].per, true)
-		c.flatten(child)
+func (t *groupTable) flatten(it *item) {
+	for i := range it.inner {
+		t.choose(&it.inner[i], it.inner[i].per, true)
+		t.flatten(&it.inner[i])
 	}
 }
 
-func (t *groupTable) reset() {
+// newTable starts the table of another list.
+func (c *check) newTable(line *item, above []menu.Index) *groupTable {
+	t := &c.groups
+	t.line, t.above = line, above
 	t.groups, t.slots, t.schemes, t.choices = t.groups[:0], t.slots[:0], t.schemes[:0], t.choices[:0]
-	t.eligible = t.eligible[:0]
+	t.eligible, t.selections = t.eligible[:0], t.selections[:0]
+	return t
 }
 
 // choose adds an ingredient to the table, unless the menu does not have it.
-func (t *groupTable) choose(line int32, it *item, units int64, flat bool) {
+func (t *groupTable) choose(it *item, count int64, flat bool) {
 	if it.index != menu.None {
-		t.choices = append(t.choices, selected{
-			line:        line,
-			index:       it.index,
-			units:       units,
-			pinnedGroup: menu.None,
-			flat:        flat,
-		})
+		t.choices = append(t.choices, selected{item: it, count: count, pinnedGroup: menu.None, flat: flat})
 	}
 }
 
-// countGroups counts the choices for the groups of the scheme of line n.
-func (c *validation) countGroups(n int32, scheme menu.Index, above []menu.Index) {
+// countGroups counts the choices for the groups of the scheme of the line.
+func (c *check) countGroups(scheme menu.Index) {
 	t := &c.groups
-	l := &c.order.lines[n]
-	t.open(c.Catalogue, openScheme{scheme: scheme, owner: menu.None, parent: -1, depth: l.depth + 1, times: 1}, l.truncated)
-	if !c.markReached(n, above) || !t.flow.assign(t.slots, c.selections(n), &c.work) {
-		c.refuseList(n, violation.LimitExceeded, violation.Params{"limit": assignmentWork}, violation.LimitOfSteps+c.itemName(n))
+	it := t.line
+	t.open(c.Catalogue, openScheme{scheme: scheme, owner: menu.None, parent: -1, depth: len(t.above) + 1, times: 1}, it.ingredients.truncated)
+	if !c.markReached() || !t.flow.assign(t.slots, c.selections(), &c.work) {
+		c.refuseList(it, violation.LimitExceeded, violation.Params{"limit": assignmentWork}, violation.LimitOfSteps+it.title())
 		return
 	}
-	c.reportGroups(n)
+	c.reportGroups()
 }
 
 // open adds the groups of a scheme.
@@ -128,7 +145,7 @@ func (t *groupTable) open(catalogue *menu.Catalogue, b openScheme, unknown bool)
 
 // markReached marks the choices that are in an open group, and opens the groups of choices that
 // have their own scheme. It returns false if the order's work is used up.
-func (c *validation) markReached(n int32, above []menu.Index) bool {
+func (c *check) markReached() bool {
 	t := &c.groups
 	for o := 0; o < len(t.groups); o++ { // t.groups grows in the loop
 		if c.work -= len(t.choices); c.work < 0 {
@@ -141,13 +158,13 @@ func (c *validation) markReached(n int32, above []menu.Index) bool {
 			}
 			ch.inOpenGroup = true
 			if own := c.Catalogue.IngredientScheme(ch.index); own != menu.None && ch.flat {
-				c.openNestedScheme(n, ch, own, t.groups[o].scheme, above)
+				c.openNestedScheme(ch, own, t.groups[o].scheme)
 			}
 		}
 	}
 	for i := range t.choices {
 		if ch := &t.choices[i]; ch.tooDeep && !t.hasOpenGroups(ch.index) {
-			c.refuseLine(ch.line, violation.TooDeep, nil, c.itemName(ch.line))
+			c.refuse(ch.item, ch.position, violation.TooDeep, nil)
 		}
 	}
 	return true
@@ -164,9 +181,9 @@ func hasGroup(groups []menu.Index, group menu.Index) bool {
 
 // openNestedScheme opens the groups of a chosen ingredient whose own ingredients are in the same
 // list. It does so once, with the limits multiplied by the quantity (policy M5).
-func (c *validation) openNestedScheme(n int32, ch *selected, scheme menu.Index, from int, above []menu.Index) {
+func (c *check) openNestedScheme(ch *selected, scheme menu.Index, from int) {
 	t := &c.groups
-	if t.hasOpenGroups(ch.index) || slices.Contains(above, scheme) {
+	if t.hasOpenGroups(ch.index) || slices.Contains(t.above, scheme) {
 		return
 	}
 	for at := from; at >= 0; at = t.schemes[at].parent {
@@ -175,18 +192,18 @@ func (c *validation) openNestedScheme(n int32, ch *selected, scheme menu.Index, 
 		}
 	}
 	depth := t.schemes[from].depth + 1
-	if depth > c.levels() {
+	if depth > levelsOf(c.Catalogue) {
 		ch.tooDeep = slices.ContainsFunc(c.Catalogue.Limits(scheme), func(l menu.Limit) bool { return l.Min > 0 })
 		return
 	}
-	units, unknown := int64(0), c.order.lines[n].truncated
+	units, unknown := int64(0), t.line.ingredients.truncated
 	for i := range t.choices {
 		other := &t.choices[i]
 		if other.index != ch.index || !other.flat {
 			continue
 		}
-		units += max(other.units, 0)
-		unknown = unknown || other.units <= 0 || c.order.lines[other.line].truncated
+		units += max(other.count, 0)
+		unknown = unknown || other.count <= 0 || other.ingredients.truncated
 	}
 	t.open(c.Catalogue, openScheme{scheme: scheme, owner: ch.index, parent: from, depth: depth, times: max(units, 1)}, unknown)
 }
@@ -197,19 +214,16 @@ func (t *groupTable) hasOpenGroups(owner menu.Index) bool {
 
 // selections returns the choices to count, and rejects those that are in no open group. A choice
 // with an unknown quantity makes its groups unknown, so that they are not checked.
-func (c *validation) selections(n int32) []selection {
+func (c *check) selections() []selection {
 	t := &c.groups
-	t.selections = t.selections[:0]
 	for i := range t.choices {
 		ch := &t.choices[i]
 		if !ch.inOpenGroup {
-			ingredient := c.Catalogue.Ingredients().At(ch.index)
-			c.refuseLine(ch.line, violation.IngredientNotAllowed,
-				violation.Params{"id": ingredient.ID(), "dish": c.dishID(n)}, ingredient.Name())
+			params := violation.Params{"id": ch.entry().ID(), "dish": dishID(t.line.dish())}
+			c.refuse(ch.item, ch.position, violation.IngredientNotAllowed, params)
 			continue
 		}
 		c.pinGroup(ch)
-		units := ch.units
 		start := len(t.eligible)
 		groups := c.Catalogue.GroupsOf(ch.index)
 		for o := range t.groups {
@@ -217,15 +231,15 @@ func (c *validation) selections(n int32) []selection {
 			if !hasGroup(groups, offered.group) || (ch.pinnedGroup != menu.None && ch.pinnedGroup != offered.group) {
 				continue
 			}
-			if units == unreadable {
+			if ch.count == unreadable {
 				offered.unknown = true
 				t.slots[o].min, t.slots[o].max = 0, noMaximum
 				continue
 			}
 			t.eligible = append(t.eligible, int32(o))
 		}
-		if units > 0 { // implies that eligible is not empty
-			t.selections = append(t.selections, selection{units: units, eligible: t.eligible[start:len(t.eligible):len(t.eligible)]})
+		if ch.count > 0 { // implies that eligible is not empty
+			t.selections = append(t.selections, selection{units: ch.count, eligible: t.eligible[start:len(t.eligible):len(t.eligible)]})
 		}
 	}
 	return t.selections
@@ -233,8 +247,8 @@ func (c *validation) selections(n int32) []selection {
 
 // pinGroup reads a choice's groupId (policy M4). If it is not an open group of the ingredient,
 // pinGroup adds a violation, and the ingredient counts for any group.
-func (c *validation) pinGroup(ch *selected) {
-	pinned := &c.order.lines[ch.line].group
+func (c *check) pinGroup(ch *selected) {
+	pinned := &ch.group
 	if pinned.state != readable || pinned.text == "" {
 		return
 	}
@@ -244,22 +258,22 @@ func (c *validation) pinGroup(ch *selected) {
 		ch.pinnedGroup = g
 		return
 	}
-	c.refuse(ch.line, pinned.position, violation.GroupPinInvalid, violation.Params{"groupId": strings.Clone(pinned.text)})
+	c.refuse(ch.item, pinned.position, violation.GroupPinInvalid, violation.Params{"groupId": pinned.text})
 }
 
 // reportGroups adds violations for groups outside their limits (policies M1 to M3), in scheme order. The groups of a part
 // are reported at its own line, or at the list if the order is flat (policy M13).
-func (c *validation) reportGroups(n int32) {
+func (c *check) reportGroups() {
 	t := &c.groups
 	for i, d := range t.slots {
 		if t.groups[i].unknown || d.distance() == 0 {
 			continue
 		}
 		from := &t.schemes[t.groups[i].scheme]
-		at := linesOf(c, n, from.owner)
+		at := t.linesOf(from.owner)
 		switch {
 		case at == nil:
-			at = []int32{n}
+			at = []*item{t.line}
 		case d.count > 0: // the ingredients in this list are those of the first parts
 			at = at[len(at)-1:]
 		default: // each part lacks its own
@@ -268,32 +282,28 @@ func (c *validation) reportGroups(n int32) {
 				d.max /= from.times
 			}
 		}
-		for _, line := range at {
-			reportGroup(c, line, from.owner, t.groups[i].group, d)
+		for _, it := range at {
+			c.reportGroup(it, from.owner, t.groups[i].group, d)
 		}
 	}
 }
 
-// linesOf returns the lines of a part whose groups are counted in the list of line n. It returns nil if the order is flat:
-// no part has ingredients, and a line of the list of n can only count for a part.
-func linesOf(c *validation, n int32, part menu.Index) (lines []int32) {
-	t, all := &c.groups, c.order.lines
-	nested := false
-	for i := int(c.order.dishOf(n)) + 1; i < len(all) && all[i].parent != none; i++ {
-		nested = nested || all[i].first != none
-	}
+// linesOf returns the lines of a part whose groups are counted in the list. It returns nil if the order is flat:
+// no part has ingredients, and a line of the list can only count for a part.
+func (t *groupTable) linesOf(part menu.Index) (lines []*item) {
+	nested := t.line.dish().nested()
 	ofList := func(slot int32) bool { return t.schemes[t.groups[slot].scheme].owner == menu.None }
 	flat := slices.ContainsFunc(t.selections, func(s selection) bool { return !slices.ContainsFunc(s.eligible, ofList) })
 	for i := range t.choices {
 		if ch := &t.choices[i]; ch.index == part && ch.flat && (nested || !flat) {
-			lines = append(lines, ch.line)
+			lines = append(lines, ch.item)
 		}
 	}
 	return lines
 }
 
-// reportGroup adds a violation for a group at the ingredients of line n. part has the group; None if the line has it.
-func reportGroup(c *validation, n int32, part, index menu.Index, d groupSlot) {
+// reportGroup adds a violation for a group at the ingredients of a line. part has the group; None if the line has it.
+func (c *check) reportGroup(it *item, part, index menu.Index, d groupSlot) {
 	group, code := &c.Catalogue.Groups()[index], violation.GroupMin
 	if d.count > d.min {
 		code = violation.GroupMax
@@ -308,35 +318,26 @@ func reportGroup(c *validation, n int32, part, index menu.Index, d groupSlot) {
 	if d.max != noMaximum {
 		params["max"] = d.max
 	}
-	if part == menu.None && c.order.lines[n].parent != none {
-		part = c.items[n].index
+	if part == menu.None && it.parent != nil {
+		part = it.index
 	}
 	if part != menu.None {
 		ingredient := c.Catalogue.Ingredients().At(part)
 		params["parent"] = violation.Params{"id": ingredient.ID(), "name": ingredient.Name()}
 	}
-	c.refuseList(n, code, params, group.Name)
+	c.refuseList(it, code, params, group.Name)
 }
 
 // refuseList adds a violation for the ingredients of a line, which may be missing.
-func (c *validation) refuseList(n int32, code violation.Code, params violation.Params, subject string) {
-	l := &c.order.lines[n]
-	c.violations.Add(l.list.posOr(l.end), member(c.order.linePath(n), l.list.nameOr("ingredients")), code, params, subject)
+func (c *check) refuseList(it *item, code violation.Code, params violation.Params, subject string) {
+	at := it.ingredients.or("ingredients", it.end)
+	c.violations.Add(at.pos, member(it.path(), at.name), code, params, subject)
 }
 
-// itemName returns the menu's name of a line; it is empty if the menu has none.
-func (c *validation) itemName(n int32) string {
-	if i := c.items[n].index; i != menu.None {
-		return c.itemsOf(n).At(i).Name()
+// dishID returns the menu's id of a dish, or the one that the client sent.
+func dishID(dish *item) string {
+	if dish.index == menu.None {
+		return dish.id.text
 	}
-	return ""
-}
-
-// dishID returns the menu's id of the dish that contains line n.
-func (c *validation) dishID(n int32) string {
-	n = c.order.dishOf(n)
-	if i := c.items[n].index; i != menu.None {
-		return c.Catalogue.Products().At(i).ID()
-	}
-	return strings.Clone(c.order.lines[n].id.text)
+	return dish.entry().ID()
 }

@@ -26,133 +26,114 @@ var (
 	paymentTypes    = []string{cash, "card", "online"} //nolint:gochecknoglobals // constant
 )
 
-// fieldCheck checks the fields of an order other than its dishes.
-type fieldCheck struct{ *validation }
-
-func (c fieldCheck) checkFields() {
-	c.checkRestaurant()
-	c.checkListed(orderExpedition, expeditionTypes)
-	c.checkListed(orderPayment, paymentTypes)
+// checkFields checks the fields of an order other than its dishes. It returns the expected time; zero if it is missing or
+// invalid.
+func (c *check) checkFields(total amount) (expectedAt time.Time) {
+	o := c.order
+	if v := &o.restaurant; c.V1 && !v.blank() && v.state == readable && v.text != string(c.Restaurant) {
+		c.refuseChoice(v, "", string(c.Restaurant))
+	}
+	c.checkListed(&o.expedition, "expeditionType", expeditionTypes)
+	c.checkListed(&o.payment, "paymentTypeID", paymentTypes)
 	c.checkRequired()
-	c.checkExpectedAt()
-	c.checkChangeFrom()
-	c.checkRanges()
-	c.checkTexts()
+	expectedAt = c.checkExpectedAt()
+	c.checkChangeFrom(total)
+	c.checkRange(&o.persons, "", 1, 999) // policy O19
+	c.checkRange(&o.address.lat, o.address.path, -90, 90)
+	c.checkRange(&o.address.lon, o.address.path, -180, 180)
+	c.checkRange(&o.address.floor, o.address.path, math.MinInt32, math.MaxInt32)
+	checkTexts(&c.violations, orderFields, o, "")
+	checkTexts(&c.violations, guestFields, &o.guest, o.guest.path)
+	checkTexts(&c.violations, addressFields, &o.address, o.address.path)
+	c.checkPhone()
+	return expectedAt
 }
 
-// checkRestaurant rejects a restaurantID that differs from the one of the v1 route.
-func (c fieldCheck) checkRestaurant() {
-	named := &c.order.values[orderRestaurant]
-	if c.V1 && !named.blank() && named.state == readable && named.text != string(c.Restaurant) {
-		refuseValue(&c.violations, named, "", violation.ValueNotAllowed, violation.Params{"allowed": []string{string(c.Restaurant)}})
+// refuseChoice adds a violation for a value that is not one of the allowed ones.
+func (c *check) refuseChoice(v *value, base string, allowed ...string) {
+	refuseValue(&c.violations, v, base, violation.ValueNotAllowed, violation.Params{"allowed": allowed})
+}
+
+// checkListed rejects a value that is not in allowed (policy O5), unless the field is mandatory and missing.
+func (c *check) checkListed(v *value, name string, allowed []string) {
+	if v.state == readable && v.text != "" && !slices.Contains(allowed, v.text) && !(v.blank() && requires(c.required(), name)) {
+		c.refuseChoice(v, "", allowed...)
 	}
 }
 
-// checkListed rejects a value that is not in allowed (policy O5).
-func (c fieldCheck) checkListed(field int, allowed []string) {
-	v := &c.order.values[field]
-	if v.state == readable && v.text != "" && !slices.Contains(allowed, v.text) && !c.missing(field) {
-		refuseValue(&c.violations, v, "", violation.ValueNotAllowed, violation.Params{"allowed": allowed})
+func (c *check) checkRange(v *value, base string, low, high int64) {
+	if v.state == readable && (v.number.Cmp(jsontext.Whole(low)) < 0 || v.number.Cmp(jsontext.Whole(high)) > 0) {
+		c.refuseChoice(v, base, fmt.Sprintf("%d…%d", low, high))
 	}
-}
-
-// blank reports whether the value counts as missing: absent, null, or only white space. A value of
-// the wrong kind is not missing.
-func (v *value) blank() bool {
-	if len(v.text) > 0 && v.text[0] > ' ' && v.text[0] < utf8.RuneSelf {
-		return false
-	}
-	return v.state == absent || (v.state == readable && !v.isNumber && strings.TrimSpace(v.text) == "")
-}
-
-// missing reports whether a mandatory field of the order is missing, which is a separate violation.
-func (c fieldCheck) missing(field int) bool {
-	return c.order.values[field].blank() && c.required().plain[field]
 }
 
 // checkRequired adds a violation for each missing mandatory field (policy O1).
-func (c fieldCheck) checkRequired() {
-	o, wanted := c.order, c.required().all
+func (c *check) checkRequired() {
+	wanted := c.required()
 	for i := range wanted {
-		n, of := &wanted[i], &o.object
-		switch n.outer {
-		case "guest":
-			of = &o.guest
-		case "address":
-			of = &o.address
-		}
-		switch {
-		case of == &o.object && n.field == orderExpectedAt && o.soonest: // policy O4
-		case of == &o.address && n.field == addressFull && c.fullAddress() != "":
-		case n.field != wholeObject:
-			c.requireField(of, n)
-		case of.state == absent:
-			addMissing(&c.violations, of.position, o.end, "", n.outer, n.outer)
+		switch f, o := &wanted[i], c.order; {
+		case f.name == "expectedAt" && o.soonest: // policy O4
+		case f.name == "address.fullAddress" && o.fullAddress() != "":
+		case f.value != nil:
+			c.require(f)
+		case f.object(o).state == absent: // a guest or an address with any content
+			addMissing(&c.violations, f.object(o).or(f.name, o.end), "", f.name)
 		}
 	}
-	phone := requiredField{name: "guest.phone", outer: "guest", inner: "phone", field: guestPhone}
-	if c.Guest && !slices.Contains(wanted, phone) { // policy O19
-		c.requireField(&o.guest, &phone)
+	if c.Guest && !requires(wanted, guestPhone.name) { // policy O19
+		c.require(&guestPhone)
 	}
 }
 
-// requireField adds a violation if an object does not have a mandatory field. An object of the
+// require adds a violation if an object does not have a mandatory field. An object of the
 // wrong kind already has a violation.
-func (c fieldCheck) requireField(of *object, n *requiredField) {
-	v := &of.values[n.field]
+func (c *check) require(f *requiredField) {
+	of, v := f.object(c.order), f.value(c.order)
 	if of.state == refused || !v.blank() {
 		return
 	}
-	end, path := of.end, ""
+	end := of.end
 	if of.state != readable { // the whole object is missing
-		end = of.posOr(c.order.end)
+		end = of.or("", c.order.end).pos
 	}
-	if n.outer != "" {
-		path = member("", of.nameOr(n.outer))
-	}
-	addMissing(&c.violations, v.position, end, path, n.inner, n.name)
+	addMissing(&c.violations, v.or(f.inner, end), of.path, f.name)
 }
 
 // fullAddress returns the address that was sent, or one composed of its parts (policy O1).
-func (c *validation) fullAddress() string {
-	a := c.order.address.values
-	if full := &a[addressFull]; !full.blank() {
-		return full.text
-	}
-	if c.full != "" {
-		return c.full
+func (o *Order) fullAddress() string {
+	a := &o.address
+	if !a.full.blank() {
+		return a.full.text
 	}
 	parts := make([]string, 0, 4)
-	for _, i := range [...]int{addressCityName, addressStreet, addressHouse, addressApartment} {
-		if !a[i].blank() && a[i].state == readable {
-			parts = append(parts, a[i].text)
+	for _, v := range []*value{&a.cityName, &a.street, &a.house, &a.apartment} {
+		if !v.blank() && v.state == readable {
+			parts = append(parts, v.text)
 		}
 	}
-	c.full = strings.Join(parts, ", ")
-	return c.full
+	return strings.Join(parts, ", ")
 }
 
 // checkChangeFrom accepts changeFrom only with cash, from the total to 100 times the total plus a million (policy O5).
-func (c fieldCheck) checkChangeFrom() {
-	change := &c.order.values[orderChangeFrom]
+func (c *check) checkChangeFrom(total amount) {
+	change, payment := &c.order.changeFrom, &c.order.payment
 	if change.state != readable {
 		return
 	}
-	payment := &c.order.values[orderPayment]
-	if payment.state != refused && payment.text != cash && !c.missing(orderPayment) {
+	if payment.state != refused && payment.text != cash && !(payment.blank() && requires(c.required(), "paymentTypeID")) {
 		refuseValue(&c.violations, change, "", violation.ChangeNotCash, nil)
 		return
 	}
-	highest := c.total.Mul(jsontext.Whole(100)).Add(jsontext.Whole(1_000_000))
+	highest := total.Mul(jsontext.Whole(100)).Add(jsontext.Whole(1_000_000))
 	var limit any
 	var subject string
 	switch {
-	case c.total.known && change.number.Cmp(c.total.Number) < 0:
-		refuseValue(&c.violations, change, "", violation.ChangeTooSmall, violation.Params{"minimum": number(c.total.Number)})
+	case total.known && change.number.Cmp(total.Number) < 0:
+		refuseValue(&c.violations, change, "", violation.ChangeTooSmall, violation.Params{"minimum": number(total.Number)})
 		return
 	case change.number.Round(int32(c.PriceDigits)).Cmp(change.number) != 0:
 		limit, subject = c.PriceDigits, violation.LimitOfDecimals
-	case c.total.known && change.number.Cmp(highest) > 0:
+	case total.known && change.number.Cmp(highest) > 0:
 		limit, subject = number(highest), violation.LimitOfAmount
 	default:
 		return
@@ -160,38 +141,19 @@ func (c fieldCheck) checkChangeFrom() {
 	c.violations.Add(change.pos, member("", change.name), violation.LimitExceeded, violation.Params{"limit": limit}, subject)
 }
 
-// checkRanges checks the numbers of persons and of the address (policy O19).
-func (c fieldCheck) checkRanges() {
-	address := member("", c.order.address.nameOr("address"))
-	inRange := func(v *value, base string, low, high int64) {
-		if v.state == readable && (v.number.Cmp(jsontext.Whole(low)) < 0 || v.number.Cmp(jsontext.Whole(high)) > 0) {
-			allowed := []string{fmt.Sprintf("%d…%d", low, high)}
-			refuseValue(&c.violations, v, base, violation.ValueNotAllowed, violation.Params{"allowed": allowed})
-		}
-	}
-	inRange(&c.order.values[orderPersons], "", 1, 999)
-	inRange(&c.order.address.values[addressLat], address, -90, 90)
-	inRange(&c.order.address.values[addressLon], address, -180, 180)
-	inRange(&c.order.address.values[addressFloor], address, math.MinInt32, math.MaxInt32)
-}
-
-// checkExpectedAt checks the expected time (policy O4).
-func (c fieldCheck) checkExpectedAt() {
-	v := &c.order.values[orderExpectedAt]
-	if v.blank() {
-		if c.V1 && c.order.soonest {
-			c.expectedAt = c.now.Add(c.LeadTime).In(c.location).Truncate(time.Second)
-		}
-		return
-	}
-	if v.state != readable {
-		return
+// checkExpectedAt checks and returns the expected time (policy O4).
+func (c *check) checkExpectedAt() (at time.Time) {
+	v := &c.order.expectedAt
+	switch {
+	case v.blank() && c.V1 && c.order.soonest:
+		return c.now.Add(c.LeadTime).In(c.location).Truncate(time.Second)
+	case v.blank(), v.state != readable:
+		return time.Time{}
 	}
 	at, ok := readTime(&c.violations, v, "")
 	if !ok {
-		return
+		return time.Time{}
 	}
-	c.expectedAt = at
 	latest := c.now.Add(c.MaxLead)
 	switch {
 	case at.Before(c.now.Add(-c.PastTolerance)):
@@ -199,6 +161,7 @@ func (c fieldCheck) checkExpectedAt() {
 	case at.After(latest):
 		refuseValue(&c.violations, v, "", violation.TimeTooFar, violation.Params{"latest": menu.FormatTime(latest)})
 	}
+	return at
 }
 
 // The limits of texts, in characters (policy H10).
@@ -210,13 +173,9 @@ const (
 	maxPhoneDigits = 15 // of a guest without a token (policy O19)
 )
 
-// checkTexts rejects texts that are too long or contain control characters, and invalid phone numbers (policy H10).
-func (c fieldCheck) checkTexts() {
-	o := c.order
-	checkTextsOf(&c.violations, &o.object, "")
-	checkTextsOf(&c.violations, &o.guest, member("", o.guest.nameOr("guest")))
-	checkTextsOf(&c.violations, &o.address, member("", o.address.nameOr("address")))
-	phone := &o.guest.values[guestPhone]
+// checkPhone rejects phone numbers with too few digits. That of a guest without a token has further limits (policy O19).
+func (c *check) checkPhone() {
+	phone := &c.order.guest.phone
 	if phone.state != readable || phone.blank() {
 		return
 	}
@@ -227,20 +186,23 @@ func (c fieldCheck) checkTexts() {
 		wrong = wrong || n > maxPhoneDigits || equal
 	}
 	if wrong {
-		refuseValue(&c.violations, phone, member("", o.guest.nameOr("guest")), violation.PhoneInvalid, params)
+		refuseValue(&c.violations, phone, c.order.guest.path, violation.PhoneInvalid, params)
 	}
 }
 
-// checkTextsOf rejects texts of an object that are longer than their limit or contain control
-// characters. base is the object's JSON Pointer.
-func checkTextsOf(notes *violation.List, of *object, base string) {
-	for i := range of.values {
-		v, limit := &of.values[i], of.fields.known[i].limit
-		if limit == 0 || v.text == "" || v.state != readable || v.isNumber {
+// checkTexts rejects texts of an object that are longer than their limit or contain control
+// characters (policy H10). base is the object's JSON Pointer.
+func checkTexts[T any](notes *violation.List, fields *fieldTable[T], of *T, base string) {
+	for _, f := range fields.fields {
+		if f.limit == 0 {
 			continue
 		}
-		if len(v.text) > limit && utf8.RuneCountInString(v.text) > limit {
-			notes.Add(v.pos, member(base, v.name), violation.LimitExceeded, violation.Params{"limit": limit}, violation.LimitOfCharacters)
+		v := f.of(of)
+		if v.state != readable {
+			continue
+		}
+		if len(v.text) > f.limit && utf8.RuneCountInString(v.text) > f.limit {
+			notes.Add(v.pos, member(base, v.name), violation.LimitExceeded, violation.Params{"limit": f.limit}, violation.LimitOfCharacters)
 		}
 		if i := strings.IndexFunc(v.text, isForbidden); i >= 0 {
 			r, _ := utf8.DecodeRuneInString(v.text[i:])
@@ -271,68 +233,63 @@ func digits(text string) (n int, equal bool) {
 
 // requiredField is a mandatory field, other than those of dishes.
 type requiredField struct {
-	name  string // full name in the interface: guest.phone
-	outer string // guest or address; "" for the order itself
-	inner string // within it: phone
-	field int    // index of its table; wholeObject for guest or address itself
+	name   string // full name in the interface: guest.phone
+	inner  string // in its object: phone
+	object func(*Order) *object
+	value  func(*Order) *value // nil for a guest or an address itself
 }
 
-// wholeObject is the field of a requiredField that requires a guest or an address with any content.
-const wholeObject = -1
+var guestPhone = newRequiredField("guest.phone") //nolint:gochecknoglobals // constant
 
-// requiredFields are the mandatory fields of one type of order.
-type requiredFields struct {
-	all         []requiredField
-	plain       [orderFieldCount]bool // mandatory plain fields of the order
-	fullAddress bool                  // composed if it is missing
+func newRequiredField(name string) requiredField {
+	outer, inner, _ := strings.Cut(name, ".")
+	f := requiredField{name: name, inner: inner}
+	switch outer {
+	case "guest":
+		f.object = func(o *Order) *object { return &o.guest.object }
+		if of := guestFields.valueOf(inner); of != nil {
+			f.value = func(o *Order) *value { return of(&o.guest) }
+		}
+	case "address":
+		f.object = func(o *Order) *object { return &o.address.object }
+		if of := addressFields.valueOf(inner); of != nil {
+			f.value = func(o *Order) *value { return of(&o.address) }
+		}
+	default:
+		f.inner, f.object, f.value = name, func(o *Order) *object { return &o.object }, orderFields.valueOf(name)
+	}
+	return f
 }
 
 // requiredFieldsOf converts a list of Required. It omits fields that are checked elsewhere: the
 // dishes, and restaurantID, which the v1 route sets and the compatible API does not need (policy
 // O1a). It always adds expeditionType.
-func requiredFieldsOf(names []string) requiredFields {
-	var n requiredFields
+func requiredFieldsOf(names []string) (fields []requiredField) {
 	if !slices.Contains(names, "expeditionType") {
 		names = append([]string{"expeditionType"}, names...)
 	}
 	for _, name := range names {
-		outer, inner, nested := strings.Cut(name, ".")
-		wanted := requiredField{name: name, outer: outer, inner: inner, field: wholeObject}
-		fields := orderFields
-		switch outer {
-		case "guest":
-			fields = guestFields
-		case "address":
-			fields = addressFields
-		default:
-			wanted.outer, wanted.inner, nested = "", name, true
+		f := newRequiredField(name)
+		if name != "restaurantID" && (f.value != nil || name == "guest" || name == "address") {
+			fields = append(fields, f)
 		}
-		if nested {
-			wanted.field = slices.IndexFunc(fields.known, func(f knownField) bool { return f.name == wanted.inner })
-			if wanted.field < 0 || wanted.outer == "" && wanted.field >= orderFieldCount {
-				continue
-			}
-		}
-		n.fullAddress = n.fullAddress || name == "address.fullAddress"
-		if wanted.outer == "" {
-			n.plain[wanted.field] = true
-			if wanted.field == orderRestaurant {
-				continue
-			}
-		}
-		n.all = append(n.all, wanted)
 	}
-	return n
+	return fields
+}
+
+// requires reports whether the field with a full name is mandatory.
+func requires(fields []requiredField, name string) bool {
+	return slices.ContainsFunc(fields, func(f requiredField) bool { return f.name == name })
 }
 
 // required returns the mandatory fields of the order (policy O1).
-func (c *validation) required() *requiredFields {
-	switch c.order.values[orderExpedition].text {
+func (c *check) required() []requiredField {
+	switch c.order.expedition.text {
 	case delivery:
-		return &c.delivery
+		return c.delivery
 	case pickup:
-		return &c.pickup
+		return c.pickup
 	default:
-		return &c.either
+		return c.either
 	}
 }

@@ -3,7 +3,6 @@ package validate
 import (
 	"cmp"
 	"encoding/json"
-	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -33,54 +32,48 @@ type priced struct {
 	total amount
 }
 
-// price computes every line and the total (policy P1). The total is known if every line is.
-func (c *validation) price() {
-	whole := !c.order.broken && c.itemsReady && c.unchecked == none
-	for n := c.order.first; n != none && n != c.unchecked && c.itemsReady; n = c.order.lines[n].next {
-		c.lines = append(c.lines, priced{})
-		l := &c.lines[len(c.lines)-1]
-		c.priceLine(n, l)
-		switch whole = whole && l.total.known; {
-		case !whole:
-		case len(c.lines) == 1:
-			c.total = l.total
-		default:
-			c.total.Number = c.total.Add(l.total.Number)
-		}
+// price computes every line and the total (policy P1). The total is known if the dishes are complete, and every line has
+// a total.
+func (c *check) price(dishes []item, complete bool) (lines []priced, total amount) {
+	lines = make([]priced, len(dishes))
+	total.known = complete
+	for i := range dishes {
+		lines[i] = c.priceLine(&dishes[i])
+		total.Number = total.Add(lines[i].total.Number)
+		total.known = total.known && lines[i].total.known
 	}
-	c.total.known = whole
+	return lines, total
 }
 
-func (c *validation) priceLine(n int32, out *priced) {
-	l, it := &c.order.lines[n], &c.items[n]
-	out.path = c.order.linePath(n)
-	if l.quantity.state == readable {
-		out.quantity = amount{l.quantity.number, true}
+func (c *check) priceLine(it *item) (line priced) {
+	line.path = it.path()
+	if it.quantity.state == readable {
+		line.quantity = amount{it.quantity.number, true}
 	}
 	if it.index == menu.None {
-		out.id = strings.Clone(cmp.Or(l.id.text, l.externalID.text))
-		return
+		line.id = cmp.Or(it.id.text, it.externalID.text)
+		return line
 	}
-	product := c.Catalogue.Products().At(it.index)
-	out.id, out.name = product.ID(), product.Name()
+	product := it.entry()
+	line.id, line.name = product.ID(), product.Name()
 	if product.PriceInvalid() {
-		return
+		return line
 	}
-	known := c.Catalogue.Products().Item(it.index)
-	out.price = amount{known.Price, true}
-	unit, ok := c.addIngredients(known.Price, n)
+	line.price = amount{it.sent().Price, true}
+	unit, ok := it.addIngredients(line.price.Number)
 	if ok && unit.Sign() < 0 { // policy W9b
-		c.refuseLine(n, violation.TotalNegative, nil, out.name)
+		c.refuse(it, it.position, violation.TotalNegative, nil)
 	}
 	if !ok || !it.clear {
-		return
+		return line
 	}
 	digits := int32(c.PriceDigits)
-	out.total = amount{unit.Mul(l.quantity.number).Round(digits), true}
-	if unit.Sign() > 0 && out.total.Sign() == 0 {
+	line.total = amount{unit.Mul(it.quantity.number).Round(digits), true}
+	if unit.Sign() > 0 && line.total.Sign() == 0 {
 		least := leastQuantity(unit.Decimal(), digits, c.fractional(product.Measure()))
-		c.refuse(n, l.quantity.position, violation.QuantityTooSmall, violation.Params{"minimum": json.Number(least.String())})
+		c.refuse(it, it.quantity.position, violation.QuantityTooSmall, violation.Params{"minimum": json.Number(least.String())})
 	}
+	return line
 }
 
 // leastQuantity returns a quantity for which a line costs at least the smallest unit of price_digits (policy P4). It is the
@@ -97,29 +90,24 @@ func leastQuantity(unit decimal.Decimal, priceDigits int32, fractional bool) dec
 	return least
 }
 
-// addIngredients returns the sum of the prices of the ingredients of line n, including nested ones,
-// for one unit of the dish.
-func (c *validation) addIngredients(unit jsontext.Number, n int32) (sum jsontext.Number, ok bool) {
-	o := c.order.lines
-	if o[n].truncated {
+// addIngredients adds the prices of the ingredients of the line, including nested ones, to the price of one unit of the dish.
+func (it *item) addIngredients(unit jsontext.Number) (sum jsontext.Number, ok bool) {
+	if it.ingredients.truncated {
 		return unit, false
 	}
-	for child := o[n].first; child != none; child = o[child].next {
-		it := &c.items[child]
-		if it.index == menu.None || !it.clear || c.Catalogue.Ingredients().At(it.index).PriceInvalid() {
+	for i := range it.inner {
+		part := &it.inner[i]
+		if part.index == menu.None || !part.clear || part.entry().PriceInvalid() {
 			return unit, false
 		}
-		switch price := c.Catalogue.Ingredients().Item(it.index).Price; {
+		switch price := part.sent().Price; {
 		case price.Sign() == 0:
-		case it.per == 1:
+		case part.per == 1:
 			unit = unit.Add(price)
 		default:
-			unit = unit.Add(price.Mul(jsontext.Whole(it.per)))
+			unit = unit.Add(price.Mul(jsontext.Whole(part.per)))
 		}
-		if o[child].first == none && !o[child].truncated {
-			continue
-		}
-		if unit, ok = c.addIngredients(unit, child); !ok {
+		if unit, ok = part.addIngredients(unit); !ok {
 			return unit, false
 		}
 	}

@@ -11,33 +11,23 @@ import (
 
 // spellings notes the fields of one object, to find those that it has twice.
 type spellings struct {
-	fields         *fieldTable
+	names          *nameTable
 	start          int    // of the object in the body
 	seen, repeated uint32 // by field
-	pos            int32  // position of the first repeated member
+	pos            int32  // of the first repeated member
 }
 
-func (d *decoder) spellingsOf(fields *fieldTable) spellings {
-	return spellings{fields: fields, start: d.Offset()}
-}
-
-// find returns the index of a member in the table. Two IDs of a line do not count: the menu decides (policy O3).
-func (s *spellings) find(name string, pos int32) int {
-	field := s.fields.find(name)
-	if field == unknownField || s.fields == lineFields && field == lineID {
-		return field
-	}
+func (s *spellings) add(field int, pos int32) {
 	if bit := uint32(1) << field; s.seen&bit != 0 {
 		s.repeated |= bit
 		s.pos = cmp.Or(s.pos, pos)
 	}
 	s.seen |= 1 << field
-	return field
 }
 
 // checkSpellings adds a violation for each field that the object has with different values, in several spellings or in
 // one (policy O19). It is called after the object, and reads it again.
-func (d *decoder) checkSpellings(s *spellings, base string) {
+func (d *decoder) checkSpellings(s *spellings) {
 	if s.repeated == 0 {
 		return
 	}
@@ -46,13 +36,13 @@ func (d *decoder) checkSpellings(s *spellings, base string) {
 	again.Reset(d.Source()[s.start:d.Offset()], maxBodyDepth)
 	again.AppendNumber = appendCanonicalNumber
 	for name := range again.Members() {
-		field := s.fields.find(name)
+		field := s.names.find(name)
 		if field == unknownField || s.repeated&(1<<field) == 0 {
 			continue
 		}
 		value := string(again.AppendNext(nil))
 		given := value != "null"
-		switch kind := s.fields.known[field].kind; kind {
+		switch kind := s.names.kinds[field]; kind {
 		case wantID:
 			value = strings.Trim(value, `"`) // 7 and "7" are equal (policy W4)
 		case wantNumber, wantWhole: // and so are 2 and "2.0" (policy W12)
@@ -65,7 +55,8 @@ func (d *decoder) checkSpellings(s *spellings, base string) {
 		case given && value != before:
 			s.repeated &^= 1 << field // one violation
 			spelt := strings.Join(slices.Compact([]string{names[field], name}), ", ")
-			d.violations.Add(s.pos, member(base, name), violation.LimitExceeded, violation.Params{"limit": 1}, violation.LimitOfValues+"("+spelt+")")
+			at := position{name, s.pos}
+			d.add(at, violation.LimitExceeded, violation.Params{"limit": 1}, violation.LimitOfValues+"("+spelt+")")
 		}
 	}
 }

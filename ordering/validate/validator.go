@@ -1,15 +1,12 @@
 package validate
 
 import (
-	"encoding/json"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/ordering/violation"
 )
@@ -21,14 +18,11 @@ type Validator struct {
 	clock       func() time.Time
 	general     *rules
 	restaurants atomic.Pointer[map[menu.RestaurantID]*rules]
-	checks      sync.Pool // of *validation, for their buffers
 }
 
 // New returns a Validator with a valid cfg. It calls clock once for each order without Request.At.
 func New(cfg Config, clock func() time.Time) *Validator {
-	v := &Validator{cfg: cfg, clock: clock, general: newRules(cfg, nil)}
-	v.checks.New = func() any { return new(validation) }
-	return v
+	return &Validator{cfg: cfg, clock: clock, general: newRules(cfg, nil)}
 }
 
 // SetRestaurants replaces the time zones and rules of restaurants. It may be called at any time; an
@@ -53,50 +47,6 @@ func (v *Validator) rules(restaurant menu.RestaurantID) *rules {
 		}
 	}
 	return v.general
-}
-
-// Check checks one order. It returns the order with prices and converted for the ordering service,
-// or all its violations. It is O(lines × groups) for ordinary menus; the work to assign ingredients
-// that are in several groups is limited. The error is a *jsontext.SyntaxError, as for DecodeOrder.
-//
-// The result shares no memory with the order, whose body may be reused.
-func (v *Validator) Check(o *Order, req Request) (*Result, error) {
-	c, _ := v.checks.Get().(*validation)
-	req.Input = o.Input
-	c.start(v, req)
-	c.order, c.violations = &o.fields, o.violations.Clone()
-	var err error
-	// DecodeOrder knows no catalogue and decodes only the usual number of levels.
-	if levels := c.levels(); levels != menu.DefaultMaxDepth && o.fields.deepest > min(levels, menu.DefaultMaxDepth) {
-		c.violations = violation.List{Language: req.Language}
-		err = c.decode()
-	}
-	var result *Result
-	if err == nil {
-		c.violations.Limit = 0
-		result = c.result()
-	}
-	v.done(c)
-	return result, err
-}
-
-// AppendResult decodes and checks an order for the validate route. It appends the JSON of the
-// result, with the prices of the lines, to dst. dst must not overlap req.Body.
-func (v *Validator) AppendResult(dst []byte, req Request) ([]byte, error) {
-	c, _ := v.checks.Get().(*validation)
-	c.start(v, req)
-	err := c.decode()
-	if err == nil {
-		dst, err = c.writeResult(dst)
-	}
-	v.done(c)
-	return dst, err
-}
-
-func (v *Validator) done(c *validation) {
-	if c.finish() {
-		v.checks.Put(c)
-	}
 }
 
 // Request is a request to validate one order.
@@ -128,7 +78,7 @@ type rules struct {
 
 	// The fields that policy O1 requires by type of order; either is for an unknown type and has
 	// only the fields that all types need.
-	delivery, pickup, either requiredFields
+	delivery, pickup, either []requiredField
 }
 
 func newRules(cfg Config, location *time.Location) *rules {
@@ -147,176 +97,115 @@ func newRules(cfg Config, location *time.Location) *rules {
 	}
 }
 
-// validation is the check of one order. Its buffers are reused for the next order, and its strings
-// are parts of the body. A Result refers to neither.
-type validation struct {
+// Check checks one order. It returns the order with prices and converted for the ordering service,
+// or all its violations. It is O(lines × groups) for ordinary menus; the work to assign ingredients
+// that are in several groups is limited. The error is a *jsontext.SyntaxError, as for DecodeOrder.
+func (v *Validator) Check(o *Order, req Request) (*Result, error) {
+	o, err := o.withLevels(levelsOf(req.Catalogue))
+	if err != nil {
+		return nil, err
+	}
+	result, _ := v.newCheck(o, req).result()
+	return result, nil
+}
+
+// AppendResult decodes and checks an order for the validate route. It appends the JSON of the
+// result, with the prices of the lines, to dst.
+func (v *Validator) AppendResult(dst []byte, req Request) ([]byte, error) {
+	o := &Order{}
+	if err := o.decode(newDecoder(req.Input), levelsOf(req.Catalogue), nil); err != nil {
+		return dst, err
+	}
+	result, _ := v.newCheck(o, req).result()
+	return result.appendJSON(dst)
+}
+
+// Recheck checks an order again that the service has refused. before is the menu of the first check, which accepted the
+// order; req has the current menu, and the time of the first check. The result has the violations of the order now. If
+// there are none, it has price_changed for each line whose price differs between the menus (policy O18).
+func (v *Validator) Recheck(o *Order, req Request, before *menu.Catalogue) (*Result, error) {
+	o, err := o.withLevels(levelsOf(req.Catalogue))
+	if err != nil {
+		return nil, err
+	}
+	c := v.newCheck(o, req)
+	result, now := c.result()
+	if result.Valid {
+		req.Catalogue = before
+		then, _ := v.newCheck(o, req).checkDishes()
+		c.comparePrices(now, then)
+		result.Violations, result.More = c.violations.Sorted()
+	}
+	return result, nil
+}
+
+// comparePrices adds a violation for each line whose price differs between two menus that have all lines.
+func (c *check) comparePrices(now, then []item) {
+	for i := range now {
+		it := &now[i]
+		was, is := then[i].sent().Price, it.sent().Price
+		if was.Cmp(is) != 0 {
+			c.refuse(it, position{"price", it.pos}, violation.PriceChanged, violation.Params{"sent": number(was), "current": number(is)})
+		}
+		c.comparePrices(it.inner, then[i].inner)
+	}
+}
+
+// check is the check of one order. Each step adds its violations, and returns its result.
+type check struct {
 	Request
 	*rules
 
-	violations violation.List
 	now        time.Time
-	order      *decodedOrder // own, or the fields of an Order
-	own        decodedOrder  // decoded by AppendResult
-	items      []item        // parallel to order.lines, if checked
-	itemsReady bool
-	// unchecked is the first dish that was not checked, or none.
-	unchecked int32
-	groups    groupTable // of the current list of ingredients
-	work      int        // remaining steps for assignments
-
-	// The prices of the order.
-	lines      []priced // the dishes
-	total      amount   // of all lines
-	expectedAt time.Time
-
-	full string // the address as one text
-
-	body   []byte // for the ordering service
-	mapped mapping
+	order      *Order
+	violations violation.List
+	work       int        // remaining steps for assignments
+	groups     groupTable // of the current list of ingredients
 }
 
-func (c *validation) start(v *Validator, req Request) {
-	c.Request, c.rules, c.now, c.work = req, v.rules(req.Restaurant), req.At, assignmentWork
+func (v *Validator) newCheck(o *Order, req Request) *check {
+	c := &check{Request: req, rules: v.rules(req.Restaurant), now: req.At, order: o, work: assignmentWork}
 	if c.now.IsZero() {
 		c.now = v.clock()
 	}
-	c.violations.Language, c.itemsReady, c.unchecked = req.Language, false, none
-	c.lines, c.total, c.expectedAt = c.lines[:0], amount{}, time.Time{}
-}
-
-// Buffers above these sizes are not kept for the next order; an ordinary order needs a tenth.
-const (
-	keptLines = 200
-	keptBytes = 32 << 10
-)
-
-// finish releases the order, so that the pool does not keep its body and its menu in memory. It
-// reports whether the buffers are worth keeping.
-func (c *validation) finish() bool {
-	if max(cap(c.own.lines), cap(c.items)) > keptLines || cap(c.body) > keptBytes || cap(c.groups.eligible) > keptBytes {
-		return false
-	}
-	c.Request, c.rules, c.violations, c.full, c.order = Request{}, nil, violation.List{}, "", nil
-	c.own.clear()
-	clear(c.lines)
-	c.mapped.clear()
-	return true
-}
-
-func (c *validation) decode() error {
-	c.order = &c.own
-	err := c.own.decode(c.Input, c.levels(), &c.violations)
+	c.Input, c.violations = o.Input, o.violations.Clone()
 	c.violations.Limit = 0
-	return err
+	return c
 }
 
-// levels returns the maximum number of ingredient levels, the catalogue's depth limit (policy W15).
-func (c *validation) levels() int {
-	if depth := c.Catalogue.Settings().MaxDepth; depth > 0 {
+// levelsOf returns the maximum number of ingredient levels, the catalogue's depth limit (policy W15).
+func levelsOf(catalogue *menu.Catalogue) int {
+	if depth := catalogue.Settings().MaxDepth; depth > 0 {
 		return min(depth, maxConfiguredDepth)
 	}
 	return menu.DefaultMaxDepth
 }
 
-// checkOrder checks the decoded order and reports whether it is valid.
-func (c *validation) checkOrder() bool {
-	if c.order.state == readable {
-		c.checkDishes()
-		c.price()
-		fieldCheck{c}.checkFields()
+// withLevels returns the order decoded with another depth limit than Decode, which knows no catalogue.
+func (o *Order) withLevels(levels int) (*Order, error) {
+	if levels == menu.DefaultMaxDepth || o.deepest <= min(levels, menu.DefaultMaxDepth) {
+		return o, nil
 	}
-	return c.violations.Len() == 0
+	again := &Order{}
+	return again, again.decode(newDecoder(o.Input), levels, nil)
 }
 
-func (c *validation) result() *Result {
-	result := &Result{Version: c.Version, Valid: c.checkOrder(), ExpectedAt: c.expectedAt}
-	if c.total.known {
-		result.Total = decimal.NewNullDecimal(c.total.Decimal())
+// result checks the order. dishes are its dishes in the menu.
+func (c *check) result() (result *Result, dishes []item) {
+	result = &Result{Version: c.Version}
+	if c.order.state == readable {
+		var complete bool
+		dishes, complete = c.checkDishes()
+		result.lines, result.total = c.price(dishes, complete)
+		result.ExpectedAt = c.checkFields(result.total)
+	}
+	if result.total.known {
+		result.Total = decimal.NewNullDecimal(result.total.Decimal())
+	}
+	if result.Valid = c.violations.Len() == 0; result.Valid {
+		room := make([]byte, 0, len(c.Body)+len(c.Body)/2)
+		result.Order = c.upstreamOrder(dishes, result.ExpectedAt).AppendJSON(room, c.FieldCase)
 	}
 	result.Violations, result.More = c.violations.Sorted()
-	if result.Valid {
-		c.body = c.mapped.mapOrder(c).AppendJSON(c.body[:0], c.FieldCase)
-		result.Order = slices.Clone(c.body)
-	}
-	return result
-}
-
-// Result is the result of validating an order.
-type Result struct {
-	Valid   bool  // true if the order may be placed in the form of Order
-	Version int64 // version of the catalogue that the order was checked against (policy O6)
-	// Total is the sum of the lines. An invalid order has one too, if all its lines have prices.
-	Total      decimal.NullDecimal
-	Violations []violation.Violation // all violations in the order of the body, up to 200 (policy H7)
-	// More is true if there are more violations than those 200. The check stopped there.
-	More       bool
-	Order      json.RawMessage // exact body for the ordering service; nil for an invalid order
-	ExpectedAt time.Time       // expected time; zero if it is missing or invalid
-}
-
-// resultWriter writes the JSON response of the validate route.
-type resultWriter struct{ jsontext.Writer }
-
-// writeResult checks the order and appends the JSON of the result. Amounts are exact decimals; unknown values are null.
-func (c *validation) writeResult(dst []byte) ([]byte, error) {
-	w := resultWriter{jsontext.Writer{Buf: dst}}
-	valid := c.checkOrder()
-	w.Open('{')
-	w.Name("valid")
-	w.Bool(valid)
-	w.Name("version")
-	w.Int(c.Version)
-	w.amount("total", c.total)
-	w.Name("lines")
-	w.Open('[')
-	for i := range c.lines {
-		w.line(&c.lines[i])
-	}
-	w.Close(']')
-	w.Name("violations")
-	if violations, more := c.violations.Sorted(); len(violations) == 0 {
-		w.Raw("[]")
-	} else {
-		text, err := json.Marshal(violations)
-		if err != nil {
-			return dst, err
-		}
-		w.Buf = append(w.Buf, text...)
-		if more {
-			w.Name("more")
-			w.Bool(true)
-		}
-	}
-	w.Name("order")
-	if valid {
-		w.Buf = c.mapped.mapOrder(c).AppendJSON(w.Buf, c.FieldCase)
-	} else {
-		w.Raw("null")
-	}
-	w.Close('}')
-	return w.Buf, nil
-}
-
-func (w *resultWriter) line(l *priced) {
-	w.Next()
-	w.Open('{')
-	w.Name("path")
-	w.Text(l.path)
-	w.Name("id")
-	w.Text(l.id)
-	w.Name("name")
-	w.Text(l.name)
-	w.amount("quantity", l.quantity)
-	w.amount("price", l.price)
-	w.amount("total", l.total)
-	w.Close('}')
-}
-
-func (w *resultWriter) amount(name string, a amount) {
-	w.Name(name)
-	if a.known {
-		w.Number(a.Number)
-	} else {
-		w.Raw("null")
-	}
+	return result, dishes
 }

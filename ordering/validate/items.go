@@ -1,0 +1,348 @@
+package validate
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"larder/internal/jsontext"
+	"larder/internal/menu"
+	"larder/ordering/violation"
+)
+
+// maxUnits limits the quantity of an ingredient per unit of a dish, with nested quantities multiplied (policy W15).
+const maxUnits = 1_000_000
+
+// unreadable is the number of units if it is not known.
+const unreadable = -1
+
+// item is a line with what the menu has for it.
+type item struct {
+	*Line
+
+	parent *item           // the line that contains this ingredient; nil for a dish
+	table  *menu.ItemTable // the dishes or the ingredients of the menu
+	index  menu.Index      // in the table, or menu.None
+	// units is the number of units per unit of the parent: 0 if the client sent 0 or less,
+	// unreadable if it is not known.
+	units int64
+	per   int64  // units per unit of the dish
+	clear bool   // the quantity is valid
+	inner []item // its ingredients
+}
+
+// path returns the JSON Pointer of the line. A valid order needs only those of its dishes.
+func (it *item) path() (path string) {
+	if it.parent != nil {
+		path = it.parent.path()
+	}
+	return element(member(path, it.list), it.number)
+}
+
+// dish returns the dish that contains the line.
+func (it *item) dish() *item {
+	for it.parent != nil {
+		it = it.parent
+	}
+	return it
+}
+
+// nested reports whether an ingredient of the line has ingredients.
+func (it *item) nested() bool {
+	return slices.ContainsFunc(it.inner, func(part item) bool { return len(part.inner) > 0 })
+}
+
+// entry returns what the menu has for the line; it must have something.
+func (it *item) entry() menu.Entry { return it.table.At(it.index) }
+
+// sent returns what is sent for the line.
+func (it *item) sent() *menu.Item { return it.table.Item(it.index) }
+
+// title returns the menu's name of the line; it is empty if the menu has none.
+func (it *item) title() string {
+	if it.index == menu.None {
+		return ""
+	}
+	return it.entry().Name()
+}
+
+// refuse adds a violation for a member of a line, or for the line at its own position.
+func (c *check) refuse(it *item, at position, code violation.Code, params violation.Params) {
+	c.violations.Add(at.pos, member(it.path(), at.name), code, params, it.title())
+}
+
+// checkDishes checks every dish. complete is false if some were skipped, here or by the decoder.
+func (c *check) checkDishes() (dishes []item, complete bool) {
+	list := &c.order.dishes
+	if list.state == absent || list.state == readable && list.count == 0 {
+		addMissing(&c.violations, list.or("dishList", c.order.end), "", "dishList")
+		return nil, false
+	}
+	before := c.violations.Len()
+	dishes = make([]item, 0, len(list.all))
+	for i := range list.all {
+		if c.violations.Len()-before > violation.Max { // the other violations would not be listed (policy H7)
+			return dishes, false
+		}
+		dishes = append(dishes, item{Line: &list.all[i], table: c.Catalogue.Products(), units: 1, per: 1})
+		c.checkDish(&dishes[i])
+	}
+	return dishes, !list.truncated
+}
+
+func (c *check) checkDish(it *item) {
+	scheme := menu.None
+	if it.index = c.find(it); it.index != menu.None {
+		scheme = c.Catalogue.ProductScheme(it.index)
+		c.checkAvailable(it)
+		c.checkPrice(it)
+	}
+	c.checkDishQuantity(it)
+	before := c.violations.Len()
+	c.checkIngredients(it)
+	c.checkGroups(it, scheme, nil)
+	if it.nested() && scheme != menu.None && c.violations.Len() == before {
+		c.checkFlat(it, scheme)
+	}
+}
+
+// checkAvailable rejects stopped dishes (policy M10) and dishes that cannot be ordered (policy M9).
+func (c *check) checkAvailable(it *item) {
+	if c.Catalogue.Orderable(it.index) {
+		return
+	}
+	product := it.entry()
+	if !c.Catalogue.Available(it.index) {
+		c.refuse(it, it.position, violation.DishUnavailable, violation.Params{"id": product.ID(), "name": product.Name()})
+	}
+	reasons := slices.DeleteFunc(slices.Clone(c.Catalogue.Reasons(it.index)), func(r menu.Reason) bool {
+		return r.Code == menu.ReasonStopped
+	})
+	if len(reasons) > 0 {
+		c.refuse(it, it.position, violation.DishNotOrderable, violation.Params{"id": product.ID(), "reasons": reasons})
+	}
+}
+
+// checkPrice compares the price that the client sent with the current one (policy P2).
+func (c *check) checkPrice(it *item) {
+	if it.price.state != readable || it.entry().PriceInvalid() {
+		return
+	}
+	if current := it.sent().Price; it.price.number.Cmp(current) != 0 {
+		params := violation.Params{"sent": number(it.price.number), "current": number(current)}
+		c.refuse(it, it.price.position, violation.PriceChanged, params)
+	}
+}
+
+// checkDishQuantity checks a dish's quantity: positive, at most ordering.max_quantity (policy H10),
+// and whole unless the dish is sold by weight (policy M8).
+func (c *check) checkDishQuantity(it *item) {
+	switch q := &it.quantity; {
+	case q.state == absent:
+		addMissing(&c.violations, q.or("quantity", it.end), it.path(), "dishList[].quantity")
+	case q.state == refused:
+	case q.number.Sign() <= 0:
+		c.refuse(it, q.position, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
+	case q.number.Cmp(jsontext.Whole(int64(c.MaxQuantity))) > 0: // policy H10
+		c.refuse(it, q.position, violation.LimitExceeded, violation.Params{"limit": c.MaxQuantity})
+	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(it.entry().Measure()):
+		c.refuse(it, q.position, violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)})
+	default:
+		it.clear = true
+	}
+}
+
+func (c *check) fractional(m *menu.Measure) bool {
+	return m != nil && slices.ContainsFunc(c.FractionalUnits, func(unit string) bool {
+		return strings.EqualFold(unit, m.Unit)
+	})
+}
+
+// checkIngredients checks the ingredients of a line, and theirs.
+func (c *check) checkIngredients(parent *item) {
+	lines := parent.ingredients.all
+	if len(lines) == 0 {
+		return
+	}
+	parent.inner = make([]item, len(lines))
+	for i := range lines {
+		it := &parent.inner[i]
+		*it = item{Line: &lines[i], parent: parent, table: c.Catalogue.Ingredients()}
+		if it.index = c.find(it); it.index != menu.None {
+			// For a scheme that cannot be satisfied, its groups are reported instead.
+			if reasons := c.Catalogue.IngredientReasons(it.index); len(reasons) > 0 && reasons[0].Code != menu.ReasonGroupUnsatisfiable {
+				c.refuse(it, it.position, violation.IngredientUnavailable,
+					violation.Params{"id": it.entry().ID(), "reason": reasons[0].Code})
+			}
+			c.checkPrice(it)
+		}
+		c.checkUnits(it)
+		c.checkIngredients(it)
+	}
+}
+
+// checkUnits reads the quantity of an ingredient: a whole number from 1, by default 1 (policy M7).
+func (c *check) checkUnits(it *item) {
+	q := &it.quantity
+	it.units = unreadable
+	switch {
+	case q.state == absent:
+		it.units, it.clear = 1, true
+	case q.state == refused:
+	case q.number.Sign() <= 0:
+		it.units = 0
+		c.refuse(it, q.position, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
+	case !q.number.IsWhole():
+		c.refuse(it, q.position, violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)})
+	case q.number.Cmp(jsontext.Whole(maxUnits)) > 0:
+		c.refuse(it, q.position, violation.LimitExceeded, violation.Params{"limit": maxUnits})
+	default:
+		it.units, _ = q.number.Int64()
+		it.clear = true
+	}
+	if !it.clear {
+		return
+	}
+	it.per = it.units * max(it.parent.per, 1)
+	if it.per > maxUnits {
+		it.clear = false
+		c.refuse(it, q.or("quantity", it.pos), violation.LimitExceeded, violation.Params{"limit": maxUnits})
+	}
+}
+
+// find returns the dish or ingredient of a line (policy O3). If the ID is null, only the externalId counts (policy
+// W12). Unless the line certainly means one item, find adds a violation and returns menu.None.
+func (c *check) find(it *item) menu.Index {
+	it.index = menu.None // the violations have no name
+	id, onlyExternalID := it.id.text, false
+	unknown, field := violation.IngredientNotInMenu, "dishList[].ingredients[].ID"
+	if it.parent == nil {
+		unknown, field = violation.DishNotInMenu, "dishList[].ID"
+	}
+	switch {
+	case it.id.state == refused, id == "" && it.externalID.state == refused:
+		return menu.None
+	case id == "" && it.externalID.text == "":
+		addMissing(&c.violations, it.id.or("ID", it.end), it.path(), field)
+		return menu.None
+	case id == "":
+		id, onlyExternalID = it.externalID.text, true
+	}
+	meant, named := c.named(it, id, onlyExternalID)
+	switch {
+	case meant == menu.None && len(named) > 0:
+		ids := make([]string, len(named))
+		for k, shared := range named {
+			ids[k] = it.table.At(shared).ID()
+		}
+		c.refuse(it, it.position, violation.ExternalIDAmbiguous, violation.Params{"externalId": id, "ids": ids})
+	case meant == menu.None:
+		c.refuse(it, it.position, unknown, violation.Params{"id": id})
+	default:
+		if other, two := c.contradicts(it, meant, named); two {
+			c.refuse(it, it.position, violation.IDConflict, conflict(it, meant, other))
+			return menu.None
+		}
+	}
+	return meant
+}
+
+// named returns the item that a text of a line means, and all that it could mean, because it is their id or externalId.
+// The dish may not offer them. On the compatible API it is an externalId first, as the interface says, and on /v1 an id.
+// Among several items of an ingredient, those of the dish's groups come first. If several items share the externalId, and
+// the id does not decide, named returns menu.None and them.
+func (c *check) named(it *item, text string, onlyExternalID bool) (meant menu.Index, all []menu.Index) {
+	byID, owners := menu.None, it.table.ByExternalID(text)
+	if i, ok := it.table.ByID(text); ok && !onlyExternalID {
+		byID = i
+	}
+	all = owners
+	if byID != menu.None && len(owners) > 0 && !slices.Contains(owners, byID) {
+		all = append(slices.Clone(owners), byID)
+	}
+	if dish := it.dish(); dish != it && len(all) > 1 && dish.index != menu.None {
+		byID, owners = offered(c.Catalogue, dish.index, byID, owners)
+	}
+	switch {
+	case byID != menu.None && (c.V1 || len(owners) == 0 || slices.Contains(owners, byID)):
+		return byID, all
+	case len(owners) == 1:
+		return owners[0], all
+	default:
+		return menu.None, owners
+	}
+}
+
+// offered returns those of the items with an id or an externalId that the dish offers, or all of them if it offers none.
+func offered(from *menu.Catalogue, dish, byID menu.Index, owners []menu.Index) (menu.Index, []menu.Index) {
+	all := map[menu.Index]bool{}
+	addOffered(from, all, from.ProductScheme(dish), map[menu.Index]bool{})
+	inside := slices.DeleteFunc(slices.Clone(owners), func(i menu.Index) bool { return !all[i] })
+	switch {
+	case all[byID]:
+		return byID, inside
+	case len(inside) == 0:
+		return byID, owners
+	default:
+		return menu.None, inside
+	}
+}
+
+// addOffered adds the ingredients of a scheme's groups and of their own schemes.
+func addOffered(from *menu.Catalogue, all map[menu.Index]bool, scheme menu.Index, seen map[menu.Index]bool) {
+	if scheme == menu.None || seen[scheme] {
+		return
+	}
+	seen[scheme] = true
+	for _, limit := range from.Limits(scheme) {
+		for _, i := range from.Members(limit.Group) {
+			all[i] = true
+			addOffered(from, all, from.IngredientScheme(i), seen)
+		}
+	}
+}
+
+// contradicts reports whether a line says that it means another item than the one that its ID means: by another ID, by
+// its externalId, or by a name or a price that fits only the other. The other item may be menu.None.
+func (c *check) contradicts(it *item, meant menu.Index, named []menu.Index) (other menu.Index, conflict bool) {
+	items := it.table
+	if it.otherID != "" {
+		if second, _ := c.named(it, it.otherID, false); second != meant {
+			return second, true
+		}
+	}
+	found := items.At(meant)
+	if text := it.externalID.text; it.id.text != "" && text != "" && text != found.ExternalID() &&
+		(found.ExternalID() != "" || text != found.ID()) {
+		second, _ := c.named(it, text, true)
+		return second, true
+	}
+	hasName := func(i menu.Index) bool {
+		return strings.EqualFold(strings.TrimSpace(it.name), strings.TrimSpace(items.At(i).Name()))
+	}
+	costs := func(i menu.Index) bool {
+		return !items.At(i).PriceInvalid() && it.price.number.Cmp(items.Item(i).Price) == 0
+	}
+	for _, other := range named {
+		if it.name != "" && hasName(other) && !hasName(meant) ||
+			it.price.state == readable && costs(other) && !costs(meant) {
+			return other, true
+		}
+	}
+	return menu.None, false
+}
+
+// conflict describes a line that names two items.
+func conflict(it *item, first, other menu.Index) violation.Params {
+	names := []string{it.table.At(first).Name()}
+	ids := []string{it.table.At(first).ID()}
+	if other != menu.None {
+		names, ids = append(names, it.table.At(other).Name()), append(ids, it.table.At(other).ID())
+	}
+	sent := cmp.Or(it.externalID.text, it.otherID, it.id.text)
+	return violation.Params{"id": it.id.text, "externalId": sent, "ids": ids, "names": names}
+}
+
+// number returns a number with its exact digits, for params.
+func number(n jsontext.Number) json.Number { return json.Number(n.Append(nil)) }
