@@ -24,6 +24,7 @@ type Payments struct {
 type payment struct {
 	object
 
+	path                       string // JSON Pointer
 	code, amount, paidAt, name value
 }
 
@@ -58,7 +59,7 @@ func (p *Payments) readPayment(d *decoder, i int) {
 	if !d.is(jsontext.KindObject, d.here(""), wantObject) {
 		p.broken = true
 	} else {
-		paid := payment{object: object{path: element("", i)}}
+		paid := payment{path: element("", i)}
 		readMembers(d, paymentFields, &paid, &paid.object, nil)
 		p.broken = !paid.check(&d.violations) || p.broken
 		p.all = append(p.all, paid)
@@ -69,7 +70,7 @@ func (p *Payments) readPayment(d *decoder, i int) {
 // check checks a payment, and reports whether its amount is known.
 func (p *payment) check(notes *violation.List) (known bool) {
 	for _, f := range paymentFields.fields[:3] { // all but the name
-		requireValue(notes, &p.object, f.of(p), f.name)
+		requireValue(notes, &p.object, p.path, f.of(p), f.name)
 	}
 	checkTexts(notes, paymentFields, p, p.path)
 	known = p.amount.state == readable
@@ -84,9 +85,9 @@ func (p *payment) check(notes *violation.List) (known bool) {
 }
 
 // requireValue adds a violation if a value is missing or empty.
-func requireValue(notes *violation.List, of *object, v *value, name string) {
+func requireValue(notes *violation.List, of *object, base string, v *value, name string) {
 	if v.blank() {
-		addMissing(notes, v.or(name, of.end), of.path, name)
+		addMissing(notes, v.or(name, of.end), base, name)
 	}
 }
 
@@ -173,7 +174,7 @@ func (r *Rejection) checkReason(reasons []upstream.Reason) {
 		return
 	}
 	if reason.blank() {
-		requireValue(&r.violations, &r.object, reason, "rejectionReasonID")
+		requireValue(&r.violations, &r.object, "", reason, "rejectionReasonID")
 		return
 	}
 	ids := make([]string, len(reasons))
@@ -182,7 +183,7 @@ func (r *Rejection) checkReason(reasons []upstream.Reason) {
 			continue
 		}
 		if strings.EqualFold(listed.Type, typeText) {
-			requireValue(&r.violations, &r.object, text, "rejectionReasonText")
+			requireValue(&r.violations, &r.object, "", text, "rejectionReasonText")
 		}
 		return
 	}

@@ -84,8 +84,6 @@ func (o *Order) decode(d *decoder, maxDepth int, payments []string) error {
 	d.maxDepth = maxDepth
 	d.readOrder(o, payments)
 	o.deepest = d.deepest
-	o.guest.path = member("", o.guest.or("guest", 0).name)
-	o.address.path = member("", o.address.or("address", 0).name)
 	var err error
 	o.body, err = d.finish()
 	return err
@@ -110,7 +108,6 @@ type decoder struct {
 	in              Input
 	violations      violation.List
 	open            []step   // the open objects that have a path
-	stack           []Line   // the lines of the open lists
 	maxDepth        int      // levels of ingredients
 	deepest         int      // level of ingredients
 	ingredientCount int      // number in the current dish

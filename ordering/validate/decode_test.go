@@ -25,8 +25,8 @@ func TestDecode_ValidOrderWithoutPointers(t *testing.T) { //nolint:paralleltest 
 		}
 	})
 	t.Logf("%g", allocations)
-	if allocations > 14 {
-		t.Errorf("decoding an order takes %g allocations, want at most 14", allocations)
+	if allocations > 13 {
+		t.Errorf("decoding an order takes %g allocations, want at most 13", allocations)
 	}
 }
 

@@ -1,7 +1,7 @@
 package validate
 
 import (
-	"slices"
+	"strings"
 
 	"larder/internal/jsontext"
 	"larder/ordering/violation"
@@ -11,8 +11,7 @@ import (
 type Line struct {
 	object
 
-	list        string // the name of the list that contains it
-	number      int    // in that list
+	number      int // in its list
 	id          value
 	otherID     string // another value of ID, in another spelling of its name
 	externalID  value
@@ -27,10 +26,12 @@ type Line struct {
 type lines struct {
 	position
 	state     state
-	count     int    // elements, including skipped ones
-	all       []Line // without the skipped ones
 	truncated bool   // some elements were skipped, or something in them because of a limit
+	all       []Line // without the skipped ones
 }
+
+// usualDishes limits the dishes that are allocated before a list is read.
+const usualDishes = 8
 
 // readLines decodes the dishes of an order, with depth 0, or the ingredients of a line at a depth from 1.
 func (d *decoder) readLines(list *lines, s position, depth int) {
@@ -42,19 +43,19 @@ func (d *decoder) readLines(list *lines, s position, depth int) {
 		list.truncated = true
 		return
 	}
-	if list.state = readable; depth == 1 {
+	list.state = readable
+	switch depth {
+	case 0:
+		list.all = make([]Line, 0, min(strings.Count(d.Source(), "{"), usualDishes))
+	case 1:
 		d.ingredients = s
 	}
-	start := len(d.stack)
 	for i := range d.Elements() {
-		list.count = i + 1
 		d.deepest = max(d.deepest, depth)
-		if !d.mayRead(list, i, depth) || !d.readElement(s.name, i, depth) {
+		if !d.mayRead(list, i, depth) || !d.readLine(list, i, depth) {
 			list.truncated = true
 		}
 	}
-	list.all = slices.Clone(d.stack[start:])
-	d.stack = d.stack[:start]
 	list.truncated = list.truncated || depth > 0 && d.ingredientCount > maxIngredients
 }
 
@@ -85,52 +86,31 @@ func (d *decoder) mayRead(list *lines, i, depth int) bool {
 	return false
 }
 
-// readElement decodes a dish or an ingredient and pushes it on the stack. It returns false if the element is none.
-func (d *decoder) readElement(list string, i, depth int) (ok bool) {
-	d.open = append(d.open, step{list, i})
+// readLine decodes a dish or an ingredient, and appends it to the list. It returns false if the element is not an object.
+func (d *decoder) readLine(list *lines, i, depth int) bool {
+	d.open = append(d.open, step{list.name, i})
 	at := d.here("")
-	if ok = d.is(jsontext.KindObject, at, wantObject); ok {
-		line := d.readLine(Line{object: object{position: at}, list: list, number: i}, depth)
-		d.stack = append(d.stack, line)
+	isLine := d.is(jsontext.KindObject, at, wantObject)
+	if isLine {
+		list.all = append(list.all, Line{object: object{position: at}, number: i})
+		l := &list.all[len(list.all)-1]
+		readMembers(d, lineFields, l, &l.object, func(name string, s position) bool {
+			switch name {
+			case "ID":
+				before := l.id.text
+				if d.readValue(&l.id, s, wantID); before != "" && before != l.id.text {
+					l.otherID = before
+				}
+			case "ingredients":
+				d.readLines(&l.ingredients, s, depth+1)
+			case "name": // the catalogue's values are sent (policy P3)
+				l.name, _ = d.Text()
+			default:
+				return false
+			}
+			return true
+		})
 	}
 	d.open = d.open[:len(d.open)-1]
-	return ok
-}
-
-func (d *decoder) readLine(l Line, depth int) Line {
-	seen := spellings{names: &lineFields.nameTable, start: d.Offset()}
-	for name := range d.Members() {
-		s := d.here(name)
-		i := lineFields.find(name)
-		if i == unknownField {
-			d.readUnknown(&l.extra, name)
-			continue
-		}
-		field := lineFields.fields[i].name
-		if field != "ID" { // of two IDs, the menu decides (policy O3)
-			seen.add(i, s.pos)
-		}
-		switch field {
-		case "ID":
-			before := l.id.text
-			if d.readValue(&l.id, s, wantID); before != "" && before != l.id.text {
-				l.otherID = before
-			}
-		case "externalId":
-			d.readValue(&l.externalID, s, wantID)
-		case "price":
-			d.readValue(&l.price, s, wantNumber)
-		case "quantity":
-			d.readValue(&l.quantity, s, wantNumber)
-		case "groupId":
-			d.readValue(&l.group, s, wantID)
-		case "ingredients":
-			d.readLines(&l.ingredients, s, depth+1)
-		case "name": // the catalogue's values are sent (policy P3)
-			l.name, _ = d.Text()
-		}
-	}
-	l.end = int32(d.Offset())
-	d.checkSpellings(&seen)
-	return l
+	return isLine
 }

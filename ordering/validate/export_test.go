@@ -14,6 +14,5 @@ func (v *Validator) Order(req Request) (*Result, error) {
 	if err := o.decode(newDecoder(req.Input), levelsOf(req.Catalogue), nil); err != nil {
 		return nil, err
 	}
-	result, _ := v.newCheck(o, req).result()
-	return result, nil
+	return v.newCheck(o, req).run().result(), nil
 }

@@ -116,10 +116,12 @@ func addMissing(notes *violation.List, at position, base, field string) {
 type object struct {
 	position
 	state state
-	path  string           // its JSON Pointer; not set for a line
 	end   int32            // offset of its end
 	extra []upstream.Field // unknown fields that are forwarded (policies W8, W12)
 }
+
+// path returns the JSON Pointer of a guest or an address, which may be missing.
+func (o *object) path(name string) string { return member("", o.or(name, 0).name) }
 
 type guest struct {
 	object
@@ -168,7 +170,11 @@ type fieldTable[T any] struct {
 	fields []field[T]
 }
 
+// canonicalNames has the canonical forms of the names of all tables.
+var canonicalNames = map[string]jsontext.CanonicalName{} //nolint:gochecknoglobals // constant
+
 func newFieldTable[T any](fields ...field[T]) *fieldTable[T] {
+	var form jsontext.Canonical
 	t := &fieldTable[T]{fields: fields, nameTable: nameTable{byName: map[string]int{}}}
 	for i, f := range fields {
 		t.kinds = append(t.kinds, f.kind)
@@ -176,17 +182,17 @@ func newFieldTable[T any](fields ...field[T]) *fieldTable[T] {
 			f.name, strings.Replace(f.name, "ID", "Id", 1), strings.Replace(f.name, "Id", "ID", 1), jsontext.FoldName(f.name),
 		} {
 			t.byName[spelling] = i
+			literal := `"` + spelling + `"`
+			canonicalNames[literal] = form.Name(literal)
 		}
 	}
 	return t
 }
 
-// valueOf returns the function that returns the plain field with a documented name, or nil if there is none.
+// valueOf returns the function that returns a plain field, or nil if there is none with the name.
 func (t *fieldTable[T]) valueOf(name string) func(*T) *value {
-	for _, f := range t.fields {
-		if f.name == name {
-			return f.of
-		}
+	if i := t.find(name); i != unknownField {
+		return t.fields[i].of
 	}
 	return nil
 }
@@ -241,28 +247,16 @@ var (
 		field[Rejection]{"restaurantID", wantNothing, 0, nil}, // accepted, but not sent (policy O11)
 	)
 	lineFields = newFieldTable(
-		field[Line]{name: "ID", kind: wantID},
-		field[Line]{name: "externalId", kind: wantID},
-		field[Line]{name: "price", kind: wantNumber},
-		field[Line]{name: "quantity", kind: wantNumber},
-		field[Line]{name: "groupId", kind: wantID},
-		field[Line]{name: "ingredients", kind: wantArray},
-		field[Line]{name: "name", kind: wantNothing}, // the catalogue's value is sent (policy P3)
-		field[Line]{name: "measure", kind: wantNothing},
+		field[Line]{"ID", wantID, 0, func(l *Line) *value { return &l.id }},
+		field[Line]{"externalId", wantID, 0, func(l *Line) *value { return &l.externalID }},
+		field[Line]{"price", wantNumber, 0, func(l *Line) *value { return &l.price }},
+		field[Line]{"quantity", wantNumber, 0, func(l *Line) *value { return &l.quantity }},
+		field[Line]{"groupId", wantID, 0, func(l *Line) *value { return &l.group }},
+		field[Line]{"ingredients", wantArray, 0, nil},
+		field[Line]{"name", wantNothing, 0, nil}, // the catalogue's value is sent (policy P3)
+		field[Line]{"measure", wantNothing, 0, nil},
 	)
-
-	canonicalNames = canonicalNamesOf(orderFields.nameTable, guestFields.nameTable, addressFields.nameTable,
-		paymentFields.nameTable, rejectionFields.nameTable, lineFields.nameTable)
 )
 
-func canonicalNamesOf(tables ...nameTable) map[string]jsontext.CanonicalName {
-	var form jsontext.Canonical
-	names := map[string]jsontext.CanonicalName{}
-	for _, table := range tables {
-		for name := range table.byName {
-			literal := `"` + name + `"`
-			names[literal] = form.Name(literal)
-		}
-	}
-	return names
-}
+// lineID is the index of ID in lineFields.
+const lineID = 0

@@ -331,7 +331,7 @@ func (c *check) reportGroup(it *item, part, index menu.Index, d groupSlot) {
 // refuseList adds a violation for the ingredients of a line, which may be missing.
 func (c *check) refuseList(it *item, code violation.Code, params violation.Params, subject string) {
 	at := it.ingredients.or("ingredients", it.end)
-	c.violations.Add(at.pos, member(it.path(), at.name), code, params, subject)
+	c.violations.Add(at.pos, member(c.path(it), at.name), code, params, subject)
 }
 
 // dishID returns the menu's id of a dish, or the one that the client sent.

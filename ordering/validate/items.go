@@ -32,14 +32,6 @@ type item struct {
 	inner []item // its ingredients
 }
 
-// path returns the JSON Pointer of the line. A valid order needs only those of its dishes.
-func (it *item) path() (path string) {
-	if it.parent != nil {
-		path = it.parent.path()
-	}
-	return element(member(path, it.list), it.number)
-}
-
 // dish returns the dish that contains the line.
 func (it *item) dish() *item {
 	for it.parent != nil {
@@ -67,15 +59,23 @@ func (it *item) title() string {
 	return it.entry().Name()
 }
 
+// path returns the JSON Pointer of a line.
+func (c *check) path(it *item) string {
+	if it.parent == nil {
+		return element(member("", c.order.dishes.name), it.number)
+	}
+	return element(member(c.path(it.parent), it.parent.ingredients.name), it.number)
+}
+
 // refuse adds a violation for a member of a line, or for the line at its own position.
 func (c *check) refuse(it *item, at position, code violation.Code, params violation.Params) {
-	c.violations.Add(at.pos, member(it.path(), at.name), code, params, it.title())
+	c.violations.Add(at.pos, member(c.path(it), at.name), code, params, it.title())
 }
 
 // checkDishes checks every dish. complete is false if some were skipped, here or by the decoder.
 func (c *check) checkDishes() (dishes []item, complete bool) {
 	list := &c.order.dishes
-	if list.state == absent || list.state == readable && list.count == 0 {
+	if list.state == absent || list.state == readable && len(list.all) == 0 && !list.truncated {
 		addMissing(&c.violations, list.or("dishList", c.order.end), "", "dishList")
 		return nil, false
 	}
@@ -126,12 +126,24 @@ func (c *check) checkAvailable(it *item) {
 
 // checkPrice compares the price that the client sent with the current one (policy P2).
 func (c *check) checkPrice(it *item) {
-	if it.price.state != readable || it.entry().PriceInvalid() {
+	if it.price.state != readable {
 		return
 	}
-	if current := it.sent().Price; it.price.number.Cmp(current) != 0 {
-		params := violation.Params{"sent": number(it.price.number), "current": number(current)}
+	if current := it.current(); current.known && it.price.number.Cmp(current.Number) != 0 {
+		params := violation.Params{"sent": number(it.price.number), "current": number(current.Number)}
 		c.refuse(it, it.price.position, violation.PriceChanged, params)
+	}
+}
+
+// comparePrices adds a violation for each line whose price differs between two menus that have all lines.
+func (c *check) comparePrices(now, then []item) {
+	for i := range now {
+		it := &now[i]
+		was, is := then[i].sent().Price, it.sent().Price
+		if was.Cmp(is) != 0 {
+			c.refuse(it, position{"price", it.pos}, violation.PriceChanged, violation.Params{"sent": number(was), "current": number(is)})
+		}
+		c.comparePrices(it.inner, then[i].inner)
 	}
 }
 
@@ -140,7 +152,7 @@ func (c *check) checkPrice(it *item) {
 func (c *check) checkDishQuantity(it *item) {
 	switch q := &it.quantity; {
 	case q.state == absent:
-		addMissing(&c.violations, q.or("quantity", it.end), it.path(), "dishList[].quantity")
+		addMissing(&c.violations, q.or("quantity", it.end), c.path(it), "dishList[].quantity")
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		c.refuse(it, q.position, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
@@ -224,7 +236,7 @@ func (c *check) find(it *item) menu.Index {
 	case it.id.state == refused, id == "" && it.externalID.state == refused:
 		return menu.None
 	case id == "" && it.externalID.text == "":
-		addMissing(&c.violations, it.id.or("ID", it.end), it.path(), field)
+		addMissing(&c.violations, it.id.or("ID", it.end), c.path(it), field)
 		return menu.None
 	case id == "":
 		id, onlyExternalID = it.externalID.text, true

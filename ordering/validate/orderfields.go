@@ -30,6 +30,7 @@ var (
 // invalid.
 func (c *check) checkFields(total amount) (expectedAt time.Time) {
 	o := c.order
+	guestPath, addressPath := o.guest.path("guest"), o.address.path("address")
 	if v := &o.restaurant; c.V1 && !v.blank() && v.state == readable && v.text != string(c.Restaurant) {
 		c.refuseChoice(v, "", string(c.Restaurant))
 	}
@@ -39,13 +40,13 @@ func (c *check) checkFields(total amount) (expectedAt time.Time) {
 	expectedAt = c.checkExpectedAt()
 	c.checkChangeFrom(total)
 	c.checkRange(&o.persons, "", 1, 999) // policy O19
-	c.checkRange(&o.address.lat, o.address.path, -90, 90)
-	c.checkRange(&o.address.lon, o.address.path, -180, 180)
-	c.checkRange(&o.address.floor, o.address.path, math.MinInt32, math.MaxInt32)
+	c.checkRange(&o.address.lat, addressPath, -90, 90)
+	c.checkRange(&o.address.lon, addressPath, -180, 180)
+	c.checkRange(&o.address.floor, addressPath, math.MinInt32, math.MaxInt32)
 	checkTexts(&c.violations, orderFields, o, "")
-	checkTexts(&c.violations, guestFields, &o.guest, o.guest.path)
-	checkTexts(&c.violations, addressFields, &o.address, o.address.path)
-	c.checkPhone()
+	checkTexts(&c.violations, guestFields, &o.guest, guestPath)
+	checkTexts(&c.violations, addressFields, &o.address, addressPath)
+	c.checkPhone(guestPath)
 	return expectedAt
 }
 
@@ -54,9 +55,12 @@ func (c *check) refuseChoice(v *value, base string, allowed ...string) {
 	refuseValue(&c.violations, v, base, violation.ValueNotAllowed, violation.Params{"allowed": allowed})
 }
 
-// checkListed rejects a value that is not in allowed (policy O5), unless the field is mandatory and missing.
+// missing reports whether a mandatory field of the order is missing, which is a separate violation.
+func (c *check) missing(v *value, name string) bool { return v.blank() && requires(c.required(), name) }
+
+// checkListed rejects a value that is not in allowed (policy O5).
 func (c *check) checkListed(v *value, name string, allowed []string) {
-	if v.state == readable && v.text != "" && !slices.Contains(allowed, v.text) && !(v.blank() && requires(c.required(), name)) {
+	if v.state == readable && v.text != "" && !slices.Contains(allowed, v.text) && !c.missing(v, name) {
 		c.refuseChoice(v, "", allowed...)
 	}
 }
@@ -96,7 +100,7 @@ func (c *check) require(f *requiredField) {
 	if of.state != readable { // the whole object is missing
 		end = of.or("", c.order.end).pos
 	}
-	addMissing(&c.violations, v.or(f.inner, end), of.path, f.name)
+	addMissing(&c.violations, v.or(f.inner, end), of.path(f.outer), f.name)
 }
 
 // fullAddress returns the address that was sent, or one composed of its parts (policy O1).
@@ -120,7 +124,7 @@ func (c *check) checkChangeFrom(total amount) {
 	if change.state != readable {
 		return
 	}
-	if payment.state != refused && payment.text != cash && !(payment.blank() && requires(c.required(), "paymentTypeID")) {
+	if payment.state != refused && payment.text != cash && !c.missing(payment, "paymentTypeID") {
 		refuseValue(&c.violations, change, "", violation.ChangeNotCash, nil)
 		return
 	}
@@ -174,20 +178,20 @@ const (
 )
 
 // checkPhone rejects phone numbers with too few digits. That of a guest without a token has further limits (policy O19).
-func (c *check) checkPhone() {
+func (c *check) checkPhone(base string) {
 	phone := &c.order.guest.phone
 	if phone.state != readable || phone.blank() {
 		return
 	}
 	n, equal := digits(phone.text)
-	params, wrong := violation.Params{"digits": minPhoneDigits, "maximum": any(nil)}, n < minPhoneDigits
+	if n >= minPhoneDigits && !(c.Guest && (n > maxPhoneDigits || equal)) {
+		return
+	}
+	params := violation.Params{"digits": minPhoneDigits, "maximum": any(nil)}
 	if c.Guest {
 		params["maximum"] = maxPhoneDigits
-		wrong = wrong || n > maxPhoneDigits || equal
 	}
-	if wrong {
-		refuseValue(&c.violations, phone, c.order.guest.path, violation.PhoneInvalid, params)
-	}
+	refuseValue(&c.violations, phone, base, violation.PhoneInvalid, params)
 }
 
 // checkTexts rejects texts of an object that are longer than their limit or contain control
@@ -234,6 +238,7 @@ func digits(text string) (n int, equal bool) {
 // requiredField is a mandatory field, other than those of dishes.
 type requiredField struct {
 	name   string // full name in the interface: guest.phone
+	outer  string // guest or address; empty for the order itself
 	inner  string // in its object: phone
 	object func(*Order) *object
 	value  func(*Order) *value // nil for a guest or an address itself
@@ -243,7 +248,7 @@ var guestPhone = newRequiredField("guest.phone") //nolint:gochecknoglobals // co
 
 func newRequiredField(name string) requiredField {
 	outer, inner, _ := strings.Cut(name, ".")
-	f := requiredField{name: name, inner: inner}
+	f := requiredField{name: name, outer: outer, inner: inner}
 	switch outer {
 	case "guest":
 		f.object = func(o *Order) *object { return &o.guest.object }
@@ -256,7 +261,8 @@ func newRequiredField(name string) requiredField {
 			f.value = func(o *Order) *value { return of(&o.address) }
 		}
 	default:
-		f.inner, f.object, f.value = name, func(o *Order) *object { return &o.object }, orderFields.valueOf(name)
+		f.outer, f.inner, f.value = "", name, orderFields.valueOf(name)
+		f.object = func(o *Order) *object { return &o.object }
 	}
 	return f
 }

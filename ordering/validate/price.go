@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"cmp"
 	"encoding/json"
 
 	"github.com/shopspring/decimal"
@@ -18,62 +17,49 @@ type amount struct {
 	known bool
 }
 
-// priced is one dish of an order with its price.
-type priced struct {
-	// path is the dish's JSON Pointer in the client's body.
-	path string
-	// id is the menu's id. For an unknown dish it is the id that the client sent, and name is empty.
-	id, name string
-	// quantity is the quantity as the client sent it: portions, kilograms or litres.
-	quantity amount
-	// price is the price of one unit of the dish without its ingredients.
-	price amount
-	// total is the price of the whole line with its ingredients, rounded (policy P1).
-	total amount
+// current returns the menu's price of one unit of the line, without its ingredients.
+func (it *item) current() amount {
+	if it.index == menu.None || it.entry().PriceInvalid() {
+		return amount{}
+	}
+	return amount{it.sent().Price, true}
 }
 
-// price computes every line and the total (policy P1). The total is known if the dishes are complete, and every line has
-// a total.
-func (c *check) price(dishes []item, complete bool) (lines []priced, total amount) {
-	lines = make([]priced, len(dishes))
+// price returns the total of each dish with its ingredients, rounded, and of the order (policy P1). The latter is known if
+// the dishes are complete, and every dish has a total.
+func (c *check) price(dishes []item, complete bool) (totals []amount, total amount) {
+	totals = make([]amount, len(dishes))
 	total.known = complete
 	for i := range dishes {
-		lines[i] = c.priceLine(&dishes[i])
-		total.Number = total.Add(lines[i].total.Number)
-		total.known = total.known && lines[i].total.known
+		totals[i] = c.priceDish(&dishes[i])
+		if total.known = total.known && totals[i].known; i == 0 {
+			total.Number = totals[i].Number
+		} else {
+			total.Number = total.Add(totals[i].Number)
+		}
 	}
-	return lines, total
+	return totals, total
 }
 
-func (c *check) priceLine(it *item) (line priced) {
-	line.path = it.path()
-	if it.quantity.state == readable {
-		line.quantity = amount{it.quantity.number, true}
+func (c *check) priceDish(it *item) (total amount) {
+	price := it.current()
+	if !price.known {
+		return total
 	}
-	if it.index == menu.None {
-		line.id = cmp.Or(it.id.text, it.externalID.text)
-		return line
-	}
-	product := it.entry()
-	line.id, line.name = product.ID(), product.Name()
-	if product.PriceInvalid() {
-		return line
-	}
-	line.price = amount{it.sent().Price, true}
-	unit, ok := it.addIngredients(line.price.Number)
+	unit, ok := it.addIngredients(price.Number)
 	if ok && unit.Sign() < 0 { // policy W9b
 		c.refuse(it, it.position, violation.TotalNegative, nil)
 	}
 	if !ok || !it.clear {
-		return line
+		return total
 	}
 	digits := int32(c.PriceDigits)
-	line.total = amount{unit.Mul(it.quantity.number).Round(digits), true}
-	if unit.Sign() > 0 && line.total.Sign() == 0 {
-		least := leastQuantity(unit.Decimal(), digits, c.fractional(product.Measure()))
+	total = amount{unit.Mul(it.quantity.number).Round(digits), true}
+	if unit.Sign() > 0 && total.Sign() == 0 {
+		least := leastQuantity(unit.Decimal(), digits, c.fractional(it.entry().Measure()))
 		c.refuse(it, it.quantity.position, violation.QuantityTooSmall, violation.Params{"minimum": json.Number(least.String())})
 	}
-	return line
+	return total
 }
 
 // leastQuantity returns a quantity for which a line costs at least the smallest unit of price_digits (policy P4). It is the
@@ -97,13 +83,14 @@ func (it *item) addIngredients(unit jsontext.Number) (sum jsontext.Number, ok bo
 	}
 	for i := range it.inner {
 		part := &it.inner[i]
-		if part.index == menu.None || !part.clear || part.entry().PriceInvalid() {
+		price := part.current()
+		if !price.known || !part.clear {
 			return unit, false
 		}
-		switch price := part.sent().Price; {
+		switch {
 		case price.Sign() == 0:
 		case part.per == 1:
-			unit = unit.Add(price)
+			unit = unit.Add(price.Number)
 		default:
 			unit = unit.Add(price.Mul(jsontext.Whole(part.per)))
 		}

@@ -1,12 +1,14 @@
 package validate
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
 	"github.com/shopspring/decimal"
 
 	"larder/internal/jsontext"
+	"larder/internal/menu"
 	"larder/ordering/violation"
 )
 
@@ -21,43 +23,77 @@ type Result struct {
 	More       bool
 	Order      json.RawMessage // exact body for the ordering service; nil for an invalid order
 	ExpectedAt time.Time       // expected time; zero if it is missing or invalid
+}
 
-	lines []priced // the dishes
-	total amount
+// checked is a checked order.
+type checked struct {
+	*check
+
+	dishes     []item
+	totals     []amount // of the dishes
+	total      amount
+	expectedAt time.Time
+	valid      bool
+}
+
+// run checks the order.
+func (c *check) run() *checked {
+	r := &checked{check: c}
+	if c.order.state == readable {
+		var complete bool
+		r.dishes, complete = c.checkDishes()
+		r.totals, r.total = c.price(r.dishes, complete)
+		r.expectedAt = c.checkFields(r.total)
+	}
+	r.valid = c.violations.Len() == 0
+	return r
+}
+
+func (r *checked) result() *Result {
+	result := &Result{Valid: r.valid, Version: r.Version, ExpectedAt: r.expectedAt}
+	if r.total.known {
+		result.Total = decimal.NewNullDecimal(r.total.Decimal())
+	}
+	if r.valid {
+		room := make([]byte, 0, len(r.Body)+len(r.Body)/2)
+		result.Order = r.upstreamOrder(r.dishes, r.expectedAt).AppendJSON(room, r.FieldCase)
+	}
+	result.Violations, result.More = r.violations.Sorted()
+	return result
 }
 
 // appendJSON appends the response of the validate route. Amounts are exact decimals; unknown values are null.
-func (r *Result) appendJSON(dst []byte) ([]byte, error) {
+func (r *checked) appendJSON(dst []byte) ([]byte, error) {
 	w := jsontext.Writer{Buf: dst}
 	w.Open('{')
 	w.Name("valid")
-	w.Bool(r.Valid)
+	w.Bool(r.valid)
 	w.Name("version")
 	w.Int(r.Version)
 	writeAmount(&w, "total", r.total)
 	w.Name("lines")
 	w.Open('[')
-	for i := range r.lines {
-		r.lines[i].write(&w)
+	for i := range r.dishes {
+		r.writeLine(&w, &r.dishes[i], r.totals[i])
 	}
 	w.Close(']')
 	w.Name("violations")
-	if len(r.Violations) == 0 {
+	if violations, more := r.violations.Sorted(); len(violations) == 0 {
 		w.Raw("[]")
 	} else {
-		text, err := json.Marshal(r.Violations)
+		text, err := json.Marshal(violations)
 		if err != nil {
 			return dst, err
 		}
 		w.Buf = append(w.Buf, text...)
-		if r.More {
+		if more {
 			w.Name("more")
 			w.Bool(true)
 		}
 	}
 	w.Name("order")
-	if r.Valid {
-		w.Buf = append(w.Buf, r.Order...)
+	if r.valid {
+		w.Buf = r.upstreamOrder(r.dishes, r.expectedAt).AppendJSON(w.Buf, r.FieldCase)
 	} else {
 		w.Raw("null")
 	}
@@ -65,18 +101,22 @@ func (r *Result) appendJSON(dst []byte) ([]byte, error) {
 	return w.Buf, nil
 }
 
-func (l *priced) write(w *jsontext.Writer) {
+func (r *checked) writeLine(w *jsontext.Writer, dish *item, total amount) {
+	id := cmp.Or(dish.id.text, dish.externalID.text)
+	if dish.index != menu.None {
+		id = dish.entry().ID()
+	}
 	w.Next()
 	w.Open('{')
 	w.Name("path")
-	w.Text(l.path)
+	w.Text(r.path(dish))
 	w.Name("id")
-	w.Text(l.id)
+	w.Text(id)
 	w.Name("name")
-	w.Text(l.name)
-	writeAmount(w, "quantity", l.quantity)
-	writeAmount(w, "price", l.price)
-	writeAmount(w, "total", l.total)
+	w.Text(dish.title())
+	writeAmount(w, "quantity", amount{dish.quantity.number, dish.quantity.state == readable})
+	writeAmount(w, "price", dish.current())
+	writeAmount(w, "total", total)
 	w.Close('}')
 }
 

@@ -18,6 +18,9 @@ type spellings struct {
 }
 
 func (s *spellings) add(field int, pos int32) {
+	if field == lineID && s.names == &lineFields.nameTable {
+		return // of two IDs, the menu decides (policy O3)
+	}
 	if bit := uint32(1) << field; s.seen&bit != 0 {
 		s.repeated |= bit
 		s.pos = cmp.Or(s.pos, pos)

@@ -5,8 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"larder/internal/menu"
 	"larder/ordering/violation"
 )
@@ -105,8 +103,7 @@ func (v *Validator) Check(o *Order, req Request) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, _ := v.newCheck(o, req).result()
-	return result, nil
+	return v.newCheck(o, req).run().result(), nil
 }
 
 // AppendResult decodes and checks an order for the validate route. It appends the JSON of the
@@ -116,8 +113,7 @@ func (v *Validator) AppendResult(dst []byte, req Request) ([]byte, error) {
 	if err := o.decode(newDecoder(req.Input), levelsOf(req.Catalogue), nil); err != nil {
 		return dst, err
 	}
-	result, _ := v.newCheck(o, req).result()
-	return result.appendJSON(dst)
+	return v.newCheck(o, req).run().appendJSON(dst)
 }
 
 // Recheck checks an order again that the service has refused. before is the menu of the first check, which accepted the
@@ -128,27 +124,15 @@ func (v *Validator) Recheck(o *Order, req Request, before *menu.Catalogue) (*Res
 	if err != nil {
 		return nil, err
 	}
-	c := v.newCheck(o, req)
-	result, now := c.result()
+	now := v.newCheck(o, req).run()
+	result := now.result()
 	if result.Valid {
 		req.Catalogue = before
 		then, _ := v.newCheck(o, req).checkDishes()
-		c.comparePrices(now, then)
-		result.Violations, result.More = c.violations.Sorted()
+		now.comparePrices(now.dishes, then)
+		result.Violations, result.More = now.violations.Sorted()
 	}
 	return result, nil
-}
-
-// comparePrices adds a violation for each line whose price differs between two menus that have all lines.
-func (c *check) comparePrices(now, then []item) {
-	for i := range now {
-		it := &now[i]
-		was, is := then[i].sent().Price, it.sent().Price
-		if was.Cmp(is) != 0 {
-			c.refuse(it, position{"price", it.pos}, violation.PriceChanged, violation.Params{"sent": number(was), "current": number(is)})
-		}
-		c.comparePrices(it.inner, then[i].inner)
-	}
 }
 
 // check is the check of one order. Each step adds its violations, and returns its result.
@@ -188,24 +172,4 @@ func (o *Order) withLevels(levels int) (*Order, error) {
 	}
 	again := &Order{}
 	return again, again.decode(newDecoder(o.Input), levels, nil)
-}
-
-// result checks the order. dishes are its dishes in the menu.
-func (c *check) result() (result *Result, dishes []item) {
-	result = &Result{Version: c.Version}
-	if c.order.state == readable {
-		var complete bool
-		dishes, complete = c.checkDishes()
-		result.lines, result.total = c.price(dishes, complete)
-		result.ExpectedAt = c.checkFields(result.total)
-	}
-	if result.total.known {
-		result.Total = decimal.NewNullDecimal(result.total.Decimal())
-	}
-	if result.Valid = c.violations.Len() == 0; result.Valid {
-		room := make([]byte, 0, len(c.Body)+len(c.Body)/2)
-		result.Order = c.upstreamOrder(dishes, result.ExpectedAt).AppendJSON(room, c.FieldCase)
-	}
-	result.Violations, result.More = c.violations.Sorted()
-	return result, dishes
 }
