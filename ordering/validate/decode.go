@@ -109,7 +109,7 @@ type decoder struct {
 	violations      violation.List
 	open            []step   // the open objects that have a path
 	maxDepth        int      // levels of ingredients
-	deepest         int      // level of ingredients
+	deepest         int      // level of ingredients that was found, also if it was skipped
 	ingredientCount int      // number in the current dish
 	ingredients     position // list of the current dish
 }

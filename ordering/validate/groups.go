@@ -119,7 +119,8 @@ func (t *groupTable) choose(it *item, count int64, flat bool) {
 func (c *check) countGroups(scheme menu.Index) {
 	t := &c.groups
 	it := t.line
-	t.open(c.Catalogue, openScheme{scheme: scheme, owner: menu.None, parent: -1, depth: len(t.above) + 1, times: 1}, it.ingredients.truncated)
+	own := openScheme{scheme: scheme, owner: menu.None, parent: -1, depth: len(t.above) + 1, times: 1}
+	t.open(c.Catalogue, own, it.ingredients.truncated)
 	if !c.markReached() || !t.flow.assign(t.slots, c.selections(), &c.work) {
 		c.refuseList(it, violation.LimitExceeded, violation.Params{"limit": assignmentWork}, violation.LimitOfSteps+it.title())
 		return

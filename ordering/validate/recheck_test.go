@@ -66,3 +66,53 @@ func TestRecheck(t *testing.T) {
 		})
 	}
 }
+
+// Only the lines that count are compared: those of a list that is sent twice count once. Lines that are deeper than usual
+// are compared too, if the menu allows them.
+func TestRecheck_ComparesAllLinesThatCount_O18(t *testing.T) {
+	t.Parallel()
+	const levels = menu.DefaultMaxDepth + 2
+	chain := `{"products":[{"id":"d","externalId":"1","price":1,"schemeId":"s0"},{"id":"twice","externalId":"2","price":1,"schemeId":"s7"}]`
+	var schemes, groups, parts []string
+	for i := range levels {
+		schemes = append(schemes, fmt.Sprintf(`{"id":"s%d","ingredientsGroups":[{"id":"g%d","minCount":1,"maxCount":1}]}`, i, i))
+		groups = append(groups, fmt.Sprintf(`{"id":"g%d","ingredients":["p%d"]}`, i, i))
+		parts = append(parts, fmt.Sprintf(`{"id":"p%d","externalId":"1%d","price":%d,"schemeId":"s%d"}`, i, i, 10+i, i+1))
+	}
+	chain += fmt.Sprintf(`,"ingredientsSchemes":[%s],"ingredientsGroups":[%s],"ingredients":[%s]}`,
+		strings.Join(schemes, ","), strings.Join(groups, ","), strings.Join(parts, ","))
+	deep := ""
+	for i := levels - 1; i >= 0; i-- {
+		deep = fmt.Sprintf(`"ingredients":[{"ID":"p%d",%s}]`, i, strings.TrimSuffix(deep, ","))
+		deep = strings.ReplaceAll(deep, ",}", "}")
+	}
+	settings := menu.DefaultSettings()
+	settings.MaxDepth = levels
+	for name, tc := range map[string]struct{ dish, old, new, want string }{
+		"the deepest line": {`{"ID":"d","quantity":1,` + deep + `}`, `"price":17`, `"price":18`,
+			"/dishList/0" + strings.Repeat("/ingredients/0", levels) + "/price"},
+		"a list that is sent twice": {`{"ID":"twice","quantity":1,"ingredients":[{"ID":"p7"}],"ingredients":[{"ID":"p7"}]}`, `"price":17`, `"price":18`,
+			"/dishList/0/ingredients/0/price"},
+		"an item that is not ordered": {`{"ID":"twice","quantity":1,"ingredients":[{"ID":"p7"}],"ingredients":[{"ID":"p7"}]}`, `"price":10`, `"price":9`, ""},
+	} {
+		body := `{"dishList":[` + tc.dish + `],"expeditionType":"pickup","soonest":true,"paymentTypeID":"cash"}`
+		validator := validate.New(validate.DefaultConfig(), menutest.Noon)
+		order, err := validate.DecodeOrder(validate.Input{Body: []byte(body), V1: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := menutest.Compile(t, chain, settings)
+		request := validate.Request{Restaurant: menutest.Restaurant, Catalogue: menutest.Compile(t, strings.Replace(chain, tc.old, tc.new, 1), settings)}
+		got, err := validator.Recheck(order, request, before)
+		if err != nil || !got.Valid {
+			t.Fatalf("%s: %+v, %v", name, got, err)
+		}
+		var paths []string
+		for _, v := range got.Violations {
+			paths = append(paths, v.Path)
+		}
+		if strings.Join(paths, " ") != tc.want {
+			t.Errorf("%s: prices changed at %q, want %q", name, paths, tc.want)
+		}
+	}
+}

@@ -17,6 +17,7 @@ type spellings struct {
 	pos            int32  // of the first repeated member
 }
 
+// add notes a field at a position.
 func (s *spellings) add(field int, pos int32) {
 	if field == lineID && s.names == &lineFields.nameTable {
 		return // of two IDs, the menu decides (policy O3)

@@ -77,13 +77,6 @@ func (l *List) Clone() List {
 // Truncate removes all violations but the first n that were added.
 func (l *List) Truncate(n int) { l.all = l.all[:n] }
 
-// Nest prefixes a JSON Pointer to the paths of all violations but the first n.
-func (l *List) Nest(n int, outer string) {
-	for i := n; i < len(l.all); i++ {
-		l.all[i].Path = outer + l.all[i].Path
-	}
-}
-
 // Sorted returns the first violations in the order of the body; more reports further ones (policy H7).
 func (l *List) Sorted() (list []Violation, more bool) {
 	if len(l.all) == 0 {
