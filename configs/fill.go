@@ -12,79 +12,192 @@ import (
 	"sync"
 	"time"
 
+	"go.yaml.in/yaml/v4"
+
 	"larder/internal/setting"
 	"larder/internal/smallfile"
 )
 
-// fill sets v to the value of n. It reports an invalid value and leaves v unchanged.
-func (l *loader) fill(path string, n *node, v reflect.Value) {
-	if n.broken {
-		l.unread[path] = true
+// value is a value in the file, or the variable with this name. Its node is nil if it is missing.
+type value struct {
+	*yaml.Node
+	variable string
+	line     int // of its key
+}
+
+// kind returns the kind of the value, or 0 if it is missing or null, so that the default applies.
+func (n value) kind() yaml.Kind {
+	if n.Node == nil || n.Tag == nullTag {
+		return 0
 	}
-	if path != "" && n.at != (Position{}) {
-		l.places[path] = n.at
-	}
-	if n.kind == absent {
-		return
-	}
-	t := v.Type()
-	switch {
-	case v.Kind() == reflect.Pointer:
-		target := newDefault(t.Elem())
-		l.fill(path, n, target)
-		v.Set(target.Addr())
-	case v.Kind() == reflect.Struct && !isText(t):
-		l.fillStruct(path, n, v)
-	case v.Kind() == reflect.Struct && n.kind == section: // a type with a short form and a section form
-		v.SetZero()
-		l.fillStruct(path, n, v)
-		setDefaults(v)
-	case v.Kind() == reflect.Slice && !isText(t):
-		if n.kind != list {
-			l.problemAt(n.at, path, "must be a list, not %v", n)
-			return
-		}
-		v.Set(reflect.MakeSlice(t, len(n.items), len(n.items)))
-		for i, item := range n.items {
-			setDefaults(v.Index(i))
-			l.fill(fmt.Sprintf("%s[%d]", path, i), item, v.Index(i))
-		}
-	case n.kind == section && n.splitURL() != "":
-		l.problemAt(n.at, path, "put the URL in quotes: %q", n.splitURL())
-	case n.kind != single:
-		l.problemAt(n.at, path, "must be one value, not %v", n)
+	return n.Kind
+}
+
+// String describes the value, without its text: it may be a secret.
+func (n value) String() string {
+	switch n.kind() {
+	case yaml.MappingNode:
+		return "a section"
+	case yaml.SequenceNode:
+		return "a list"
 	default:
-		err := setText(v, n.text)
-		if wrong, ok := errors.AsType[*setting.Error](err); ok {
-			l.problemAt(n.at, path, "%s", wrong.Msg)
-		} else if err != nil {
-			l.problemAt(n.at, path, "%v", err)
-		}
+		return "a single value"
 	}
 }
 
-func (l *loader) fillStruct(path string, n *node, v reflect.Value) {
-	if n.kind != section {
-		l.problemAt(n.at, path, "must be a section of keys and values, not %v", n)
+func (l *loader) at(n value) Position {
+	if n.variable != "" {
+		return Position{Variable: n.variable}
 	}
-	keys := sectionKeys(v.Type())
-	for _, e := range n.keys {
-		i := slices.IndexFunc(keys, func(f field) bool { return f.name == e.name })
-		if i < 0 {
-			l.unknown(path, e, keys)
-			continue
+	return Position{File: l.file, Line: n.Line, Column: n.Column}
+}
+
+// fill sets v to the variable with this name, else to n. Variables with longer names set what is inside v. It reports
+// whether there is a value. An invalid value leaves v unchanged.
+func (l *loader) fill(path, name string, n value, v reflect.Value) bool {
+	if v.Kind() == reflect.Pointer {
+		target := newDefault(v.Type().Elem())
+		given := l.fill(path, name, n, target)
+		if given {
+			v.Set(target.Addr())
 		}
-		f, where := keys[i], join(path, e.name)
-		if f.isFile {
-			l.readSecretFile(where, e.value, n, v.FieldByIndex(f.index))
-			continue
+		return given
+	}
+	if variable := l.variable(name); variable.Node != nil {
+		n = variable
+	}
+	if n.Node != nil && path != "" {
+		l.places[path] = l.at(n)
+	}
+	isSection, text := v.Kind() == reflect.Struct, isText(v.Type())
+	switch {
+	case l.isUnsupported(path, n):
+		return false
+	case isSection && (!text || n.kind() == yaml.MappingNode):
+		return l.fillSection(path, name, n, v)
+	case isSection && n.variable == "" && l.fillSection(path, name, value{}, v): // its variables override a short form
+		return true
+	case v.Kind() == reflect.Slice && !text:
+		return l.fillList(path, name, n, v)
+	case n.kind() == 0:
+		return false
+	case n.kind() != yaml.ScalarNode:
+		l.problemAt(l.at(n), path, "must be one value, not %v", n)
+		return true
+	}
+	err := setText(v, n.Value)
+	if wrong, ok := errors.AsType[*setting.Error](err); ok {
+		l.problemAt(l.at(n), path, "%s", wrong.Msg)
+	} else if err != nil {
+		l.problemAt(l.at(n), path, "%v", err)
+	}
+	return true
+}
+
+// fillSection sets the keys of a section.
+func (l *loader) fillSection(path, name string, n value, v reflect.Value) bool {
+	given, target := n.kind() != 0, v
+	switch {
+	case n.variable != "":
+		l.problemAt(l.at(n), path, "this is a section: set its keys, one variable each")
+		n = value{}
+	case given && n.kind() != yaml.MappingNode:
+		l.problemAt(l.at(n), path, `must be a section of keys and values, such as "key: value", not %v`, n)
+		n = value{}
+	}
+	if isText(v.Type()) { // its defaults depend on its values
+		target = reflect.New(v.Type()).Elem()
+	}
+	values := l.valuesOf(path, name, n, v.Type())
+	for _, f := range fieldsOf(v.Type()) {
+		own, inner, file := l.below(name, f.name), values[f.name], values[f.name+fileSuffix]
+		switch field := target.FieldByIndex(f.index); {
+		case own == "" && inner.Node == nil && file.Node == nil:
+		case f.secret:
+			given = l.fillSecret(join(path, f.name), own, inner, file, field) || given
+		default:
+			given = l.fill(join(path, f.name), own, inner, field) || given
 		}
-		l.fill(where, e.value, v.FieldByIndex(f.index))
-		if f.secret && e.value.at.Variable == "" {
-			text := v.FieldByIndex(f.index).String()
-			published := variableReference.MatchString(text) || redact(f.name, text) == text || slices.Contains(demoSecrets, text)
-			l.secretInside = l.secretInside || !published
-			l.expand(where, e.value.at, v.FieldByIndex(f.index))
+	}
+	if given && isText(v.Type()) {
+		setDefaults(target)
+		v.Set(target)
+	}
+	return given
+}
+
+// valuesOf returns the values of a section by their keys.
+func (l *loader) valuesOf(path, name string, n value, t reflect.Type) map[string]value {
+	keys := sectionKeys(t)
+	if name != "" {
+		for _, key := range keys {
+			l.names = append(l.names, variableName(name, key))
+		}
+	}
+	if n.kind() == 0 {
+		return nil
+	}
+	values := make(map[string]value, len(n.Content)/2)
+	for pair := range slices.Chunk(n.Content, 2) {
+		key, at := pair[0].Value, l.at(value{Node: pair[0]})
+		before, twice := values[key]
+		switch {
+		case pair[0].Tag == mergeTag:
+			l.problemAt(at, path, "merge keys (<<) are not supported: write the keys where they are needed")
+			continue
+		case twice:
+			l.problemAt(at, join(path, key), "is also on line %d: remove one", before.line)
+			continue
+		case !slices.Contains(keys, key):
+			l.unknown(path, at, key, keys)
+		}
+		values[key] = value{Node: pair[1], line: at.Line}
+	}
+	return values
+}
+
+// fillList sets the elements of a list. A list of single values can be one variable, separated by commas. A variable with
+// the next index adds an element.
+func (l *loader) fillList(path, name string, n value, v reflect.Value) bool {
+	var items []value
+	given := n.kind() != 0
+	switch {
+	case n.variable != "":
+		for text := range strings.SplitSeq(n.Value, ",") {
+			if text = strings.TrimSpace(text); text != "" {
+				items = append(items, ofVariable(n.variable, text))
+			}
+		}
+	case n.kind() == yaml.SequenceNode:
+		for _, item := range n.Content {
+			items = append(items, value{Node: item})
+		}
+	case given:
+		l.problemAt(l.at(n), path, "must be a list, not %v", n)
+		return true
+	}
+	if given {
+		v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
+	} else if v.Len() > 0 {
+		v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v)) // the default list stays unchanged
+	}
+	for i := 0; ; i++ {
+		own, inner := l.below(name, strconv.Itoa(i)), path+"["+strconv.Itoa(i)+"]"
+		switch {
+		case i < len(items):
+			setDefaults(v.Index(i))
+			l.fill(inner, own, items[i], v.Index(i))
+		case i < v.Len():
+			given = l.fill(inner, own, value{}, v.Index(i)) || given
+		default:
+			next := newDefault(v.Type().Elem())
+			l.places[inner] = Position{Variable: own}
+			if own == "" || !l.fill(inner, own, value{}, next) {
+				l.rejectIndexes(path, name, i)
+				return given
+			}
+			v.Set(reflect.Append(v, next))
+			given = true
 		}
 	}
 }
@@ -132,30 +245,48 @@ func setText(v reflect.Value, text string) error {
 	return nil
 }
 
-// readSecretFile reads a secret from the file named by n, the value of key. around is its section.
-func (l *loader) readSecretFile(key string, n, around *node, target reflect.Value) {
-	path := strings.TrimSuffix(key, fileSuffix)
-	var name string
-	l.fill(key, n, reflect.ValueOf(&name).Elem())
-	if name == "" {
-		return
+// fillSecret sets a secret from its value, or from the file that the key with fileSuffix names. A variable overrides both.
+func (l *loader) fillSecret(path, name string, inner, file value, v reflect.Value) bool {
+	own, ownFile := l.variable(name), l.variable(variableName(name, "file"))
+	if own.Node != nil || ownFile.Node != nil {
+		inner, file = own, ownFile
 	}
-	if value := around.key(lastName(path)); value != nil {
-		l.problemAt(n.at, path, "set both by value (%v) and by %s: remove one of them", value.at, lastName(key))
-		return
+	source, key := "", path+fileSuffix
+	l.fill(key, "", file, reflect.ValueOf(&source).Elem())
+	switch {
+	case source == "":
+		if !l.fill(path, "", inner, v) {
+			return false
+		}
+		if inner.variable == "" {
+			text, name := v.String(), lastName(path)
+			published := variableReference.MatchString(text) || redact(name, text) == text || slices.Contains(demoSecrets, text)
+			l.secretInside = l.secretInside || !published
+			l.expand(path, l.at(inner), v)
+		}
+	case inner.Node != nil:
+		l.problemAt(l.at(file), path, "set both by value (%v) and by %s: remove one of them", l.at(inner), lastName(key))
+	default:
+		l.readSecret(path, source, file, v)
 	}
-	if n.at.Variable == "" {
+	return true
+}
+
+// readSecret reads a secret from a file.
+func (l *loader) readSecret(path, name string, n value, v reflect.Value) {
+	key := path + fileSuffix
+	if n.variable == "" {
 		name = l.relative(name)
 	}
 	secret, err := smallfile.Secret(name)
 	if err != nil {
-		l.problemAt(n.at, key, "cannot read the secret: %v", err)
+		l.problemAt(l.at(n), key, "cannot read the secret: %v", err)
 		l.unread[path] = true
 		return
 	}
 	l.warnOfMode(key, name)
-	target.SetString(secret)
-	l.places[path] = n.at
+	v.SetString(secret)
+	l.places[path] = l.at(n)
 }
 
 // warnOfMode warns of a file with secrets that others can read (policy H12).
@@ -199,7 +330,6 @@ type field struct {
 	name   string // the YAML key
 	index  []int  // for reflect.Value.FieldByIndex
 	secret bool   // name + fileSuffix is also a key
-	isFile bool   // the key names the file of a secret
 }
 
 // fieldsOf returns the keys of a struct in the order of its fields, including those of
@@ -231,12 +361,12 @@ func fieldsOf(t reflect.Type) []field {
 var knownFields sync.Map //nolint:gochecknoglobals // a cache of constants
 
 // sectionKeys returns the keys of a section, including the keys for files of secrets.
-func sectionKeys(t reflect.Type) []field {
-	var keys []field
+func sectionKeys(t reflect.Type) []string {
+	var keys []string
 	for _, f := range fieldsOf(t) {
-		keys = append(keys, f)
+		keys = append(keys, f.name)
 		if f.secret {
-			keys = append(keys, field{name: f.name + fileSuffix, index: f.index, isFile: true})
+			keys = append(keys, f.name+fileSuffix)
 		}
 	}
 	return keys

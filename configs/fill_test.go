@@ -22,10 +22,7 @@ func TestFieldsOf_Inline(t *testing.T) {
 		Last   string `yaml:"last"`
 		hidden string
 	}
-	var names []string
-	for _, f := range sectionKeys(reflect.TypeFor[section]()) {
-		names = append(names, f.name)
-	}
+	names := sectionKeys(reflect.TypeFor[section]())
 	if want := []string{"first", "lines", "token", "token_file", "last"}; !slices.Equal(names, want) {
 		t.Errorf("keys %v, want %v", names, want)
 	}

@@ -83,7 +83,9 @@ type loader struct {
 	places   places
 	problems Errors
 	warnings []string
-	meant    string // what the current variable probably means, for a warning
+
+	variables map[string]string // the LARDER_… variables that are not used yet
+	names     []string          // the names of variables beside those that are used, for a warning
 
 	allowUnknown bool // unknown keys are warnings
 	checkFiles   bool // see CheckFiles
@@ -100,6 +102,8 @@ func newLoader(path string, env []string, options ...Option) *loader {
 		env:    env,
 		places: places{"": {File: path}},
 		unread: map[string]bool{},
+
+		variables: variablesOf(env),
 	}
 	for _, option := range options {
 		option(l)
@@ -122,9 +126,8 @@ func (l *loader) parse(data []byte) *Config {
 // read sets v from all sources without checking values.
 func (l *loader) read(data []byte, v reflect.Value) {
 	setDefaults(v)
-	tree := l.readYAML(data)
-	l.readEnvironment(tree, v)
-	l.fill("", tree, v)
+	l.fill("", strings.TrimSuffix(envPrefix, "_"), l.readYAML(data), v)
+	l.warnOfVariables(v.Type())
 }
 
 // problemAt adds an error of a key to l.problems. During reading, it also marks the key as unread.

@@ -2,13 +2,14 @@ package configs
 
 import (
 	"encoding"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"regexp"
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v4"
 )
 
 // redacted is printed in place of a secret.
@@ -16,65 +17,63 @@ const redacted = "[redacted]"
 
 // YAML returns all keys with their effective values. Secrets are redacted.
 func (c *Config) YAML() ([]byte, error) {
-	text, err := yaml.MarshalWithOptions(printable(reflect.ValueOf(c).Elem()), yaml.Indent(2), yaml.IndentSequence(true))
+	text, err := yaml.Dump(printable(reflect.ValueOf(c).Elem()),
+		yaml.WithCompactSeqIndent(false), yaml.WithQuotePreference(yaml.QuoteDouble), yaml.WithLineWidth(-1))
 	if err != nil {
 		return nil, fmt.Errorf("configs: print: %w", err)
 	}
 	return text, nil
 }
 
-// JSON returns the keys and values of YAML as one JSON object, in the same order.
+// JSON returns the keys and values of YAML as one JSON object.
 func (c *Config) JSON() ([]byte, error) {
-	text, err := c.YAML()
-	if err != nil {
-		return nil, err
-	}
-	out, err := yaml.YAMLToJSON(text)
+	var values any
+	err := printable(reflect.ValueOf(c).Elem()).Decode(&values)
 	if err != nil {
 		return nil, fmt.Errorf("configs: print: %w", err)
 	}
-	return out, nil
+	return json.Marshal(values)
 }
 
 // printable returns a value as the configuration file would contain it: keys in order, secrets redacted.
-func printable(v reflect.Value) any {
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return nil
-		}
-		return printable(v.Elem())
-	}
+func printable(v reflect.Value) *yaml.Node {
+	n := &yaml.Node{}
 	switch value := v.Interface().(type) {
 	case time.Duration:
-		return shortDuration(value)
+		n.SetString(shortDuration(value))
+		return n
 	case encoding.TextMarshaler:
 		if text, err := value.MarshalText(); err == nil {
-			return string(text)
+			n.SetString(string(text))
+			return n
 		}
 	}
 	switch v.Kind() {
+	case reflect.Pointer:
+		return printable(v.Elem())
 	case reflect.Struct:
-		var keys yaml.MapSlice
+		n.Kind = yaml.MappingNode
 		for _, f := range fieldsOf(v.Type()) {
-			value := v.FieldByIndex(f.index)
-			switch {
-			case value.Kind() == reflect.Pointer && value.IsNil(): // an optional key without a value
-			case f.secret:
-				keys = append(keys, yaml.MapItem{Key: f.name, Value: redact(f.name, value.String())})
-			default:
-				keys = append(keys, yaml.MapItem{Key: f.name, Value: printable(value)})
+			key, field := &yaml.Node{}, v.FieldByIndex(f.index)
+			key.SetString(f.name)
+			if f.secret {
+				field = reflect.ValueOf(redact(f.name, field.String()))
+			}
+			if field.Kind() != reflect.Pointer || !field.IsNil() { // else an optional key without a value
+				n.Content = append(n.Content, key, printable(field))
 			}
 		}
-		return keys
 	case reflect.Slice:
-		items := make([]any, 0, v.Len())
-		for i := range v.Len() {
-			items = append(items, printable(v.Index(i)))
+		n.Kind = yaml.SequenceNode
+		for _, item := range v.Seq2() {
+			n.Content = append(n.Content, printable(item))
 		}
-		return items
+	case reflect.String:
+		n.SetString(v.String())
 	default:
-		return v.Interface()
+		n.Kind, n.Value = yaml.ScalarNode, fmt.Sprint(v)
 	}
+	return n
 }
 
 // urlPassword matches a URL up to and including the @ after its password.

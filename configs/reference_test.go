@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v4"
 )
 
 var update = flag.Bool("update", false, "write the reference in docs/configuration.md")
@@ -133,11 +133,12 @@ func rowsOf(path string, f field, v reflect.Value, said map[string]saying) []row
 
 // defaultOf returns a default in the form of the file, or "" for none.
 func defaultOf(v reflect.Value) string {
-	if v.Kind() == reflect.Float64 {
-		return fmt.Sprintf("`%v`", v.Float())
+	if v.Kind() == reflect.Pointer && v.IsNil() {
+		return ""
 	}
-	text, err := yaml.MarshalWithOptions(printable(v), yaml.Flow(true))
-	value := strings.TrimSpace(string(text))
+	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: []*yaml.Node{printable(v)}}
+	text, err := yaml.Dump(list, yaml.WithLineWidth(-1), yaml.WithQuotePreference(yaml.QuoteDouble))
+	value := strings.TrimSuffix(strings.TrimPrefix(string(text), "["), "]\n")
 	if err != nil || value == "null" || value == `""` {
 		return ""
 	}

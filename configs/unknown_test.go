@@ -36,10 +36,10 @@ func TestAllowUnknownKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
+		`larder.yaml:13:1: unknown key "telepathy" in the configuration is ignored`,
 		`larder.yaml:3:3: unknown key "hologram" in http is ignored`,
 		`larder.yaml:10:43: unknown key "audience_field" in connections[0].token_request is ignored`,
 		`larder.yaml:12:24: unknown key "courses" in restaurants[0].ordering is ignored`,
-		`larder.yaml:13:1: unknown key "telepathy" in the configuration is ignored`,
 	}
 	if got := cfg.Warnings(); !slices.Equal(got, want) {
 		t.Errorf("the warnings are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -144,25 +144,12 @@ func TestAllowUnknownKeys_LeavesVariablesAsTheyAre(t *testing.T) {
 	}
 }
 
-// The error of a removed key names the replacement. --allow-unknown-keys does not
-// help, because it is for keys of a newer version.
-func TestRemovedSettings(t *testing.T) {
+// The error of a removed value names the replacement.
+func TestRemovedValue(t *testing.T) {
 	t.Parallel()
-	const folder = "redis.data_dir was removed: larder starts no redis-server; set the folder in the configuration of Redis and remove this key"
-	for name, test := range map[string]struct{ text, env, want string }{
-		"a key":      {text: "redis:\n  data_dir: ./data\n", want: "larder.yaml:2:3: " + folder},
-		"a variable": {env: "LARDER_REDIS_DATA_DIR=./data", want: "environment LARDER_REDIS_DATA_DIR: " + folder},
-		"a value": {
-			text: "redis:\n  url: managed\n",
-			want: `larder.yaml:2:8: redis.url: "managed" was removed because larder does not start a redis-server; run Redis as a separate service; write "embedded", redis://`,
-		},
-	} {
-		for _, options := range [][]Option{nil, {AllowUnknownKeys}} {
-			_, err := Parse("larder.yaml", []byte(test.text), []string{test.env}, options...)
-			var problems Errors
-			if !errors.As(err, &problems) || len(problems) != 1 || problems[0].Ignorable || !strings.HasPrefix(problems[0].Error(), test.want) {
-				t.Errorf("%s: %v, want %s", name, err, test.want)
-			}
-		}
+	const want = `larder.yaml:2:8: redis.url: "managed" was removed because larder does not start a redis-server; ` +
+		`run Redis as a separate service; write "embedded", redis://`
+	if got := problemsOf(t, "redis:\n  url: managed\n"); len(got) != 1 || !strings.HasPrefix(got[0], want) {
+		t.Errorf("%q, want %s", got, want)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v4"
 	"golang.org/x/oauth2/clientcredentials"
 
 	"larder/internal/testkit/clitest"

@@ -2,6 +2,7 @@ package openapi_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -11,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v4"
 
 	"larder/httpapi/openapi"
 )
@@ -71,11 +72,47 @@ func joined(files fs.FS) (asYAML, asJSON []byte, err error) {
 			return nil, nil, err
 		}
 	}
-	asJSON, err = yaml.YAMLToJSON(whole.Bytes())
-	if err != nil {
+	var document yaml.Node
+	if err := yaml.Load(whole.Bytes(), &document); err != nil {
 		return nil, nil, fmt.Errorf("the document: %w", err)
 	}
-	return whole.Bytes(), asJSON, nil
+	asJSON, err = appendJSON(nil, document.Content[0])
+	return whole.Bytes(), append(asJSON, '\n'), err
+}
+
+// appendJSON appends a value as JSON. Objects keep the order of their keys.
+func appendJSON(text []byte, n *yaml.Node) ([]byte, error) {
+	begin, end := "[", "]"
+	switch n.Kind {
+	case yaml.MappingNode:
+		begin, end = "{", "}"
+	case yaml.SequenceNode:
+	default:
+		var value any
+		if err := n.Decode(&value); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n.Line, err)
+		}
+		var single bytes.Buffer
+		encoder := json.NewEncoder(&single)
+		encoder.SetEscapeHTML(false)
+		err := encoder.Encode(value)
+		return append(text, bytes.TrimSpace(single.Bytes())...), err
+	}
+	text = append(text, begin...)
+	for i, inner := range n.Content {
+		switch {
+		case i == 0:
+		case n.Kind == yaml.MappingNode && i%2 == 1:
+			text = append(text, ": "...)
+		default:
+			text = append(text, ", "...)
+		}
+		var err error
+		if text, err = appendJSON(text, inner); err != nil {
+			return nil, err
+		}
+	}
+	return append(text, end...), nil
 }
 
 // addFolder adds the files of a folder and of its subfolders down to a depth. The files in paths
