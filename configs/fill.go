@@ -5,17 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v4"
 
 	"larder/internal/setting"
-	"larder/internal/smallfile"
 )
 
 // value is a value in the file, or the variable with this name. Its node is nil if it is missing.
@@ -244,158 +241,3 @@ func setText(v reflect.Value, text string) error {
 	}
 	return nil
 }
-
-// fillSecret sets a secret from its value, or from the file that the key with fileSuffix names. A variable overrides both.
-func (l *loader) fillSecret(path, name string, inner, file value, v reflect.Value) bool {
-	own, ownFile := l.variable(name), l.variable(variableName(name, "file"))
-	if own.Node != nil || ownFile.Node != nil {
-		inner, file = own, ownFile
-	}
-	source, key := "", path+fileSuffix
-	l.fill(key, "", file, reflect.ValueOf(&source).Elem())
-	switch {
-	case source == "":
-		if !l.fill(path, "", inner, v) {
-			return false
-		}
-		if inner.variable == "" {
-			text, name := v.String(), lastName(path)
-			published := variableReference.MatchString(text) || redact(name, text) == text || slices.Contains(demoSecrets, text)
-			l.secretInside = l.secretInside || !published
-			l.expand(path, l.at(inner), v)
-		}
-	case inner.Node != nil:
-		l.problemAt(l.at(file), path, "set both by value (%v) and by %s: remove one of them", l.at(inner), lastName(key))
-	default:
-		l.readSecret(path, source, file, v)
-	}
-	return true
-}
-
-// readSecret reads a secret from a file.
-func (l *loader) readSecret(path, name string, n value, v reflect.Value) {
-	key := path + fileSuffix
-	if n.variable == "" {
-		name = l.relative(name)
-	}
-	secret, err := smallfile.Secret(name)
-	if err != nil {
-		l.problemAt(l.at(n), key, "cannot read the secret: %v", err)
-		l.unread[path] = true
-		return
-	}
-	l.warnOfMode(key, name)
-	v.SetString(secret)
-	l.places[path] = l.at(n)
-}
-
-// warnOfMode warns of a file with secrets that others can read (policy H12).
-func (l *loader) warnOfMode(key, name string) {
-	if l.checkFiles && smallfile.ReadableByOthers(name) {
-		l.warnings = append(l.warnings, strings.TrimPrefix(key+": ", ": ")+
-			name+" contains secrets, and every user who can enter its folder may read it: run chmod o-r, or keep the folder private")
-	}
-}
-
-// variableReference matches ${NAME} in a secret, $${ (an escaped ${), and a ${ without }.
-var variableReference = regexp.MustCompile(`\$\$\{|\$\{([^}]*)(\}?)`)
-
-// expand replaces each reference in a secret by the value of the variable.
-func (l *loader) expand(path string, at Position, target reflect.Value) {
-	target.SetString(variableReference.ReplaceAllStringFunc(target.String(), func(found string) string {
-		if found == "$${" {
-			return "${"
-		}
-		name, closed := strings.CutSuffix(found[len("${"):], "}")
-		value, ok := Variable(l.env, name)
-		switch {
-		case !closed:
-			l.problemAt(at, path, "${ without }: write ${NAME}, or $${ for a literal ${")
-		case !ok:
-			l.problemAt(at, path, "the environment variable %s is not set: set it, or use a file with %s%s",
-				name, lastName(path), fileSuffix)
-		}
-		return value
-	}))
-}
-
-// lastName returns the last key of a path.
-func lastName(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
-
-// fileSuffix is the end of a key that names the file of a secret.
-const fileSuffix = "_file"
-
-// field is one key of a section, as its struct declares it.
-type field struct {
-	name   string // the YAML key
-	index  []int  // for reflect.Value.FieldByIndex
-	secret bool   // name + fileSuffix is also a key
-}
-
-// fieldsOf returns the keys of a struct in the order of its fields, including those of
-// structs with the tag ",inline". Fields without a yaml name, or with "-", are not keys.
-func fieldsOf(t reflect.Type) []field {
-	known, _ := knownFields.Load(t)
-	fields, found := known.([]field)
-	if found {
-		return fields
-	}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, option, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		switch {
-		case f.Anonymous && option == "inline":
-			for _, inner := range fieldsOf(f.Type) {
-				inner.index = append([]int{i}, inner.index...) // a new list: that of the inner type stays
-				fields = append(fields, inner)
-			}
-		case name != "" && name != "-":
-			fields = append(fields, field{name: name, index: []int{i}, secret: f.Tag.Get("secret") != ""})
-		}
-	}
-	knownFields.Store(t, fields)
-	return fields
-}
-
-// knownFields has the results of fieldsOf, because a file can have 100,000 sections of one type.
-var knownFields sync.Map //nolint:gochecknoglobals // a cache of constants
-
-// sectionKeys returns the keys of a section, including the keys for files of secrets.
-func sectionKeys(t reflect.Type) []string {
-	var keys []string
-	for _, f := range fieldsOf(t) {
-		keys = append(keys, f.name)
-		if f.secret {
-			keys = append(keys, f.name+fileSuffix)
-		}
-	}
-	return keys
-}
-
-// isText reports whether the type parses its values from text. A struct can also be a section.
-func isText(t reflect.Type) bool {
-	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
-}
-
-// setDefaults sets the defaults of a section and of all sections inside it.
-func setDefaults(v reflect.Value) {
-	if v.Kind() != reflect.Struct {
-		return
-	}
-	if d, ok := reflect.TypeAssert[interface{ SetDefaults() }](v.Addr()); ok {
-		d.SetDefaults()
-	}
-	for _, f := range fieldsOf(v.Type()) {
-		setDefaults(v.FieldByIndex(f.index))
-	}
-}
-
-// newDefault returns a value of the type with its defaults.
-func newDefault(t reflect.Type) reflect.Value {
-	v := reflect.New(t).Elem()
-	setDefaults(v)
-	return v
-}
-
-// join returns the path of a key in a section.
-func join(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }

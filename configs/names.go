@@ -17,7 +17,7 @@ func (l *loader) unknown(path string, at Position, name string, keys []string) {
 	}
 	guess := setting.Nearest(name, keys)
 	// A section auth inside another one is indented by mistake.
-	underAuth := path == "auth" || strings.HasPrefix(path, "auth.") || strings.HasPrefix(path, "auth[") || name == "auth"
+	underAuth := strings.HasPrefix(path+".", "auth.") || name == "auth"
 	ignorable := !underAuth && !isTypo(name, guess)
 	if l.allowUnknown && ignorable {
 		l.warnings = append(l.warnings, fmt.Sprintf("%v: unknown key %q in %s is ignored", at, name, section))

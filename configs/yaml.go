@@ -51,13 +51,17 @@ func syntaxError(data []byte, err error) (at yaml.Mark, msg string) {
 		at = e.ContextMark // the beginning of the token, or of what does not end
 	}
 	for range 2 { // a value without its closing quote ends at the next quote: look for it in the lines before
-		before, ok := errors.AsType[*yaml.LoadError](yaml.Load(data[:startOfLine(data, at.Line)], new(yaml.Node)))
+		above, line := splitAt(data, at.Line)
+		if !bytes.ContainsAny(line, `"'`) {
+			break
+		}
+		before, ok := errors.AsType[*yaml.LoadError](yaml.Load(above, new(yaml.Node)))
 		if !ok || !isOpenQuote(before) {
 			break
 		}
 		at, open = before.ContextMark, true
 	}
-	line, _, _ := bytes.Cut(data[startOfLine(data, e.Mark.Line):], []byte("\n"))
+	_, line := splitAt(data, e.Mark.Line)
 	switch {
 	case open:
 		return at, "the quote is not closed on this line"
@@ -75,12 +79,14 @@ func isOpenQuote(e *yaml.LoadError) bool {
 	return e.ContextMsg == "while scanning a quoted scalar" && e.Message == "found unexpected end of stream"
 }
 
-// startOfLine returns the offset of a line, which is a number from 1.
-func startOfLine(data []byte, line int) (offset int) {
-	for ; line > 1; line-- {
-		offset += bytes.IndexByte(data[offset:], '\n') + 1
+// splitAt returns a line, which is a number from 1, and what is above it.
+func splitAt(data []byte, number int) (above, line []byte) {
+	start := 0
+	for ; number > 1; number-- {
+		start += bytes.IndexByte(data[start:], '\n') + 1
 	}
-	return offset
+	line, _, _ = bytes.Cut(data[start:], []byte("\n"))
+	return data[:start], line
 }
 
 // isUnsupported reports features of YAML that are not supported.
