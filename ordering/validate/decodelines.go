@@ -1,8 +1,6 @@
 package validate
 
 import (
-	"strings"
-
 	"larder/internal/jsontext"
 	"larder/ordering/violation"
 )
@@ -30,8 +28,8 @@ type lines struct {
 	all       []Line // without the skipped ones
 }
 
-// usualDishes limits the dishes that are allocated before a list is read.
-const usualDishes = 8
+// usualDishes is the number of dishes that are allocated with the first one.
+const usualDishes = 4
 
 // readLines decodes the dishes of an order, with depth 0, or the ingredients of a line at a depth from 1.
 func (d *decoder) readLines(list *lines, s position, depth int) {
@@ -43,14 +41,13 @@ func (d *decoder) readLines(list *lines, s position, depth int) {
 		list.truncated = true
 		return
 	}
-	list.state = readable
-	switch depth {
-	case 0:
-		list.all = make([]Line, 0, min(strings.Count(d.Source(), "{"), usualDishes))
-	case 1:
+	if list.state = readable; depth == 1 {
 		d.ingredients = s
 	}
 	for i := range d.Elements() {
+		if depth == 0 && i == 0 {
+			list.all = make([]Line, 0, usualDishes)
+		}
 		d.deepest = max(d.deepest, depth)
 		if !d.mayRead(list, i, depth) || !d.readLine(list, i, depth) {
 			list.truncated = true

@@ -27,9 +27,10 @@ type item struct {
 	// units is the number of units per unit of the parent: 0 if the client sent 0 or less,
 	// unreadable if it is not known.
 	units int64
-	per   int64  // units per unit of the dish
-	clear bool   // the quantity is valid
-	inner []item // its ingredients
+	per     int64  // units per unit of the dish
+	clear   bool   // the quantity is valid
+	inner   []item // its ingredients
+	pointer string // see path
 }
 
 // dish returns the dish that contains the line.
@@ -59,12 +60,16 @@ func (it *item) title() string {
 	return it.entry().Name()
 }
 
-// path returns the JSON Pointer of a line.
+// path returns the JSON Pointer of a line. It is created on first use, because a valid order needs none.
 func (c *check) path(it *item) string {
-	if it.parent == nil {
-		return element(member("", c.order.dishes.name), it.number)
+	switch {
+	case it.pointer != "":
+	case it.parent == nil:
+		it.pointer = element(member("", c.order.dishes.name), it.number)
+	default:
+		it.pointer = element(member(c.path(it.parent), it.parent.ingredients.name), it.number)
 	}
-	return element(member(c.path(it.parent), it.parent.ingredients.name), it.number)
+	return it.pointer
 }
 
 // refuse adds a violation for a member of a line, or for the line at its own position.
