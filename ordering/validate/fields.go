@@ -189,7 +189,7 @@ func newFieldTable[T any](fields ...field[T]) *fieldTable[T] {
 	return t
 }
 
-// valueOf returns the function that returns a plain field, or nil if there is none with the name.
+// valueOf returns the function that returns a plain field, or nil for an unknown name.
 func (t *fieldTable[T]) valueOf(name string) func(*T) *value {
 	if i := t.find(name); i != unknownField {
 		return t.fields[i].of

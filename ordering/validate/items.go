@@ -170,8 +170,8 @@ func (c *check) checkDishQuantity(it *item) {
 	}
 }
 
-func (c *check) fractional(m *menu.Measure) bool {
-	return m != nil && slices.ContainsFunc(c.FractionalUnits, func(unit string) bool {
+func (r *rules) fractional(m *menu.Measure) bool {
+	return m != nil && slices.ContainsFunc(r.FractionalUnits, func(unit string) bool {
 		return strings.EqualFold(unit, m.Unit)
 	})
 }
