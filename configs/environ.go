@@ -63,7 +63,8 @@ func (l *loader) rejectIndexes(path, name string, next int) {
 		digits, _, _ := strings.Cut(rest, "_")
 		if i, err := strconv.Atoi(digits); ok && err == nil && i > next {
 			delete(l.variables, given)
-			l.problemAt(Position{Variable: given}, fmt.Sprintf("%s[%d]", path, i), "there is no such element: the list has %d, the next index is %d", next, next)
+			l.problemAt(Position{Variable: given}, fmt.Sprintf("%s[%d]", path, i),
+				"there is no such element: the list has %d, the next index is %d", next, next)
 		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 // The tags of a value null and of a key <<.
 const nullTag, mergeTag = "!!null", "!!merge"
 
-const noAliases = "anchors and aliases (&name, *name) are not supported: write the value where it is needed, in quotes if it starts with & or *"
+const noAliases = "anchors and aliases (&name, *name) are not supported: " +
+	"write the value where it is needed, in quotes if it starts with & or *"
 
 // readYAML returns the value of the file.
 func (l *loader) readYAML(data []byte) value {
@@ -70,7 +71,8 @@ func syntaxError(data []byte, err error) (at yaml.Mark, msg string) {
 	case strings.HasPrefix(e.Message, "unknown anchor"):
 		return at, noAliases
 	default:
-		return at, e.Message + ": check the indentation, here and one line above, and the quotes (a value with special characters needs single quotes)"
+		return at, e.Message + ": check the indentation, here and one line above, and the quotes " +
+			"(a value with special characters needs single quotes)"
 	}
 }
 

@@ -213,7 +213,8 @@ func (m *memory) missingReplicas(connection string) string {
 	case m.cfg.WaitReplicas != nil:
 		return fmt.Sprintf("Redis reports %d replicas, but ordering.wait_replicas is %d: add replicas, or lower the setting", online, required)
 	default:
-		return "Redis has lost its replicas: a failover would lose orders; repair the replicas, or set ordering.wait_replicas to 0: a repeated request then sends a lost order again"
+		return "Redis has lost its replicas: a failover would lose orders; repair the replicas, " +
+			"or set ordering.wait_replicas to 0: a repeated request then sends a lost order again"
 	}
 }
 

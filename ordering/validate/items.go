@@ -26,7 +26,7 @@ type item struct {
 	index  menu.Index      // in the table, or menu.None
 	// units is the number of units per unit of the parent: 0 if the client sent 0 or less,
 	// unreadable if it is not known.
-	units int64
+	units   int64
 	per     int64  // units per unit of the dish
 	clear   bool   // the quantity is valid
 	inner   []item // its ingredients

@@ -184,7 +184,7 @@ func (c *check) checkPhone(base string) {
 		return
 	}
 	n, equal := digits(phone.text)
-	if n >= minPhoneDigits && !(c.Guest && (n > maxPhoneDigits || equal)) {
+	if n >= minPhoneDigits && (!c.Guest || n <= maxPhoneDigits && !equal) {
 		return
 	}
 	params := violation.Params{"digits": minPhoneDigits, "maximum": any(nil)}

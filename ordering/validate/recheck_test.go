@@ -89,10 +89,14 @@ func TestRecheck_ComparesAllLinesThatCount_O18(t *testing.T) {
 	settings := menu.DefaultSettings()
 	settings.MaxDepth = levels
 	for name, tc := range map[string]struct{ dish, old, new, want string }{
-		"the deepest line": {`{"ID":"d","quantity":1,` + deep + `}`, `"price":17`, `"price":18`,
-			"/dishList/0" + strings.Repeat("/ingredients/0", levels) + "/price"},
-		"a list that is sent twice": {`{"ID":"twice","quantity":1,"ingredients":[{"ID":"p7"}],"ingredients":[{"ID":"p7"}]}`, `"price":17`, `"price":18`,
-			"/dishList/0/ingredients/0/price"},
+		"the deepest line": {
+			`{"ID":"d","quantity":1,` + deep + `}`, `"price":17`, `"price":18`,
+			"/dishList/0" + strings.Repeat("/ingredients/0", levels) + "/price",
+		},
+		"a list that is sent twice": {
+			`{"ID":"twice","quantity":1,"ingredients":[{"ID":"p7"}],"ingredients":[{"ID":"p7"}]}`, `"price":17`, `"price":18`,
+			"/dishList/0/ingredients/0/price",
+		},
 		"an item that is not ordered": {`{"ID":"twice","quantity":1,"ingredients":[{"ID":"p7"}],"ingredients":[{"ID":"p7"}]}`, `"price":10`, `"price":9`, ""},
 	} {
 		body := `{"dishList":[` + tc.dish + `],"expeditionType":"pickup","soonest":true,"paymentTypeID":"cash"}`
