@@ -147,7 +147,11 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 		msg := fmt.Sprintf("no Redis answers at %s (%s): start it, or correct redis.url", redis.Address(), why)
 		findings[0] = finding{Subject: "redis", Msg: msg}
 	case err != nil:
-		findings[0] = finding{Subject: "redis", Msg: fmt.Sprintf("(%s) %s", redis.Topology(), stripPackage(err.Error()))}
+		msg := fmt.Sprintf("(%s) %s", redis.Topology(), stripPackage(err.Error()))
+		if why != "" {
+			msg += "; " + why
+		}
+		findings[0] = finding{Subject: "redis", Msg: msg}
 	}
 	switch {
 	case !cfg.Auth.TakesOrders():

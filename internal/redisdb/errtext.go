@@ -3,6 +3,7 @@ package redisdb
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -124,18 +125,24 @@ func connErrorText(err error) string {
 		timeout     interface{ Timeout() bool }
 		name        *net.DNSError
 		certificate *tls.CertificateVerificationError
+		other       x509.HostnameError
+		plain       tls.RecordHeaderError
 	)
 	switch {
 	case errors.As(err, &name):
 		return "its host name was not found"
+	case errors.As(err, &certificate) && errors.As(certificate.Err, &other):
+		return "its certificate is for another name: use a name of the certificate in redis.url"
 	case errors.As(err, &certificate):
-		return "its certificate is not trusted"
+		return "its certificate is not trusted: if a private authority signed it, set redis.ca_file; otherwise look at its dates"
+	case errors.As(err, &plain):
+		return "it does not use TLS: use redis:// in redis.url"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return "timeout"
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return "it closed the connection"
+		return "it closed the connection; if it needs TLS, use rediss:// in redis.url"
 	default:
 		return ""
 	}

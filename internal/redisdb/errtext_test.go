@@ -1,0 +1,34 @@
+package redisdb_test
+
+import (
+	"strings"
+	"testing"
+
+	"larder/internal/redisdb"
+	"larder/internal/testkit/redistest"
+)
+
+// What is said of a failed connection names the setting that is probably wrong.
+func TestConnectionFaults(t *testing.T) {
+	t.Parallel()
+	secured, open := redistest.Start(t, redistest.TLS()), redistest.Start(t)
+	otherName := strings.Replace(secured.URL(), "127.0.0.1", "localhost", 1)
+	for name, tc := range map[string]struct {
+		config redisdb.Config
+		want   string
+	}{
+		"a private authority": {redisdb.Config{URL: secured.URL()}, "set redis.ca_file"},
+		"another name":        {redisdb.Config{URL: otherName, CAFile: secured.CAFile()}, "for another name"},
+		"no TLS where Redis needs it": {
+			redisdb.Config{URL: strings.Replace(secured.URL(), "rediss://", "redis://", 1)}, "use rediss://",
+		},
+		"TLS where Redis has none": {redisdb.Config{URL: strings.Replace(open.URL(), "redis://", "rediss://", 1)}, "timeout"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := redisdb.SafeText(openWith(t, tc.config).Ping(t.Context())); !strings.Contains(got, tc.want) {
+				t.Errorf("SafeText = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
