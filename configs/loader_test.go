@@ -2,6 +2,7 @@ package configs
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -280,6 +281,35 @@ func TestEnvironmentWinsAndExtendsLists(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("loaded (-want +got):\n%s", diff)
+	}
+}
+
+// A variable of a key replaces a short form and an invalid value. An unknown variable changes nothing.
+func TestAVariableReplacesTheValueOfTheFile(t *testing.T) {
+	t.Parallel()
+	got := mustLoad(t, "http: {wait: soon}\nown: word\n", "LARDER_HTTP_WAIT=5s", "LARDER_OWN_OTHER=o")
+	if want := (preset{Other: "o"}); got.Own != want || got.HTTP.Wait != 5*time.Second {
+		t.Errorf("read %+v, want %+v", got, want)
+	}
+	got = mustLoad(t, "own: word\n", "LARDER_OWN_OTHERS=o", "LARDER_COOKS_0_NAMES=x")
+	if want := (preset{Word: "word", Other: "of the word"}); got.Own != want || got.Cooks != nil {
+		t.Errorf("with unknown variables: read %+v, want %+v", got, want)
+	}
+}
+
+// A hostile file costs little: levels have a limit, and aliases are not followed.
+func TestHostileFiles(t *testing.T) {
+	t.Parallel()
+	_, l := load(t, "notes: "+strings.Repeat("[", 1<<20))
+	if text := l.problems.sorted().Error(); !strings.HasPrefix(text, "larder.yaml:1:10008: invalid YAML: exceeded max depth") {
+		t.Errorf("deep lists: %s", text)
+	}
+	bomb := "http: &a0 [x, x]\n"
+	for i := range 60 {
+		bomb += fmt.Sprintf("k%d: &a%d [*a%d, *a%d, *a%d]\n", i, i+1, i, i, i)
+	}
+	if _, l := load(t, bomb+"cooks: *a60\n"); len(l.problems) != 62 {
+		t.Errorf("%d problems of aliases, want one for each key:\n%v", len(l.problems), l.problems.sorted())
 	}
 }
 

@@ -3,11 +3,15 @@ package configs
 import (
 	"encoding"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -29,10 +33,21 @@ func (c *Config) YAML() ([]byte, error) {
 func (c *Config) JSON() ([]byte, error) {
 	var values any
 	err := printable(reflect.ValueOf(c).Elem()).Decode(&values)
-	if err != nil {
+	text, jsonErr := json.Marshal(values)
+	if err = errors.Join(err, jsonErr); err != nil {
 		return nil, fmt.Errorf("configs: print: %w", err)
 	}
-	return json.Marshal(values)
+	var safe []byte
+	for _, r := range string(text) {
+		if unicode.IsPrint(r) {
+			safe = utf8.AppendRune(safe, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) { // a terminal may act on it (policy H9)
+			safe = fmt.Appendf(safe, `\u%04x`, unit)
+		}
+	}
+	return safe, nil
 }
 
 // printable returns a value as the configuration file would contain it: keys in order, secrets redacted.

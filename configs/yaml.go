@@ -13,8 +13,8 @@ import (
 // The tags of a value null and of a key <<.
 const nullTag, mergeTag = "!!null", "!!merge"
 
-const noAliases = "anchors and aliases (&name, *name) are not supported: " +
-	"write the value where it is needed, in quotes if it starts with & or *"
+const noAliases = "anchors and aliases (&name, *name) are not supported: write the value where it is needed, " +
+	"in quotes if it starts with & or *"
 
 // readYAML returns the value of the file.
 func (l *loader) readYAML(data []byte) value {
