@@ -19,8 +19,8 @@ import (
 
 // The limits of what a whole order allocates, from its HTTP request to the response.
 const (
-	maxOrderAllocations = 460 // 396 on a busy machine, where fewer orders share round trips
-	maxOrderBytes       = 70_000
+	maxOrderAllocations = 520 // 431 on a busy machine, where fewer orders share round trips
+	maxOrderBytes       = 80_000
 )
 
 // An instance places orders of five dishes, with Redis and the ordering service in other processes. Its metrics
