@@ -304,11 +304,11 @@ func TestHostileFiles(t *testing.T) {
 	if text := l.problems.sorted().Error(); !strings.HasPrefix(text, "larder.yaml:1:10008: invalid YAML: exceeded max depth") {
 		t.Errorf("deep lists: %s", text)
 	}
-	bomb := "http: &a0 [x, x]\n"
+	bomb := []byte("http: &a0 [x, x]\n")
 	for i := range 60 {
-		bomb += fmt.Sprintf("k%d: &a%d [*a%d, *a%d, *a%d]\n", i, i+1, i, i, i)
+		bomb = fmt.Appendf(bomb, "k%d: &a%d [*a%d, *a%d, *a%d]\n", i, i+1, i, i, i)
 	}
-	if _, l := load(t, bomb+"cooks: *a60\n"); len(l.problems) != 62 {
+	if _, l := load(t, string(bomb)+"cooks: *a60\n"); len(l.problems) != 62 {
 		t.Errorf("%d problems of aliases, want one for each key:\n%v", len(l.problems), l.problems.sorted())
 	}
 }

@@ -137,22 +137,21 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 		keys := cache.NewKeys(redis.Prefix())
 		err = redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // every master of a cluster
 	}
-	findings := []finding{newFinding("redis", "answers: "+info.String(), nil)}
 	short, why, _ := strings.Cut(redisdb.SafeText(err), ": ")
 	refused, isRefused := errors.AsType[*redisdb.RefusedError](err)
+	first := newFinding("redis", "answers: "+info.String(), nil)
 	switch {
 	case isRefused:
-		findings[0] = finding{Subject: "redis", Msg: fmt.Sprintf("(%s) responds, but %s: %s: %v", info, short, why, refused.Err)}
+		first.OK, first.Msg = false, fmt.Sprintf("(%s) responds, but %s: %s: %v", info, short, why, refused.Err)
 	case errors.Is(err, syscall.ECONNREFUSED), err != nil && why == "timeout":
-		msg := fmt.Sprintf("no Redis answers at %s (%s): start it, or correct redis.url", redis.Address(), why)
-		findings[0] = finding{Subject: "redis", Msg: msg}
+		first.OK, first.Msg = false, fmt.Sprintf("no Redis answers at %s (%s): start it, or correct redis.url", redis.Address(), why)
 	case err != nil:
-		msg := fmt.Sprintf("(%s) %s", redis.Topology(), stripPackage(err.Error()))
+		first.OK, first.Msg = false, fmt.Sprintf("(%s) %s", redis.Topology(), stripPackage(err.Error()))
 		if why != "" {
-			msg += "; " + why
+			first.Msg += "; " + why
 		}
-		findings[0] = finding{Subject: "redis", Msg: msg}
 	}
+	findings := []finding{first}
 	switch {
 	case !cfg.Auth.TakesOrders():
 		return findings

@@ -44,7 +44,8 @@ func rotateKey(cmd *cobra.Command, env *Environment) error {
 	defer cancel()
 	done, err := auth.RotateKey(ctx, cfg.Auth, db, BoolFlag(cmd, "keep-tokens"))
 	if errors.Is(err, redisdb.ErrUnavailable) && cmd.Context().Err() == nil {
-		err = fmt.Errorf("the signing key at Redis %s may be unchanged (%s): correct that, and run the command again", db.Address(), redisdb.SafeText(err))
+		err = fmt.Errorf("the signing key at Redis %s may be unchanged (%s): correct that, and run the command again",
+			db.Address(), redisdb.SafeText(err))
 	}
 	if err != nil {
 		return err
