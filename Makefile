@@ -257,7 +257,7 @@ concurrent: ## Send 1,000 parallel anonymous requests for the most expensive res
 
 .PHONY: cost
 cost: test-needs ## Measure the CPU time of the most expensive anonymous requests; fails above 2 ms per token of the rate limit
-	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -v -run '^TestAnonymousCost$$' ./httpapi -args -cost
+	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -v -run '^TestAnonymousCost' ./httpapi -args -cost
 
 .PHONY: prometheus
 prometheus: test-needs ## Run a Prometheus that reads the metrics with the configurations of deploy/ and docs/metrics.md

@@ -66,13 +66,7 @@ func TestAnonymousCost(t *testing.T) { //nolint:paralleltest // it measures the 
 			t.Errorf("%s is anonymous by the API document and has no measured request here", operation)
 		}
 	}
-	limit := costLimitBeside
-	switch {
-	case raceDetector:
-		limit = costLimitRace
-	case *measured:
-		limit = costLimit
-	}
+	limit := costLimitIn()
 	hostile := hostileRequests(t, w)
 	for operation, requests := range hostile {
 		all[operation] = append(all[operation], requests...)
@@ -89,6 +83,42 @@ func TestAnonymousCost(t *testing.T) { //nolint:paralleltest // it measures the 
 			}
 		}
 	}
+}
+
+// With many restaurants too, a stranger's request costs little (policy H7).
+func TestAnonymousCostOfManyRestaurants(t *testing.T) { //nolint:paralleltest // it measures the process
+	w := &costFixture{fixture: newFixture(t, func(p *plan) {
+		p.cfg.Rate = httpapi.RateConfig{}
+		p.runner = func(deps *menusync.Deps) {
+			for i := range 30_000 { // without menus: the readiness check lists them
+				one := deps.Restaurants[1]
+				one.ID, one.Name = menu.RestaurantID(fmt.Sprintf("branch-%05d", i)), fmt.Sprintf("Branch %d of a chain", i)
+				deps.Restaurants = append(deps.Restaurants, one)
+			}
+		}
+	})}
+	w.ahead(31 * time.Second) // ready, though most restaurants have no menu
+	for _, path := range []string{
+		"/readyz", "/readyz?verbose", "/v1/restaurants?limit=500", "/v1/restaurants?q=a+b+c+nowhere", "/v1/restaurants/nowhere/menu",
+	} {
+		limit := costLimitIn()
+		got := w.cpuOf(http.MethodGet, costly{path: path}, limit)
+		t.Logf("%8v %s", got, path)
+		if got > limit {
+			t.Errorf("GET %s takes %v of the processor, at most %v are allowed", path, got, limit)
+		}
+	}
+}
+
+// costLimitIn is the limit of this run.
+func costLimitIn() time.Duration {
+	switch {
+	case raceDetector:
+		return costLimitRace
+	case *measured:
+		return costLimit
+	}
+	return costLimitBeside
 }
 
 // anonymousOperations returns the operations of the API document that need no token, or that a

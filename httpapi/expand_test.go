@@ -81,12 +81,12 @@ func TestProductsByIDs(t *testing.T) {
 	w.get("/v1/restaurants/bistro/products?ids="+strings.Repeat("p1,", 500)+"p3").refused(t, http.StatusBadRequest, "invalid_parameter")
 }
 
-// A page with groups has at most 2,000 options and groups, or one product that is cut there.
+// A page with groups has at most 1,500 options and groups, or one product that is cut there.
 func TestProductsExpandedHaveBoundedPages(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, anyMenu)
 	var products, schemes, groups, ingredients []string
-	for i, options := range []int{999, 999, 1, 5_000, 0} { // with the group, the first two fill a page
+	for i, options := range []int{749, 749, 1, 5_000, 0} { // with the group, the first two fill a page
 		var members []string
 		for k := range options {
 			id := fmt.Sprintf("i%d-%d", i, k)
@@ -121,7 +121,7 @@ func TestProductsExpandedHaveBoundedPages(t *testing.T) {
 			break
 		}
 	}
-	want := [][]product{{{"p0", 999, false}, {"p1", 999, false}}, {{"p2", 1, false}}, {{"p3", 1_999, true}}, {{"p4", 0, false}}}
+	want := [][]product{{{"p0", 749, false}, {"p1", 749, false}}, {{"p2", 1, false}}, {{"p3", 1_499, true}}, {{"p4", 0, false}}}
 	if diff := cmp.Diff(want, pages); diff != "" {
 		t.Errorf("pages (-want +got):\n%s", diff)
 	}

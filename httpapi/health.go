@@ -55,6 +55,10 @@ type health struct {
 	missing  int                    // at listedAt: number of restaurants without a menu
 	formerAt time.Time
 	former   map[string]component // at formerAt
+
+	counting   sync.Mutex // guards the fields below
+	counted    catalogues
+	validUntil time.Time // of counted
 }
 
 // readinessView is the response of /readyz.
@@ -85,14 +89,12 @@ func (h *health) readyz(c *gin.Context) error {
 
 // readinessReport is the result of one probe.
 type readinessReport struct {
+	catalogues
+
 	redis   error                 // why Redis does not answer
 	refused *redisdb.RefusedError // why Redis rejects writes
 	journal component
-	all     []directory.Restaurant
-	missing []directory.Restaurant // restaurants without a catalogue
-	failed  []directory.Restaurant // restaurants with a catalogue whose last sync failed
-	foreign []directory.Restaurant // restaurants with only the catalogue of another ordering service
-	tokens  bool                   // a connection has no token and its token endpoint gives none
+	tokens  bool // a connection has no token and its token endpoint gives none
 }
 
 // degraded reports whether any component has a problem. The journal counts only if orders may be placed.
@@ -104,9 +106,9 @@ func (f readinessReport) degraded(orders bool) bool {
 func (f readinessReport) served() int { return len(f.all) - len(f.missing) }
 
 // inspect checks Redis and the served catalogues. The catalogues are in memory, so the number of
-// calls to Redis does not depend on the number of restaurants, and a probe copies no list of them.
+// calls to Redis does not depend on the number of restaurants.
 func (h *health) inspect(ctx context.Context) readinessReport {
-	found := readinessReport{redis: h.deps.Redis.Ping(ctx), all: h.deps.Directory.Restaurants()}
+	found := readinessReport{catalogues: h.catalogues(), redis: h.deps.Redis.Ping(ctx)}
 	var refused *redisdb.RefusedError
 	switch {
 	case errors.As(found.redis, &refused):
@@ -118,17 +120,6 @@ func (h *health) inspect(ctx context.Context) readinessReport {
 	found.journal = h.journalComponent(ctx, found)
 	for _, connection := range h.deps.Connections {
 		found.tokens = found.tokens || !connection.TokenStatus().OK
-	}
-	for i := range found.all {
-		version, known := h.deps.Replica.Version(found.all[i].ID)
-		switch {
-		case !known:
-			found.missing = append(found.missing, found.all[i])
-		case !h.deps.Store.IsOwn(version):
-			found.foreign = append(found.foreign, found.all[i])
-		case version.LastOutcome == string(runlog.OutcomeFailed):
-			found.failed = append(found.failed, found.all[i])
-		}
 	}
 	return found
 }
@@ -259,15 +250,6 @@ func (h *health) formerComponents(ctx context.Context) map[string]component {
 	return h.former
 }
 
-// byConnection groups restaurants by their connection.
-func byConnection(restaurants []directory.Restaurant) map[string][]directory.Restaurant {
-	grouped := map[string][]directory.Restaurant{}
-	for _, restaurant := range restaurants {
-		grouped[restaurant.Connection] = append(grouped[restaurant.Connection], restaurant)
-	}
-	return grouped
-}
-
 // journalComponent reports whether a new order can be recorded safely (policy O14).
 func (h *health) journalComponent(ctx context.Context, found readinessReport) component {
 	switch {
@@ -321,44 +303,6 @@ func (h *health) journalOf(ctx context.Context, connection string) component {
 // journalRestored explains why new orders are paused (policy O14a).
 const journalRestored = "Redis was restored or has lost orders: new orders are paused until an operator accepts the journal " +
 	"(larder order accept-restore)"
-
-// failed returns the restaurants whose last sync failed, by connection. For restaurants without
-// a menu it reads the last run, for at most triedAtOnce of them.
-func (h *health) failed(ctx context.Context, found readinessReport) map[string][]directory.Restaurant {
-	failed := byConnection(found.failed)
-	if found.redis != nil {
-		return failed
-	}
-	for _, restaurant := range h.failedWithoutMenu(ctx, found.missing) {
-		if _, known := h.deps.Replica.Version(restaurant.ID); !known {
-			failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
-		}
-	}
-	return failed
-}
-
-// failedWithoutMenu returns the restaurants without a menu whose last sync failed. Anybody may ask, so
-// it reads the runs at most once a second (policy H7).
-func (h *health) failedWithoutMenu(ctx context.Context, missing []directory.Restaurant) []directory.Restaurant {
-	h.listing.Lock()
-	defer h.listing.Unlock()
-	now := h.deps.Clock()
-	if len(missing) == h.missing && now.Sub(h.listedAt) < time.Second {
-		return h.listed
-	}
-	var failed []directory.Restaurant
-	for _, restaurant := range missing[:min(len(missing), triedAtOnce)] {
-		runs, _, err := h.deps.Runner.Log().List(ctx, runlog.Filter{Restaurant: restaurant.ID, Limit: 1})
-		if err != nil {
-			return failed // incomplete: the next request reads again
-		}
-		if len(runs) > 0 && runs[0].Outcome == runlog.OutcomeFailed {
-			failed = append(failed, restaurant)
-		}
-	}
-	h.listedAt, h.listed, h.missing = now, failed, len(missing)
-	return failed
-}
 
 // countOf returns a number with its noun: "1 restaurant", "2 restaurants".
 func countOf(n int, noun string) string {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"larder/httpapi/auth"
 	"larder/httpapi/compat"
@@ -100,8 +99,7 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 	engine.POST("/v1/ops/orders/resolve", guard, respond.Handle(s.orderHandlers.ResolveSeveral))
 	engine.POST("/v1/ops/orders/:ref/resolve", guard, respond.Handle(s.orderHandlers.Resolve))
 	engine.POST("/v1/ops/journal/accept", guard, respond.Handle(s.orderHandlers.AcceptJournal))
-	// Not compressed: it is 65 KB every few seconds, and gzip would be a fifth of the processor time.
-	show := gin.WrapH(promhttp.HandlerFor(s.deps.Metrics.Registry(), promhttp.HandlerOpts{DisableCompression: true}))
+	show := gin.WrapH(s.scrape)
 	switch s.cfg.metricsAccess() {
 	case MetricsOff:
 	case MetricsOps:

@@ -89,6 +89,7 @@ type Server struct {
 
 	assets      *web.Assets
 	orderCounts *metrics.OrderCounts
+	scrape      *metrics.Scrape
 	requests    requestLog
 	health      *health
 
@@ -298,6 +299,7 @@ func (s *Server) observe() error {
 		connections = append(connections, c.Name)
 		state.Connections = append(state.Connections, c.Connection)
 	}
+	s.scrape = metrics.NewScrape(s.deps.Metrics.Registry())
 	s.orderCounts = metrics.NewOrderCounts(metrics.OrderSource{
 		Connections: connections,
 		Orders:      s.deps.Orders,

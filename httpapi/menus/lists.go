@@ -58,12 +58,22 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	done, err := h.takeTurn(c.Request.Context())
+	if err != nil {
+		return err
+	}
+	body := h.restaurantsPage(c, want)
+	done()
+	return h.answerHashed(c, body)
+}
+
+func (h *Handlers) restaurantsPage(c *gin.Context, want directory.Query) []byte {
 	chosen, next := h.deps.Directory.Index().Page(auth.CallerOf(c).Viewer(), want, nil)
 	body := append(make([]byte, 0, 512*(len(chosen)+1)), `{"result":[`...)
 	for i := range chosen {
 		body = h.appendRestaurant(c, jsontext.AppendComma(body, i), &chosen[i])
 	}
-	return h.answerHashed(c, respond.AppendNext(body, next))
+	return respond.AppendNext(body, next)
 }
 
 // Restaurant answers GET /v1/restaurants/{restaurant} with one element of the list.
@@ -90,9 +100,12 @@ func (h *Handlers) appendRestaurant(c *gin.Context, dst []byte, r *directory.Res
 		dst = append(dst, `,"version":null,"counts":null,"syncedAt":null,"checkedAt":null,"stale":true,"held":false,"lastOutcome":null`...)
 	} else {
 		n := version.Counts
-		dst = fmt.Appendf(dst, `,"version":%d,"counts":{"categories":%d,"products":%d,"available":%d,"orderable":%d}`,
-			version.Version, n.Categories, n.Products, n.Available, n.Orderable)
-		dst = menu.AppendTime(append(dst, `,"syncedAt":"`...), version.SyncedAt)
+		dst = strconv.AppendInt(append(dst, `,"version":`...), version.Version, 10)
+		dst = strconv.AppendInt(append(dst, `,"counts":{"categories":`...), int64(n.Categories), 10)
+		dst = strconv.AppendInt(append(dst, `,"products":`...), int64(n.Products), 10)
+		dst = strconv.AppendInt(append(dst, `,"available":`...), int64(n.Available), 10)
+		dst = strconv.AppendInt(append(dst, `,"orderable":`...), int64(n.Orderable), 10)
+		dst = menu.AppendTime(append(dst, `},"syncedAt":"`...), version.SyncedAt)
 		dst = menu.AppendTime(append(dst, `","checkedAt":"`...), version.CheckedAt)
 		dst = strconv.AppendBool(append(dst, `","stale":`...), h.deps.Stale(version))
 		dst = strconv.AppendBool(append(dst, `,"held":`...), version.Held)

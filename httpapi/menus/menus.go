@@ -1,6 +1,7 @@
 package menus
 
 import (
+	"context"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -16,6 +17,22 @@ import (
 type Handlers struct {
 	deps               Deps
 	publicCacheControl string // Cache-Control of public menu reads
+	turns              chan struct{}
+}
+
+// lists limits how many lists are computed at once. Thousands that wait for a processor would delay all other
+// requests, also those of the liveness probe.
+const lists = 8
+
+// takeTurn waits until a list may be computed, which takes milliseconds. The caller calls done after the computation,
+// before it sends: a client that does not read must not keep the turn.
+func (h *Handlers) takeTurn(ctx context.Context) (done func(), err error) {
+	select {
+	case h.turns <- struct{}{}:
+		return func() { <-h.turns }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // Deps are the dependencies of the handlers.
@@ -32,7 +49,11 @@ type Deps struct {
 
 // New returns the handlers.
 func New(deps Deps) *Handlers {
-	return &Handlers{deps: deps, publicCacheControl: PublicCacheControl(deps.MaxAge, deps.StaleWhileRevalidate, deps.StaleIfError)}
+	return &Handlers{
+		deps:               deps,
+		publicCacheControl: PublicCacheControl(deps.MaxAge, deps.StaleWhileRevalidate, deps.StaleIfError),
+		turns:              make(chan struct{}, lists),
+	}
 }
 
 // View answers a read of the menu view of the caller's connection, as published. Policy O1a

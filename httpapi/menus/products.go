@@ -30,28 +30,37 @@ func (h *Handlers) Products(c *gin.Context) error {
 	if expand && value != "groups" {
 		return respond.InvalidParameter("expand", "must be groups")
 	}
-	hits, next := snapshot.Catalogue.Search(query)
+	done, err := h.takeTurn(c.Request.Context())
+	if err != nil {
+		return err
+	}
+	body := productsPage(snapshot.Catalogue, query, expand)
+	done()
+	etag := `W/"` + strconv.FormatInt(snapshot.Version.Version, 10) + "-" + BodyHash(body) + `"`
+	return h.answerVersion(c, snapshot, snapshot.ModifiedAt, &encoded.Representation{Body: body, ETag: etag})
+}
+
+func productsPage(catalogue *menu.Catalogue, query menu.Query, expand bool) []byte {
+	hits, next := catalogue.Search(query)
 	body := append(make([]byte, 0, 1024*(len(hits)+1)), `{"result":[`...)
 	if expand {
-		body, next = appendForms(body, snapshot.Catalogue, hits, next)
+		body, next = appendForms(body, catalogue, hits, next)
 	} else {
 		for i, hit := range hits {
-			body = snapshot.Catalogue.AppendProductEntry(jsontext.AppendComma(body, i), hit)
+			body = catalogue.AppendProductEntry(jsontext.AppendComma(body, i), hit)
 		}
 	}
 	var position string
 	if next != menu.None {
 		// The position and id of the last dish, so that the next page continues after it in a newer version too.
-		position = strconv.Itoa(int(next)) + " " + snapshot.Catalogue.Products().At(next).ID()
+		position = strconv.Itoa(int(next)) + " " + catalogue.Products().At(next).ID()
 	}
-	body = respond.AppendNext(body, position)
-	etag := `W/"` + strconv.FormatInt(snapshot.Version.Version, 10) + "-" + BodyHash(body) + `"`
-	return h.answerVersion(c, snapshot, snapshot.ModifiedAt, &encoded.Representation{Body: body, ETag: etag})
+	return respond.AppendNext(body, position)
 }
 
 // maxPageOptions limits the options and groups of a page with ?expand=groups, so that it costs no more than other
 // anonymous requests (policy H7).
-const maxPageOptions = 2_000
+const maxPageOptions = 1_500
 
 // appendForms appends dishes with their groups and options. The page ends before a dish that exceeds maxPageOptions;
 // the first one is cut instead. It returns the last dish of the page if there are more.

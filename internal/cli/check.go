@@ -137,28 +137,17 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 		keys := cache.NewKeys(redis.Prefix())
 		err = redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // every master of a cluster
 	}
-	short, why, _ := strings.Cut(redisdb.SafeText(err), ": ")
-	refused, isRefused := errors.AsType[*redisdb.RefusedError](err)
-	first := newFinding("redis", "answers: "+info.String(), nil)
-	switch {
-	case isRefused:
-		first.OK, first.Msg = false, fmt.Sprintf("(%s) responds, but %s: %s: %v", info, short, why, refused.Err)
-	case errors.Is(err, syscall.ECONNREFUSED), err != nil && why == "timeout":
-		first.OK, first.Msg = false, fmt.Sprintf("no Redis answers at %s (%s): start it, or correct redis.url", redis.Address(), why)
-	case err != nil:
-		first.OK, first.Msg = false, fmt.Sprintf("(%s) %s", redis.Topology(), stripPackage(err.Error()))
-		if why != "" {
-			first.Msg += "; " + why
-		}
-	}
-	findings := []finding{first}
+	findings := []finding{redisFinding(redis, info, err)}
+	probed := err
+	short, _, _ := strings.Cut(redisdb.SafeText(probed), ": ")
+	untested := finding{Subject: "orders", Msg: "not tested: Redis " + short}
+	_, isRefused := errors.AsType[*redisdb.RefusedError](probed)
 	switch {
 	case !cfg.Auth.TakesOrders():
 		return findings
-	case err != nil && !isRefused:
-		return append(findings, finding{Subject: "orders", Msg: "not tested: Redis " + short})
+	case probed != nil && !isRefused:
+		return append(findings, untested)
 	}
-	probed := err
 	rules := cfg.Ordering
 	rules.StateDir = "" // otherwise the journal would create it
 	orders := journal.New(redis, rules, silentlog.New())
@@ -169,7 +158,7 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 		if rule, err := checkJournal(ctx, orders, connection.Name); err != nil {
 			f = newFinding(f.Subject, "", err)
 		} else if probed != nil {
-			f = finding{Subject: f.Subject, Msg: "not tested: Redis " + short}
+			f.OK, f.Msg = false, untested.Msg
 		} else if !redis.Embedded() { // an embedded Redis has no replicas
 			f.Msg += "; " + rule
 		}
@@ -184,6 +173,26 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 		findings[1].Subject = "orders"
 	}
 	return append(findings, foreignOrders(ctx, cfg, orders)...)
+}
+
+// redisFinding reports whether Redis answers, and accepts the commands of Probe.
+func redisFinding(redis *redisdb.DB, info redisdb.ServerInfo, err error) finding {
+	short, why, _ := strings.Cut(redisdb.SafeText(err), ": ")
+	f := newFinding("redis", "answers: "+info.String(), nil)
+	f.OK = err == nil
+	refused, isRefused := errors.AsType[*redisdb.RefusedError](err)
+	switch {
+	case isRefused:
+		f.Msg = fmt.Sprintf("(%s) responds, but %s: %s: %v", info, short, why, refused.Err)
+	case errors.Is(err, syscall.ECONNREFUSED), err != nil && why == "timeout":
+		f.Msg = fmt.Sprintf("no Redis answers at %s (%s): start it, or correct redis.url", redis.Address(), why)
+	case err != nil:
+		f.Msg = fmt.Sprintf("(%s) %s", redis.Topology(), stripPackage(err.Error()))
+		if why != "" {
+			f.Msg += "; " + why
+		}
+	}
+	return f
 }
 
 // foreignOrders reports the open and unknown orders that cannot be changed with this configuration (policy O16).

@@ -106,32 +106,32 @@ func (c *comparison) start(ctx context.Context) (err error) {
 }
 
 // differ records a difference.
-func (c *comparison) differ(where, old, new string) {
-	if !same(old, new) && len(c.report.Differences) < maxDifferences {
-		c.report.Differences = append(c.report.Differences, Difference{where, old, new})
+func (c *comparison) differ(where, before, after string) {
+	if !same(before, after) && len(c.report.Differences) < maxDifferences {
+		c.report.Differences = append(c.report.Differences, Difference{where, before, after})
 	}
 }
 
 // each runs a function for both sides at the same time.
-func (c *comparison) each(run func(*side) string) (old, new string) {
+func (c *comparison) each(run func(*side) string) (before, after string) {
 	var other sync.WaitGroup
-	other.Go(func() { new = run(c.new) })
-	old = run(c.old)
+	other.Go(func() { after = run(c.new) })
+	before = run(c.old)
 	other.Wait()
-	return old, new
+	return before, after
 }
 
 // both sends a request to both sides, compares the answers, and returns the old status.
 func (c *comparison) both(ctx context.Context, where string, r request) int {
 	var status int
-	old, new := c.each(func(s *side) string {
+	before, after := c.each(func(s *side) string {
 		found := s.send(ctx, r)
 		if s == c.old {
 			status = found.Status
 		}
 		return s.describe(found)
 	})
-	c.differ(where+" "+r.Method+" "+r.Path, old, new)
+	c.differ(where+" "+r.Method+" "+r.Path, before, after)
 	return status
 }
 
@@ -159,8 +159,8 @@ func (c *comparison) orders(ctx context.Context) error {
 		c.new.service.begin(s.fault)
 		where := fmt.Sprintf("order %d, service: %s,", i, s.fault.Name)
 		c.report.Statuses[c.both(ctx, where, s.request)]++
-		old, new := c.each((*side).sentCalls)
-		c.differ(where+" sent to the service", old, new)
+		before, after := c.each((*side).sentCalls)
+		c.differ(where+" sent to the service", before, after)
 		c.report.Calls += len(c.old.service.sent())
 		c.report.Orders++
 		if err := ctx.Err(); err != nil {
@@ -182,10 +182,10 @@ func (c *comparison) menus(ctx context.Context) error {
 		if i%100 == 0 {
 			c.Say("menus: %d of %d, %d differences", i, c.Menus, len(c.report.Differences))
 		}
-		switch {
-		case i%6 == 0:
+		switch i % 6 {
+		case 0:
 			view = viewtest.Views().Example(i)
-		case i%6 == 3:
+		case 3:
 			var err error
 			if view, err = viewtest.Parse(sandbox.Generate{Restaurants: 1, Products: 5 + rng.IntN(60), Seed: int64(i)}.Menu(0)); err != nil {
 				return err
@@ -204,8 +204,8 @@ func (c *comparison) menus(ctx context.Context) error {
 		for _, read := range []string{"/v1/restaurants/" + moving + "/menu", "/v1/restaurants/" + moving + "/products?expand=groups", "/v1/restaurants/" + moving + "/changes?since=1", "/orders/api/v1/menu/view?restaurantId=" + moving} {
 			c.both(ctx, where, request{Method: http.MethodGet, Path: read, Client: storefront})
 		}
-		old, new := c.each(func(s *side) string { return s.normal(strings.Join(s.service.fetched(), "\n")) })
-		c.differ(where+" sent to the service", old, new)
+		before, after := c.each(func(s *side) string { return s.normal(strings.Join(s.service.fetched(), "\n")) })
+		c.differ(where+" sent to the service", before, after)
 		c.report.Menus++
 		if err := ctx.Err(); err != nil {
 			return err
@@ -222,14 +222,14 @@ func (c *comparison) configs(ctx context.Context) error {
 			c.Say("configurations: %d of %d, %d differences", i, c.Configs, len(c.report.Differences))
 		}
 		text := brokenConfig(rng)
-		old, new := c.each(func(s *side) string {
+		before, after := c.each(func(s *side) string {
 			file := filepath.Join(s.dir, "broken.yaml")
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				return err.Error()
 			}
-			return s.normal(s.run(ctx, configEnv, "check", "--config", file))
+			return s.normal(s.run(ctx, configEnv(), "check", "--config", file))
 		})
-		c.differ(fmt.Sprintf("configuration %d\n%s\n", i, text), old, new)
+		c.differ(fmt.Sprintf("configuration %d\n%s\n", i, text), before, after)
 		c.report.Configs++
 		if err := ctx.Err(); err != nil {
 			return err
@@ -241,16 +241,16 @@ func (c *comparison) configs(ctx context.Context) error {
 // end compares metrics, commands, the log and the exit status.
 func (c *comparison) end(ctx context.Context) error {
 	c.Say("metrics, commands and logs")
-	old, new := c.each(func(s *side) string {
+	before, after := c.each(func(s *side) string {
 		return strings.Join(s.exported(s.send(ctx, request{Method: http.MethodGet, Path: "/metrics"}).Body), "\n")
 	})
-	c.differLines("metric", strings.Split(old, "\n"), strings.Split(new, "\n"))
+	c.differLines("metric", strings.Split(before, "\n"), strings.Split(after, "\n"))
 	for _, command := range [][]string{{"order", "list"}, {"order", "list", "--state", "unknown", "--json"}, {"status"}, {"menu", "lint", moving}, {"order", "show", "none"}, {"sync", "nowhere"}, {"check", "--online"}, {"config", "print"}} {
-		old, new := c.each(func(s *side) string {
+		before, after := c.each(func(s *side) string {
 			environment := []string{"LARDER_HTTP_LISTEN=" + s.address}
 			return s.normal(s.run(ctx, environment, append(slices.Clone(command), "--config", s.config)...))
 		})
-		c.differ("larder "+strings.Join(command, " "), times.ReplaceAllString(old, "TIME"), times.ReplaceAllString(new, "TIME"))
+		c.differ("larder "+strings.Join(command, " "), times.ReplaceAllString(before, "TIME"), times.ReplaceAllString(after, "TIME"))
 	}
 	for _, s := range []*side{c.old, c.new} {
 		s.larder.Stop()
@@ -271,14 +271,14 @@ func (c *comparison) end(ctx context.Context) error {
 }
 
 // differLines records the lines that only one side has.
-func (c *comparison) differLines(what string, old, new []string) {
-	for _, line := range old {
-		if !slices.Contains(new, line) {
+func (c *comparison) differLines(what string, before, after []string) {
+	for _, line := range before {
+		if !slices.Contains(after, line) {
 			c.differ(what, line, "")
 		}
 	}
-	for _, line := range new {
-		if !slices.Contains(old, line) {
+	for _, line := range after {
+		if !slices.Contains(before, line) {
 			c.differ(what, "", line)
 		}
 	}

@@ -46,15 +46,13 @@ func faults() []fault {
 	return list
 }
 
-var allFaults = faults()
-
 // fault returns what the ordering service does in the next step: mostly what it should.
 // A late response takes seconds, so it is rare.
 func (p *orderPlan) fault() fault {
 	if p.rng.IntN(5) > 0 {
 		return fault{}
 	}
-	f := pick(p.rng, allFaults)
+	f := pick(p.rng, p.faults)
 	if f.Wait > 0 && p.rng.IntN(10) > 0 {
 		return fault{}
 	}

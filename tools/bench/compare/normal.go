@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -69,7 +70,7 @@ func (s *side) describe(a answer) string {
 	if a.Failed != "" {
 		return s.normal(a.Failed)
 	}
-	lines := []string{fmt.Sprint(a.Status)}
+	lines := []string{strconv.Itoa(a.Status)}
 	for name, values := range a.Header {
 		switch http.CanonicalHeaderKey(name) {
 		case "Date", "X-Request-Id", "Etag", "Last-Modified", "Content-Length":

@@ -23,7 +23,7 @@ const (
 
 func restaurants() []string { return []string{large, small, moving} }
 
-var emptyMenu = []byte(`{"result":{"name":"empty","categories":[],"products":[{"id":"only","externalId":"only-pos","name":"Only","price":1}],"ingredientsSchemes":[],"ingredientsGroups":[],"ingredients":[]}}`)
+const emptyMenu = `{"result":{"name":"empty","categories":[],"products":[{"id":"only","externalId":"only-pos","name":"Only","price":1}],"ingredientsSchemes":[],"ingredientsGroups":[],"ingredients":[]}}`
 
 // step is one request and what the ordering service does with its calls.
 type step struct {
@@ -38,6 +38,7 @@ type orderPlan struct {
 	expected   time.Time
 	placed     []step // steps that placed an order, for repeats
 	n          int
+	faults     []fault
 }
 
 // menusOfOrders returns the menus of the restaurants for orders.
@@ -49,7 +50,7 @@ func menusOfOrders() map[string][]byte {
 }
 
 func newOrderPlan(seed uint64, now time.Time) (*orderPlan, error) {
-	p := &orderPlan{rng: rand.New(rand.NewPCG(seed, 1)), generators: map[string]*menutest.OrderGenerator{}, expected: now.Add(3 * time.Hour).Truncate(time.Second)}
+	p := &orderPlan{faults: faults(), rng: rand.New(rand.NewPCG(seed, 1)), generators: map[string]*menutest.OrderGenerator{}, expected: now.Add(3 * time.Hour).Truncate(time.Second)}
 	for restaurant, menu := range menusOfOrders() {
 		generator, err := menutest.NewOrderGenerator(resultOf(menu), restaurant, seed)
 		if err != nil {
@@ -207,8 +208,10 @@ func (p *orderPlan) garbled(body []byte) []byte {
 	}
 }
 
-// values are what a client might send by mistake.
-var values = []any{nil, true, "", " ", "0", "1.5", "nothing", json.Number("0"), json.Number("-1"), json.Number("1.25"), json.Number("1e400"), json.Number("1000000"), []any{}, map[string]any{}, strings.Repeat("x", 300)}
+// values returns what a client might send by mistake.
+func values() []any {
+	return []any{nil, true, "", " ", "0", "1.5", "nothing", json.Number("0"), json.Number("-1"), json.Number("1.25"), json.Number("1e400"), json.Number("1000000"), []any{}, map[string]any{}, strings.Repeat("x", 300)}
+}
 
 // changed returns a value in which one place is different.
 func (p *orderPlan) changed(value any, depth int) any {
@@ -216,15 +219,15 @@ func (p *orderPlan) changed(value any, depth int) any {
 	case map[string]any:
 		names := sortedKeys(v)
 		if len(names) == 0 {
-			return pick(p.rng, values)
+			return pick(p.rng, values())
 		}
 		name := pick(p.rng, names)
-		switch n := p.rng.IntN(10); {
-		case n == 0:
+		switch p.rng.IntN(10) {
+		case 0:
 			delete(v, name)
-		case n == 1:
-			v["unknown"+name] = pick(p.rng, values)
-		case n == 2:
+		case 1:
+			v["unknown"+name] = pick(p.rng, values())
+		case 2:
 			v[strings.ToUpper(name)] = v[name]
 		default:
 			v[name] = p.changed(v[name], depth+1)
@@ -232,7 +235,7 @@ func (p *orderPlan) changed(value any, depth int) any {
 		return v
 	case []any:
 		if len(v) == 0 || depth > 6 {
-			return pick(p.rng, values)
+			return pick(p.rng, values())
 		}
 		i := p.rng.IntN(len(v))
 		switch p.rng.IntN(5) {
@@ -244,5 +247,5 @@ func (p *orderPlan) changed(value any, depth int) any {
 		v[i] = p.changed(v[i], depth+1)
 		return v
 	}
-	return pick(p.rng, values)
+	return pick(p.rng, values())
 }

@@ -30,8 +30,8 @@ func (r Report) Text() string {
 	}
 	fmt.Fprintf(&b, "\ndifferences: %d\n", len(r.Differences))
 	for _, d := range r.Differences[:min(shown, len(r.Differences))] {
-		old, new := around(d.Old, d.New)
-		fmt.Fprintf(&b, "\n%s\n  old: %s\n  new: %s\n", d.Where, old, new)
+		before, after := around(d.Old, d.New)
+		fmt.Fprintf(&b, "\n%s\n  old: %s\n  new: %s\n", d.Where, before, after)
 	}
 	return b.String()
 }

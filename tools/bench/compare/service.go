@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -136,17 +137,17 @@ func (s *service) answer(request *http.Request, raw string) (response string, wa
 	defer s.mu.Unlock()
 	const api = "/orders/api/v1"
 	path := request.URL.Path
-	switch {
-	case path == "/connect/token":
+	switch path {
+	case "/connect/token":
 		return ok(`{"access_token":"token-of-the-service","token_type":"Bearer","expires_in":86400}`), 0, false
-	case path == api+"/menu/view":
+	case api + "/menu/view":
 		s.reads = append(s.reads, raw)
 		body, found := s.menus[request.URL.Query().Get("restaurantId")]
 		if !found {
 			return respond("404 Not Found", `{"code":"not_found","msg":"no menu","requestId":"r","errors":null}`), 0, false
 		}
 		return ok(string(body)), 0, false
-	case path == api+"/rejectionReasons":
+	case api + "/rejectionReasons":
 		return ok(`{"result":[{"ID":"late","reason":"Too late","type":"simple","isPossibleDelete":false},{"ID":"other","reason":"Other","type":"text","isPossibleDelete":true}]}`), 0, false
 	}
 	s.calls = append(s.calls, raw)
@@ -160,7 +161,7 @@ func (s *service) answer(request *http.Request, raw string) (response string, wa
 		return response, 0, false
 	}
 	s.failed++
-	response = strings.ReplaceAll(s.fault.Response, "%d", fmt.Sprint(s.orders))
+	response = strings.ReplaceAll(s.fault.Response, "%d", strconv.Itoa(s.orders))
 	return response, s.fault.Wait, s.fault.Cut
 }
 

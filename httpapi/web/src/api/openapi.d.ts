@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 0bdcc24bcdb2b794c723925d3e797150f466f0ed3f91d056e023c55397e275c6
-// what follows: 9bea61cf509d319621b24e9f4f10ea452592e6121a5ee66d30041a57fa65c7c8
+// openapi.yaml: abb9047631a47248c13bc0f465adb055b62a2ce351f584e34cd49db552341c39
+// what follows: d55a1ddb47d7072d647e3a5db9046c7c0f9823be5190d70c0d172875c58e8375
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1079,7 +1079,7 @@ export interface paths {
         };
         /**
          * List products by category, search words and availability
-         * @description In menu order. The next page continues after the last product, in a newer version too. With `expand=groups`, a page has at most 2,000 options and groups, so it may have fewer than `limit` products.
+         * @description In menu order. The next page continues after the last product, in a newer version too. With `expand=groups`, a page has at most 1,500 options and groups, so it may have fewer than `limit` products.
          */
         get: operations["listProducts"];
         put?: never;
@@ -1888,7 +1888,7 @@ export interface components {
             reasons: components["schemas"]["Reason"][];
             /** @description The scheme with the groups of the dish. */
             schemeId: string | null;
-            /** @description Only in a list with `expand=groups`: true if the product has more than 2,000 options and groups, and the others are left out. */
+            /** @description Only in a list with `expand=groups`: true if the product has more than 1,500 options and groups, and the others are left out. */
             truncated?: boolean;
         };
         ProductAnswer: {
