@@ -68,7 +68,7 @@ func TestNewDaemon_Error(t *testing.T) {
 func TestTheLastGoodMenuIsServedWithoutTheOrderingService(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
-	r := command{env: service.env("LARDER_SYNC_DEADLINE=5s")}.start(t, "serve")
+	r := command{env: service.env("LARDER_SYNC_DEADLINE=20s")}.start(t, "serve") // long enough for the first sync of a busy machine
 	base := r.Address(t)
 	waitReady(t, base)
 	_, before := clitest.Fetch(t, base+"/v1/restaurants/"+sandbox.BistroID+"/menu")
