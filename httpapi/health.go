@@ -312,18 +312,20 @@ func countOf(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
+// few is how many names firstOf and firstNames return.
+const few = 5
+
 // firstOf returns the names and ids of the first restaurants.
 func firstOf(restaurants []directory.Restaurant) string {
-	texts := make([]string, len(restaurants))
-	for i, restaurant := range restaurants {
-		texts[i] = restaurant.String()
+	var texts []string
+	for _, restaurant := range restaurants[:min(len(restaurants), few+1)] {
+		texts = append(texts, restaurant.String())
 	}
 	return firstNames(texts)
 }
 
-// firstNames returns the first five names.
+// firstNames returns the first names.
 func firstNames(names []string) string {
-	const few = 5
 	if len(names) > few {
 		names = append(slices.Clone(names[:few]), "…")
 	}
