@@ -54,15 +54,27 @@ type batcher struct {
 	running int // pipelines in flight
 }
 
+// queues are the batchers of a connection.
+type queues struct {
+	unreplicated, withReplicas batcher // of the commits without and with WAIT
+	lookups                    batcher // of the reads of keys
+}
+
+func (s *store) queuesOf(connection string) *queues {
+	known, _ := s.queues.LoadOrStore(connection, new(queues))
+	q, _ := known.(*queues)
+	return q
+}
+
 // share runs e in a pipeline with other evaluations. If ctx ends, share returns its error: Redis does not run e
 // if e was not sent yet. Otherwise Redis may have run e or not.
-func (w *writer) share(ctx context.Context, b *batcher, e *evaluation) error {
+func (s *store) share(ctx context.Context, b *batcher, e *evaluation) error {
 	e.ctx, e.done = ctx, make(chan struct{})
 	b.mu.Lock()
 	b.queue = append(b.queue, e)
 	if b.running < maxPipelines {
 		b.running++
-		go w.drain(b) //nolint:contextcheck // each evaluation has its own context
+		go s.drain(b) //nolint:contextcheck // each evaluation has its own context
 	}
 	b.mu.Unlock()
 	select {
@@ -79,7 +91,7 @@ func (w *writer) share(ctx context.Context, b *batcher, e *evaluation) error {
 // drain sends pipelines until the queue is empty. The timeouts are those of the Redis client. If Redis does not
 // respond in time, drain fails all evaluations in the queue. Otherwise each of them would wait until all earlier
 // pipelines have timed out.
-func (w *writer) drain(b *batcher) {
+func (s *store) drain(b *batcher) {
 	var failure error
 	for {
 		b.mu.Lock()
@@ -96,7 +108,7 @@ func (w *writer) drain(b *batcher) {
 		}
 		b.mu.Unlock()
 		if failure == nil {
-			failure = w.send(context.WithoutCancel(batch[0].ctx), batch)
+			failure = s.send(context.WithoutCancel(batch[0].ctx), batch)
 		} else {
 			for _, e := range batch {
 				e.err = failure
@@ -111,9 +123,9 @@ func (w *writer) drain(b *batcher) {
 
 // send runs the evaluations in one pipeline, followed by one WAIT. It returns an error if Redis did not
 // respond in time. Each evaluation has its own error.
-func (w *writer) send(ctx context.Context, batch []*evaluation) (timeout error) {
-	if missing := w.exec(ctx, batch, false); len(missing) > 0 {
-		w.exec(ctx, missing, true)
+func (s *store) send(ctx context.Context, batch []*evaluation) (timeout error) {
+	if missing := s.exec(ctx, batch, false); len(missing) > 0 {
+		s.exec(ctx, missing, true)
 	}
 	for _, e := range batch {
 		if err, ok := errors.AsType[net.Error](e.reply.Err()); ok && err.Timeout() {
@@ -125,12 +137,12 @@ func (w *writer) send(ctx context.Context, batch []*evaluation) (timeout error) 
 
 // exec sends one pipeline. If source is true, the first command contains the text of the script. exec returns the
 // evaluations for which Redis does not know the script.
-func (w *writer) exec(ctx context.Context, batch []*evaluation, source bool) (missing []*evaluation) {
+func (s *store) exec(ctx context.Context, batch []*evaluation, source bool) (missing []*evaluation) {
 	wait, limit := 0, time.Duration(0)
 	for _, e := range batch {
 		wait, limit = max(wait, e.wait), max(limit, e.limit)
 	}
-	pipe, err := w.pipelineOf(ctx, batch[0].key, limit)
+	pipe, err := s.pipelineOf(ctx, batch[0].key, limit)
 	if err != nil {
 		for _, e := range batch {
 			e.reply, e.err = redis.NewCmd(ctx), err

@@ -26,14 +26,14 @@ func (j *Journal) Begin(ctx context.Context, o ordering.CallSpec) (ordering.Reco
 }
 
 func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, error) {
-	if err := j.recovered(ctx, o.Connection); err != nil {
+	if err := j.durability.recovered(ctx, o.Connection); err != nil {
 		return nil, j.rejected(ctx, o, nil, err)
 	}
 	// Nearly every key and ref is new, so this does not read them first. The commit checks that they are new.
 	begin := j.beginChange
 	if o.Operation == upstream.OpCreate {
 		begin = func(ctx context.Context, o ordering.CallSpec, key string) (*order, error) {
-			return j.open(ctx, o, j.createTx(o), key)
+			return j.open(ctx, o, j.store.createTx(o), key)
 		}
 	}
 	begun, err := begin(ctx, o, "")
@@ -45,38 +45,38 @@ func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, e
 
 // beginFrom reads the current state and opens the call if the state allows it.
 func (j *Journal) beginFrom(ctx context.Context, o ordering.CallSpec) (*order, error) {
-	key, owner, call, err := j.keyOwner(ctx, o.Connection, o.Key)
+	key, owner, call, err := j.store.keyOwner(ctx, o.Connection, o.Key)
 	if err != nil {
 		return nil, err
 	}
 	if owner != nil {
 		return nil, &ordering.KeyTakenError{Record: owner.Record, Call: call}
 	}
-	if err := j.isAborted(ctx, o.Connection, o.ID); err != nil {
+	if err := j.store.isAborted(ctx, o.Connection, o.ID); err != nil {
 		return nil, err
 	}
 	if o.Operation != upstream.OpCreate {
 		return j.beginChange(ctx, o, key)
 	}
-	switch _, err := j.readOrder(ctx, j.write, location{o.Connection, o.Ref}); {
+	switch _, err := j.store.readOrder(ctx, j.store.write, location{o.Connection, o.Ref}); {
 	case err == nil:
 		return nil, errRefTaken
 	case !errors.Is(err, ordering.ErrNoOrder):
 		return nil, err
 	}
-	return j.open(ctx, o, j.createTx(o), key)
+	return j.open(ctx, o, j.store.createTx(o), key)
 }
 
 // beginChange opens a changing call of the order with the orderID.
 func (j *Journal) beginChange(ctx context.Context, o ordering.CallSpec, key string) (*order, error) {
-	ref, found, err := j.byOrderID(ctx, o.Connection, o.OrderID)
+	ref, found, err := j.store.byOrderID(ctx, o.Connection, o.OrderID)
 	switch {
 	case err != nil:
 		return nil, err
 	case found == nil && !o.Adopt:
 		return nil, j.rejected(ctx, o, found, ordering.ErrNoOrder)
 	case found == nil:
-		c := j.adopted(o)
+		c := j.store.adopted(o)
 		c.check(c.orderIDKey(o.OrderID), ref)
 		return j.open(ctx, o, c, key)
 	}
@@ -89,7 +89,7 @@ func (j *Journal) beginChange(ctx context.Context, o ordering.CallSpec, key stri
 	if found.State != ordering.StatePlaced || (o.Operation == upstream.OpPay && found.Paid) {
 		return nil, j.rejected(ctx, o, found, &ordering.StateError{Record: found.Record, Operation: o.Operation})
 	}
-	c := j.newTx(found)
+	c := j.store.newTx(found)
 	c.check(c.orderIDKey(o.OrderID), ref)
 	c.touch()
 	c.dropOldest()
@@ -100,14 +100,14 @@ func (j *Journal) beginChange(ctx context.Context, o ordering.CallSpec, key stri
 // why: perhaps the same request came in twice, and its first call caused the state that was found.
 func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, found *order, why error) error {
 	if o.Key == "" {
-		return cmp.Or(j.checkFormat(ctx, o.Connection), why)
+		return cmp.Or(j.store.checkFormat(ctx, o.Connection), why)
 	}
 	if found != nil {
 		if call, busy := found.Busy(); busy && call.Key == o.Key {
 			return &ordering.KeyTakenError{Record: found.Record, Call: call.Number}
 		}
 	}
-	_, owner, call, err := j.keyOwner(ctx, o.Connection, o.Key)
+	_, owner, call, err := j.store.keyOwner(ctx, o.Connection, o.Key)
 	switch {
 	case err != nil:
 		return err
@@ -119,11 +119,11 @@ func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, found *orde
 }
 
 // createTx creates the record of a creating call.
-func (j *Journal) createTx(o ordering.CallSpec) *tx {
-	return j.newRecordTx(ordering.Record{
+func (s *store) createTx(o ordering.CallSpec) *tx {
+	return s.newRecordTx(ordering.Record{
 		Ref:         o.Ref,
 		Connection:  o.Connection,
-		Source:      j.sources.Current(o.Connection),
+		Source:      s.sources.Current(o.Connection),
 		Client:      o.Client,
 		Restaurant:  o.Restaurant,
 		State:       ordering.StatePlacing,
@@ -134,11 +134,11 @@ func (j *Journal) createTx(o ordering.CallSpec) *tx {
 }
 
 // adopted creates the record of an order that larder did not place (policy O9a).
-func (j *Journal) adopted(o ordering.CallSpec) *tx {
-	c := j.newRecordTx(ordering.Record{
+func (s *store) adopted(o ordering.CallSpec) *tx {
+	c := s.newRecordTx(ordering.Record{
 		Ref:        o.Ref,
 		Connection: o.Connection,
-		Source:     j.sources.Current(o.Connection),
+		Source:     s.sources.Current(o.Connection),
 		Client:     o.Client,
 		Adopted:    true,
 		OrderID:    o.OrderID,
@@ -149,12 +149,12 @@ func (j *Journal) adopted(o ordering.CallSpec) *tx {
 	return c
 }
 
-func (j *Journal) newRecordTx(r ordering.Record) *tx {
-	c := j.newTx(&order{place: location{r.Connection, r.Ref}})
+func (s *store) newRecordTx(r ordering.Record) *tx {
+	c := s.newTx(&order{place: location{r.Connection, r.Ref}})
 	r.Calls, r.CreatedAt = c.next.Calls, atCommit()
 	c.next.Record = r
 	c.touch()
-	c.list(c.names.Orders(r.Connection), "", expiry{})
+	c.list(c.store.keys.Orders(r.Connection), "", expiry{})
 	return c
 }
 
@@ -164,7 +164,7 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 	if o.Key != "" {
 		c.check(c.idempotencyKey(o.Key), key)
 	}
-	c.check(c.names.OrderAborted(o.Connection, o.ID), "")
+	c.check(c.store.keys.OrderAborted(o.Connection, o.ID), "")
 	c.openCall(ordering.Call{
 		SpecID:      o.ID,
 		Operation:   o.Operation,
@@ -178,7 +178,7 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 	if o.Operation == upstream.OpCreate {
 		c.mode = modeCreate
 	}
-	begun, err := j.commit(ctx, c)
+	begun, err := j.durability.commit(ctx, c)
 	if errors.Is(err, errReplicas) {
 		return nil, errors.Join(err, j.abortCall(ctx, o))
 	}

@@ -30,13 +30,13 @@ type facts struct {
 }
 
 // readFacts asks the server that has the connection's records. The error means that the server did not answer.
-func (g *guard) readFacts(ctx context.Context, connection string) (facts, error) {
+func (d *durability) readFacts(ctx context.Context, connection string) (facts, error) {
 	f := facts{info: map[string]string{}}
-	if g.embedded {
+	if d.embedded {
 		f.info["maxmemory_policy"], f.info["connected_slaves"] = noEviction, "0"
-		return f, g.read.Ping(ctx).Err()
+		return f, d.store.read.Ping(ctx).Err()
 	}
-	pipe, err := g.pipelineOf(ctx, g.keys.JournalState(connection), 0)
+	pipe, err := d.store.pipelineOf(ctx, d.store.keys.JournalState(connection), 0)
 	if err != nil {
 		return f, err
 	}
@@ -45,11 +45,11 @@ func (g *guard) readFacts(ctx context.Context, connection string) (facts, error)
 		sections = append(sections, pipe.Info(ctx, section)) // one command with several sections needs Redis 7
 	}
 	var wait *redis.Cmd
-	if g.waits() {
+	if d.waits() {
 		wait = pipe.Do(ctx, "WAIT", 0, 1) // returns at once
 	}
-	eval := pipe.Do(ctx, "EVAL", "return 1", 1, g.keys.JournalState(connection)) // larder changes orders with scripts
-	_, _ = pipe.Exec(ctx)                                                        // each reply has its own error
+	eval := pipe.Do(ctx, "EVAL", "return 1", 1, d.store.keys.JournalState(connection)) // larder changes orders with scripts
+	_, _ = pipe.Exec(ctx)                                                              // each reply has its own error
 	for _, section := range sections {
 		why := redisdb.RefusedCommand(section.Err())
 		if section.Err() != nil && why == "" {
@@ -67,10 +67,7 @@ func (g *guard) readFacts(ctx context.Context, connection string) (facts, error)
 		if f.waitRefused = redisdb.RefusedCommand(err); f.waitRefused == "" && err != nil {
 			return f, err
 		}
-		s := g.state(connection)
-		s.mu.Lock()
-		s.waitRefused = f.waitRefused
-		s.mu.Unlock()
+		d.replicasOf(connection).noteWait(f.waitRefused)
 	}
 	if err := eval.Err(); redisdb.RefusedCommand(err) != "" { // other errors are of the moment, such as MOVED in a cluster
 		f.refused = redisdb.SafeText(redisdb.AsRefused(err)) // as /readyz shows it
@@ -121,9 +118,10 @@ func (f facts) notShown(question, field, setting string) string {
 
 // durabilityError returns an error with every reason why this Redis cannot store orders durably. replicas is the
 // error if too few replicas acknowledge writes.
-func (g *guard) durabilityError(f facts, known remembered, replicas error) error {
+func (d *durability) durabilityError(f facts, connection string, replicas error) error {
+	refused := d.known(connection).waitRefused
 	var faults []string
-	for _, fault := range []string{g.evictionFault(f), g.diskFault(f, g.rule(known))} {
+	for _, fault := range []string{d.evictionFault(f), d.diskFault(f, d.required(connection))} {
 		if fault != "" {
 			faults = append(faults, fault)
 		}
@@ -133,8 +131,8 @@ func (g *guard) durabilityError(f facts, known remembered, replicas error) error
 	}
 	missing, isMissing := replicas.(*ordering.NotReadyError) //nolint:errorlint // recovered returns no other type
 	switch {
-	case known.waitRefused != "" && g.waits():
-		faults = append(faults, g.waitFault(known.waitRefused, f))
+	case refused != "" && d.waits():
+		faults = append(faults, d.waitFault(refused, f))
 	case isMissing && len(faults) == 0:
 		return replicas
 	case isMissing:
@@ -146,9 +144,9 @@ func (g *guard) durabilityError(f facts, known remembered, replicas error) error
 	return &ordering.NotReadyError{Msg: strings.Join(faults, ". Also: "), RetryAfter: retrySettings}
 }
 
-func (g *guard) evictionFault(f facts) string {
+func (d *durability) evictionFault(f facts) string {
 	switch policy := f.info["maxmemory_policy"]; {
-	case policy == noEviction || g.cfg.AllowEviction:
+	case policy == noEviction || d.cfg.AllowEviction:
 		return ""
 	case policy == "":
 		return f.notShown("whether it evicts orders", "maxmemory_policy", "maxmemory-policy is noeviction, set ordering.allow_eviction: true")
@@ -158,17 +156,17 @@ func (g *guard) evictionFault(f facts) string {
 	}
 }
 
-func (g *guard) diskFault(f facts, required int) string {
+func (d *durability) diskFault(f facts, required int) string {
 	appendOnly := f.info["aof_enabled"]
 	switch {
 	case f.info["aof_last_write_status"] == "err":
 		return "Redis cannot write its append-only file (aof_last_write_status is err): check its disk"
-	case g.cfg.AllowNonDurable || appendOnly == yes:
+	case d.cfg.AllowNonDurable || appendOnly == yes:
 		return ""
-	case g.embedded:
+	case d.embedded:
 		return "the embedded Redis keeps orders in memory only: set redis.url to a Redis with appendonly yes, " +
 			"or set ordering.allow_non_durable: true"
-	case g.cfg.Durability == ordering.DurableByReplicas && required > 0: // recovered reports whether they acknowledge
+	case d.cfg.Durability == ordering.DurableByReplicas && required > 0: // recovered reports whether they acknowledge
 		return ""
 	case appendOnly == "":
 		return f.notShown("whether it writes orders to disk", "aof_enabled", "it does, set ordering.allow_non_durable: true")
@@ -180,7 +178,7 @@ func (g *guard) diskFault(f facts, required int) string {
 }
 
 // waitFault describes a refused WAIT, and what to change.
-func (m *memory) waitFault(why string, f facts) string {
+func (d *durability) waitFault(why string, f facts) string {
 	text := fmt.Sprintf("larder cannot know whether replicas of Redis have an order (%s; %s): ",
 		redisdb.RefusalText("WAIT", why), ordering.AttachedText(f.attached()))
 	switch why {
@@ -192,25 +190,23 @@ func (m *memory) waitFault(why string, f facts) string {
 		text += "use a Redis that has WAIT"
 	}
 	text += ", or set ordering.wait_replicas: 0; a failover can then lose orders, and a repeated request sends a lost one again"
-	if m.cfg.Durability == ordering.DurableByReplicas {
+	if d.cfg.Durability == ordering.DurableByReplicas {
 		text += ", so ordering.durability must be disk, and without an append-only file ordering.allow_non_durable: true"
 	}
 	return text
 }
 
 // missingReplicas describes why too few replicas acknowledge writes, and what to change.
-func (m *memory) missingReplicas(connection string) string {
-	s := m.state(connection)
-	s.mu.Lock()
-	f, required, refused := s.facts, m.rule(s.remembered), s.waitRefused
-	s.mu.Unlock()
+func (d *durability) missingReplicas(connection string) string {
+	known := d.known(connection)
+	f, required := known.facts, d.required(connection)
 	switch online := f.online(); {
-	case refused != "":
-		return m.waitFault(refused, f)
+	case known.waitRefused != "":
+		return d.waitFault(known.waitRefused, f)
 	case online < 0 || online >= required:
 		return fmt.Sprintf("too few replicas of Redis acknowledge writes (%d needed; %s): repair the replicas, "+
 			"or set ordering.wait_replicas to 0", required, ordering.AttachedText(f.attached()))
-	case m.cfg.WaitReplicas != nil:
+	case d.cfg.WaitReplicas != nil:
 		return fmt.Sprintf("Redis reports %d replicas, but ordering.wait_replicas is %d: add replicas, or lower the setting", online, required)
 	default:
 		return "Redis has lost its replicas: a failover would lose orders; repair the replicas, " +
@@ -219,15 +215,15 @@ func (m *memory) missingReplicas(connection string) string {
 }
 
 // durabilityText returns what a Redis without an append-only file does not survive (policy O14b).
-func (m *memory) durabilityText(f facts) string {
+func (d *durability) durabilityText(f facts) string {
 	then := "instances that run, or have ordering.state_dir, detect both and pause new orders"
-	if m.restoreAccepted() {
+	if d.history.restoreAccepted() {
 		then = "ordering.accept_restore continues with new orders after both"
 	}
 	switch appendOnly := f.info["aof_enabled"]; {
-	case appendOnly == yes || m.embedded || f.info == nil:
+	case appendOnly == yes || d.embedded || f.info == nil:
 		return ""
-	case m.cfg.Durability == ordering.DurableByReplicas:
+	case d.cfg.Durability == ordering.DurableByReplicas:
 		return "replicas instead of a disk keep orders (ordering.durability): orders do not survive a master that restarts empty " +
 			"before its replica takes over, or the loss of all nodes; " + then
 	case appendOnly == "":

@@ -8,27 +8,21 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
 	"larder/ordering"
 )
 
 // NewOver returns a journal for any client, for tests that need no server.
 func NewOver(client redis.UniversalClient, prefix string, cfg ordering.Config, log logrus.FieldLogger) *Journal {
-	return newJournal(&reader{
-		keys:  cache.NewKeys(prefix),
-		read:  client,
-		write: client,
-		log:   log,
-	}, false, cfg)
+	return newJournal(prefix, client, client, false, cfg, log)
 }
 
 // AgeSettings makes the cached settings of a connection older, and returns the time at which they were read.
 func (j *Journal) AgeSettings(connection string, by time.Duration) time.Time {
-	s := j.state(connection)
+	s := j.durability.replicasOf(connection)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settingsReadAt = s.settingsReadAt.Add(-by)
-	return s.settingsReadAt
+	s.readAt = s.readAt.Add(-by)
+	return s.readAt
 }
 
 // Decode decodes an order from its stored form, with the whole answer of call 1.
@@ -58,15 +52,15 @@ func Recode(r ordering.Record) (ordering.Record, error) {
 
 // Check runs a transaction that only checks the value of an idempotency key.
 func (j *Journal) Check(ctx context.Context, connection, key, value string) error {
-	c := j.blank(connection, modeProbe)
+	c := j.store.blank(connection, modeProbe)
 	c.check(c.idempotencyKey(key), value)
-	_, err := j.apply(ctx, c)
+	_, err := j.store.apply(ctx, c)
 	return err
 }
 
 // Queued returns the number of commits and lookups that wait for the next pipeline of a connection.
 func (j *Journal) Queued(connection string) int {
-	queued, s := 0, j.state(connection)
+	queued, s := 0, j.store.queuesOf(connection)
 	for _, b := range []*batcher{&s.unreplicated, &s.withReplicas, &s.lookups} {
 		b.mu.Lock()
 		queued += len(b.queue)
@@ -77,7 +71,7 @@ func (j *Journal) Queued(connection string) int {
 
 // DurabilityError checks the fields of INFO.
 func (j *Journal) DurabilityError(fields map[string]string) error {
-	return j.durabilityError(facts{info: fields}, remembered{}, nil)
+	return j.durability.durabilityError(facts{info: fields}, "", nil)
 }
 
 // The errors that only tests compare with.

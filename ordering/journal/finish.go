@@ -16,18 +16,18 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 	contradicts := false
 	var repeated *ordering.IDRepeatedError
 	at := location{e.Connection, e.Ref}
-	o, err := j.update(ctx, j.commit, at, begunOrder(at, e), func(o *order) (c *tx, err error) {
+	o, err := j.store.update(ctx, j.durability.commit, at, begunOrder(at, e), func(o *order) (c *tx, err error) {
 		call, ok := o.Call(e.Call)
 		if !ok || e.SpecID != "" && call.SpecID != e.SpecID {
 			return nil, ordering.ErrNoOrder // after a failover, another call may have this number
 		}
 		if contradicts = call.Outcome.Certain() && !agrees(o, call, e); contradicts || call.Outcome.Certain() {
-			c = j.addToEnded(o, call, e, contradicts)
+			c = addToEnded(j.store.newTx(o), call, e, contradicts)
 		} else if c, repeated, err = j.endCall(ctx, o, call, e); err != nil {
 			return nil, err
 		}
-		if c == nil && j.required(e.Connection) > 0 {
-			c = j.newTx(o) // the replicas may not have the result yet, and WAIT needs a write
+		if c == nil && j.durability.required(e.Connection) > 0 {
+			c = j.store.newTx(o) // the replicas may not have the result yet, and WAIT needs a write
 		}
 		return c, nil
 	})
@@ -72,8 +72,7 @@ func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 
 // addToEnded returns a transaction that adds a result to a call with a certain outcome. It returns
 // nil if there is nothing to add.
-func (j *Journal) addToEnded(o *order, call ordering.Call, e ordering.CallResult, contradicts bool) *tx {
-	c := j.newTx(o)
+func addToEnded(c *tx, call ordering.Call, e ordering.CallResult, contradicts bool) *tx {
 	added := call.Resolved != nil && addAttempts(&call, e.Attempts)
 	if contradicts && call.Contradicted != e.Outcome {
 		call.Contradicted = e.Outcome
@@ -103,7 +102,7 @@ func addAttempts(call *ordering.Call, tries []ordering.Attempt) bool {
 func (j *Journal) endCall(
 	ctx context.Context, o *order, call ordering.Call, e ordering.CallResult,
 ) (c *tx, repeated *ordering.IDRepeatedError, err error) {
-	c = j.newTx(o)
+	c = j.store.newTx(o)
 	if !addAttempts(&call, e.Attempts) && e.Outcome == call.Outcome && !call.EndedAt.IsZero() {
 		return nil, nil, nil // no change: the outcome is already recorded as unknown
 	}
@@ -111,7 +110,7 @@ func (j *Journal) endCall(
 	c.putAnswer(&call, e.Answer)
 	call.EndedAt = atCommit()
 	if e.Outcome == ordering.OutcomeDone && call.Operation == upstream.OpCreate && e.OrderID != "" {
-		if repeated, err = j.takeOwnID(ctx, c, call, e.OrderID); err != nil {
+		if repeated, err = c.takeOwnID(ctx, call, e.OrderID); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -127,10 +126,10 @@ func (j *Journal) endCall(
 
 // takeOwnID is takeID for a create that has succeeded. If the service gave another order of the same restaurant this
 // orderID less than a minute before the call started, or later, it returns that order and takes nothing.
-func (j *Journal) takeOwnID(
-	ctx context.Context, c *tx, call ordering.Call, orderID string,
+func (c *tx) takeOwnID(
+	ctx context.Context, call ordering.Call, orderID string,
 ) (repeated *ordering.IDRepeatedError, err error) {
-	err = j.takeID(ctx, c, orderID, func(orderID string, other *order) error {
+	err = c.takeID(ctx, orderID, func(orderID string, other *order) error {
 		if !other.GotIDBefore(c.next.Restaurant, call.StartedAt) {
 			return nil
 		}
@@ -145,16 +144,14 @@ func (j *Journal) takeOwnID(
 // takeID sets the order's orderID, even if another order has the same one. The orderID then refers
 // to this order only. In its record, an adopted other order loses the orderID; an order that larder
 // placed keeps it. allow, if not nil, may return an error that prevents this.
-func (j *Journal) takeID(
-	ctx context.Context, c *tx, orderID string, allow func(orderID string, other *order) error,
-) error {
+func (c *tx) takeID(ctx context.Context, orderID string, allow func(orderID string, other *order) error) error {
 	var (
 		ref   string
 		other *order
 		err   error
 	)
 	if !c.order.unread { // otherwise the check fails if the orderID exists, which is rare
-		if ref, other, err = j.named(ctx, c.connection(), j.keys.OrderID(c.connection(), orderID)); err != nil {
+		if ref, other, err = c.store.named(ctx, c.connection(), c.orderIDKey(orderID)); err != nil {
 			return err
 		}
 	}
@@ -190,7 +187,7 @@ func (c *tx) supersede(other *order) error {
 		if err != nil {
 			return err
 		}
-		c.stepUntil(keepTTL(), "record", c.names.Order(c.connection(), other.Ref), head, tail)
+		c.stepUntil(keepTTL(), "record", c.store.keys.Order(c.connection(), other.Ref), head, tail)
 	}
 	if other.Adopted && other.CreatedAt.After(c.order.CreatedAt) {
 		c.placedState = other.State
@@ -206,10 +203,10 @@ func (c *tx) supersede(other *order) error {
 func (c *tx) shareID(orderID string, other *order) {
 	c.checkRevision(other)
 	if c.next.Foreign {
-		c.ownIDKey = c.names.OrderIDOf(c.connection(), orderID, c.next.Source)
+		c.ownIDKey = c.store.keys.OrderIDOf(c.connection(), orderID, c.next.Source)
 		return
 	}
-	c.stepUntil(after(c.cfg.RecordTTL), "set", c.names.OrderIDOf(c.connection(), orderID, other.Source), other.Ref)
+	c.stepUntil(after(c.store.cfg.RecordTTL), "set", c.store.keys.OrderIDOf(c.connection(), orderID, other.Source), other.Ref)
 	c.freeDerivedKeys(other)
 }
 
@@ -252,7 +249,7 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	case frees:
 		c.step("del-if", c.idempotencyKey(call.Key), c.pointer(n))
 	default:
-		c.stepUntil(after(c.cfg.KeyTTL), "expire", c.idempotencyKey(call.Key), c.pointer(n))
+		c.stepUntil(after(c.store.cfg.KeyTTL), "expire", c.idempotencyKey(call.Key), c.pointer(n))
 	}
 }
 
@@ -291,9 +288,9 @@ func (j *Journal) Abort(ctx context.Context, o ordering.CallSpec) error {
 
 func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 	at := location{o.Connection, o.Ref}
-	found, err := j.readOrder(ctx, j.write, at)
+	found, err := j.store.readOrder(ctx, j.store.write, at)
 	if errors.Is(err, ordering.ErrNoOrder) && o.Operation != upstream.OpCreate {
-		_, found, err = j.byOrderID(ctx, o.Connection, o.OrderID)
+		_, found, err = j.store.byOrderID(ctx, o.Connection, o.OrderID)
 	}
 	if err != nil && !errors.Is(err, ordering.ErrNoOrder) {
 		return err
@@ -301,11 +298,11 @@ func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 	if found == nil {
 		found = &order{place: at}
 	}
-	c := j.newTx(found)
+	c := j.store.newTx(found)
 	call, opened := openedBy(found, o.ID)
 	switch {
 	case !opened:
-		given := c.names.OrderAborted(o.Connection, o.ID)
+		given := c.store.keys.OrderAborted(o.Connection, o.ID)
 		c.stepUntil(after(abortedTTL), "set", given, "1")
 	case call.Outcome == ordering.OutcomeOpen,
 		call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero(): // the sweep ended it; it was never sent
@@ -313,11 +310,11 @@ func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 		call.EndedAt = atCommit()
 		c.setOutcome(call, ordering.OutcomeNotSent, true)
 	default: // the call has ended already, but the replicas may not have this
-		if j.required(o.Connection) == 0 {
+		if j.durability.required(o.Connection) == 0 {
 			return nil
 		}
 	}
-	if _, err = j.commit(ctx, c); errors.Is(err, errMoved) {
+	if _, err = j.durability.commit(ctx, c); errors.Is(err, errMoved) {
 		return j.abortCall(ctx, o)
 	}
 	return err

@@ -13,16 +13,16 @@ import (
 
 // checkFormat returns an error if this version of larder cannot read the records of a connection (policy O20). A script
 // that writes checks it again.
-func (r *reader) checkFormat(ctx context.Context, connection string) error {
-	_, other, err := r.readable(ctx, []string{connection})
+func (s *store) checkFormat(ctx context.Context, connection string) error {
+	_, other, err := s.readable(ctx, []string{connection})
 	return cmp.Or(err, other.ErrorOrNil())
 }
 
 // readable returns the connections whose records this version can read, and those whose records it cannot.
-func (r *reader) readable(ctx context.Context, connections []string) (can []string, other *ordering.FormatError, err error) {
-	pipe := r.read.Pipeline()
+func (s *store) readable(ctx context.Context, connections []string) (can []string, other *ordering.FormatError, err error) {
+	pipe := s.read.Pipeline()
 	for _, connection := range connections { // a pipeline cannot fall back from EVALSHA to EVAL
-		pipe.Eval(ctx, formatSource, []string{r.keys.JournalState(connection), r.keys.Orders(connection)})
+		pipe.Eval(ctx, formatSource, []string{s.keys.JournalState(connection), s.keys.Orders(connection)})
 	}
 	replies, _ := pipe.Exec(ctx) // each reply has its own error
 	other = &ordering.FormatError{}
@@ -41,14 +41,14 @@ func (r *reader) readable(ctx context.Context, connections []string) (can []stri
 
 // Former returns the connections with records that are not configured any more (policy O20), of all connections
 // that larder has ever had.
-func (r *reader) Former(ctx context.Context, configured []string) (former []string, err error) {
-	all, err := r.ever(ctx, nil)
+func (j *Journal) Former(ctx context.Context, configured []string) (former []string, err error) {
+	all, err := j.store.ever(ctx, nil)
 	for _, connection := range all {
 		if err != nil || slices.Contains(configured, connection) {
 			continue
 		}
 		var exists int64
-		if exists, err = r.read.Exists(ctx, r.keys.Orders(connection)).Result(); exists > 0 {
+		if exists, err = j.store.read.Exists(ctx, j.store.keys.Orders(connection)).Result(); exists > 0 {
 			former = append(former, connection)
 		}
 	}

@@ -28,43 +28,35 @@ import (
 )
 
 // Journal is an ordering.Journal in Redis. It is safe for concurrent use, and any number of
-// processes may use the same Redis. Its own methods begin and end calls; it embeds the others.
+// processes may use the same Redis.
 type Journal struct {
-	*writer // includes the reader
-	*guard
-	*sweeper
+	store      *store      // reads and commits records
+	durability *durability // the settings of Redis, and WAIT for its replicas
+	history    *history    // whether Redis was restored or has lost orders
 }
 
 var _ ordering.Journal = (*Journal)(nil)
 
 // UseSources makes records know their service (policy O16). It must be called before any other method. Without it, all
 // records of a connection have the same service.
-func (j *Journal) UseSources(s *upstream.Sources) { j.sources = s }
+func (j *Journal) UseSources(s *upstream.Sources) { j.store.sources = s }
 
 // OnlyReadSources is UseSources for a command that must not decide to whom records without a source belong.
-func (j *Journal) OnlyReadSources(s *upstream.Sources) { j.sources, j.onlyReads = s, true }
+func (j *Journal) OnlyReadSources(s *upstream.Sources) { j.store.sources, j.store.onlyReads = s, true }
 
 // New returns a Journal that stores its records in r. It uses these settings: KeyTTL, RecordTTL and
 // CustomerDataTTL (policies O7 and O13), AllowNonDurable, AllowEviction, WaitReplicas and
 // WaitTimeout (policy O14), AcceptRestore and StateDir (policy O14a). New does not access Redis.
 func New(r *redisdb.DB, cfg ordering.Config, log logrus.FieldLogger) *Journal {
-	return newJournal(&reader{
-		keys:  cache.NewKeys(r.Prefix()),
-		read:  r.Client(),
-		write: r.NoRetry(),
-		log:   log,
-	}, r.Embedded(), cfg)
+	return newJournal(r.Prefix(), r.Client(), r.NoRetry(), r.Embedded(), cfg, log)
 }
 
-func newJournal(r *reader, embedded bool, cfg ordering.Config) *Journal {
-	r.secret = &secret{name: r.keys.JournalSecret(), client: r.write}
-	w := &writer{reader: r, memory: &memory{
-		embedded: embedded,
-		cfg:      cfg,
-		log:      r.log,
-		states:   map[string]*state{},
-	}}
-	return &Journal{writer: w, guard: &guard{writer: w}, sweeper: &sweeper{w}}
+func newJournal(prefix string, read, write redis.UniversalClient, embedded bool, cfg ordering.Config, log logrus.FieldLogger) *Journal {
+	h := &history{embedded: embedded, cfg: &cfg, log: log, states: map[string]*state{}}
+	keys := cache.NewKeys(prefix)
+	secret := &secret{name: keys.JournalSecret(), client: write}
+	s := &store{cfg: &cfg, history: h, keys: keys, secret: secret, read: read, write: write, log: log}
+	return &Journal{store: s, durability: &durability{cfg: &cfg, embedded: embedded, store: s, history: h}, history: h}
 }
 
 // The Lua scripts. The keys of each script share one hash tag, because a cluster rejects a script

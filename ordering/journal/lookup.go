@@ -15,12 +15,12 @@ import (
 )
 
 // Lookup returns the call that has the key, with its order (policy O7).
-func (w *writer) Lookup(ctx context.Context, connection string, hash func([]byte) string) (ordering.Record, int, error) {
-	secret, err := w.secret.get(ctx)
+func (j *Journal) Lookup(ctx context.Context, connection string, hash func([]byte) string) (ordering.Record, int, error) {
+	secret, err := j.store.secret.get(ctx)
 	if err != nil {
 		return ordering.Record{}, 0, failed("secret", connection, err)
 	}
-	_, owner, call, err := w.keyOwner(ctx, connection, hash(secret))
+	_, owner, call, err := j.store.keyOwner(ctx, connection, hash(secret))
 	if err == nil && owner == nil {
 		err = ordering.ErrKeyFree
 	}
@@ -32,11 +32,11 @@ func (w *writer) Lookup(ctx context.Context, connection string, hash func([]byte
 
 // keyOwner returns the order and the call that have the key. owner is nil if there are none. value is the
 // value of the key in Redis. It is empty without one, and may have outlived its record.
-func (w *writer) keyOwner(ctx context.Context, connection, key string) (value string, owner *order, call int, err error) {
+func (s *store) keyOwner(ctx context.Context, connection, key string) (value string, owner *order, call int, err error) {
 	if key == "" {
 		return "", nil, 0, nil
 	}
-	value, err = w.sharedText(ctx, connection, w.keys.OrderKey(connection, key))
+	value, err = s.sharedText(ctx, connection, s.keys.OrderKey(connection, key))
 	if err != nil || value == "" {
 		return "", nil, 0, err
 	}
@@ -44,7 +44,7 @@ func (w *writer) keyOwner(ctx context.Context, connection, key string) (value st
 	if call, err = strconv.Atoi(number); err != nil {
 		return "", nil, 0, fmt.Errorf("the owner of a key: %w", errCorrupt)
 	}
-	owner, err = w.readOrder(ctx, w.write, location{connection, ref})
+	owner, err = s.readOrder(ctx, s.write, location{connection, ref})
 	if errors.Is(err, ordering.ErrNoOrder) {
 		return value, nil, 0, nil
 	}
@@ -52,7 +52,7 @@ func (w *writer) keyOwner(ctx context.Context, connection, key string) (value st
 		return "", nil, 0, err
 	}
 	if taken, _ := owner.Call(call); taken.Recheck == ordering.RecheckRunning {
-		if owner, err = w.withoutOverdueRecheck(ctx, owner, call); err != nil {
+		if owner, err = s.withoutOverdueRecheck(ctx, owner, call); err != nil {
 			return "", nil, 0, err
 		}
 	}
@@ -65,18 +65,18 @@ func (w *writer) keyOwner(ctx context.Context, connection, key string) (value st
 // sharedText is readText in a pipeline with other reads of the connection, because every request reads a key. It also
 // reads the format of the records (policy O20): an older or a newer larder can take over at any time.
 // In a cluster, each read is sent alone: the cluster client can then follow a slot that moves to another node.
-func (w *writer) sharedText(ctx context.Context, connection, key string) (string, error) {
-	if _, oneServer := w.write.(*redis.Client); !oneServer {
-		text, err := w.readText(ctx, key)
-		return text, cmp.Or(err, w.checkFormat(ctx, connection))
+func (s *store) sharedText(ctx context.Context, connection, key string) (string, error) {
+	if _, oneServer := s.write.(*redis.Client); !oneServer {
+		text, err := s.readText(ctx, key)
+		return text, cmp.Or(err, s.checkFormat(ctx, connection))
 	}
 	// GETRANGE returns an empty text for a missing key.
-	e := &evaluation{key: key, command: []any{"getrange", key, 0, -1}, state: w.keys.JournalState(connection)}
-	if err := w.share(ctx, &w.state(connection).lookups, e); err != nil {
+	e := &evaluation{key: key, command: []any{"getrange", key, 0, -1}, state: s.keys.JournalState(connection)}
+	if err := s.share(ctx, &s.queuesOf(connection).lookups, e); err != nil {
 		return "", err
 	}
 	if format, _ := e.format.Slice(); !slices.Equal(format, []any{stateFormat}) {
-		if err := w.checkFormat(ctx, connection); err != nil { // it may be a new journal
+		if err := s.checkFormat(ctx, connection); err != nil { // it may be a new journal
 			return "", err
 		}
 	}

@@ -24,8 +24,10 @@ const (
 	fieldAnswer = "answer" // the whole ordering.Answer
 )
 
-// reader reads orders by key, orderID and ref, and in lists.
-type reader struct {
+// store reads orders by key, orderID and ref, and in lists, and commits transactions.
+type store struct {
+	cfg     *ordering.Config
+	history *history // each commit compares it
 	keys    cache.Keys
 	sources *upstream.Sources
 	// onlyReads: see OnlyReadSources.
@@ -35,16 +37,17 @@ type reader struct {
 	// read retries failed commands. write does not: a command may have run before its reply was lost.
 	read, write redis.UniversalClient
 	log         logrus.FieldLogger
+	queues      sync.Map // connection to *queues
 }
 
 // readOrder reads one order. It returns ordering.ErrNoOrder if the order does not exist.
-func (r *reader) readOrder(ctx context.Context, client redis.UniversalClient, at location) (*order, error) {
-	found, faults, err := r.readAll(ctx, client, []location{at})
+func (s *store) readOrder(ctx context.Context, client redis.UniversalClient, at location) (*order, error) {
+	found, faults, err := s.readAll(ctx, client, []location{at})
 	if err == nil {
 		err = faults[0]
 	}
 	if err == nil && found[0] == nil {
-		err = cmp.Or(r.checkFormat(ctx, at.connection), ordering.ErrNoOrder)
+		err = cmp.Or(s.checkFormat(ctx, at.connection), ordering.ErrNoOrder)
 	}
 	if err != nil {
 		return nil, err
@@ -55,12 +58,12 @@ func (r *reader) readOrder(ctx context.Context, client redis.UniversalClient, at
 // readAll reads several orders in one pipeline. An order that does not exist is nil; an unreadable
 // one has an error at its index. Nearly always the answer of the first call is the only one: others
 // need a second pipeline. It may read an answer that is newer than its record (see readAnswer).
-func (r *reader) readAll(ctx context.Context, client redis.UniversalClient, places []location) ([]*order, []error, error) {
+func (s *store) readAll(ctx context.Context, client redis.UniversalClient, places []location) ([]*order, []error, error) {
 	pipe := client.Pipeline()
 	texts, first := make([]*redis.StringCmd, len(places)), make([]*redis.StringCmd, len(places))
 	for i, at := range places {
-		texts[i] = pipe.Get(ctx, r.keys.Order(at.connection, at.ref))
-		first[i] = r.readWhole(ctx, pipe, at, 1)
+		texts[i] = pipe.Get(ctx, s.keys.Order(at.connection, at.ref))
+		first[i] = s.readWhole(ctx, pipe, at, 1)
 	}
 	_, _ = pipe.Exec(ctx) // each reply has its own error
 	found, faults := make([]*order, len(places)), make([]error, len(places))
@@ -81,19 +84,19 @@ func (r *reader) readAll(ctx context.Context, client redis.UniversalClient, plac
 			continue
 		}
 		record := &found[i].Record
-		if record.Source == "" && r.sources != nil { // an older version of larder has written it
-			if record.Source, err = r.unnamedSource(ctx, record.Connection); err != nil {
+		if record.Source == "" && s.sources != nil { // an older version of larder has written it
+			if record.Source, err = s.unnamedSource(ctx, record.Connection); err != nil {
 				return nil, nil, err
 			}
 		}
-		record.Foreign = !r.sources.Same(record.Connection, record.Source)
+		record.Foreign = !s.sources.Same(record.Connection, record.Source)
 		for n := range found[i].Calls {
 			switch call := &found[i].Calls[n]; {
 			case call.Answer == nil:
 			case call.Number == 1:
 				others = append(others, answerRead{i, call, first[i]})
 			default:
-				others = append(others, answerRead{i, call, r.readWhole(ctx, pipe, at, call.Number)})
+				others = append(others, answerRead{i, call, s.readWhole(ctx, pipe, at, call.Number)})
 			}
 		}
 	}
@@ -135,14 +138,14 @@ type answerRead struct {
 	reply *redis.StringCmd
 }
 
-func (r *reader) readWhole(ctx context.Context, pipe redis.Pipeliner, at location, call int) *redis.StringCmd {
-	return pipe.HGet(ctx, r.keys.OrderGuest(at.connection, at.ref, call), fieldAnswer)
+func (s *store) readWhole(ctx context.Context, pipe redis.Pipeliner, at location, call int) *redis.StringCmd {
+	return pipe.HGet(ctx, s.keys.OrderGuest(at.connection, at.ref, call), fieldAnswer)
 }
 
 // Order returns the record of an orderID.
-func (r *reader) Order(ctx context.Context, connection, orderID string) (ordering.Record, error) {
-	_, found, err := r.byOrderID(ctx, connection, orderID)
-	err = cmp.Or(err, r.checkFormat(ctx, connection))
+func (j *Journal) Order(ctx context.Context, connection, orderID string) (ordering.Record, error) {
+	_, found, err := j.store.byOrderID(ctx, connection, orderID)
+	err = cmp.Or(err, j.store.checkFormat(ctx, connection))
 	if err == nil && found == nil {
 		err = ordering.ErrNoOrder
 	}
@@ -153,13 +156,13 @@ func (r *reader) Order(ctx context.Context, connection, orderID string) (orderin
 }
 
 // Record returns the record of a ref on any of the connections.
-func (r *reader) Record(ctx context.Context, connections []string, ref string) (ordering.Record, error) {
+func (j *Journal) Record(ctx context.Context, connections []string, ref string) (ordering.Record, error) {
 	places := make([]location, 0, len(connections))
 	for _, connection := range connections {
 		places = append(places, location{connection, ref})
 	}
-	found, faults, err := r.readAll(ctx, r.read, places)
-	can, other, unknown := r.readable(ctx, connections)
+	found, faults, err := j.store.readAll(ctx, j.store.read, places)
+	can, other, unknown := j.store.readable(ctx, connections)
 	if err = cmp.Or(err, unknown); err != nil {
 		return ordering.Record{}, failed("record", "", err)
 	}
@@ -172,14 +175,14 @@ func (r *reader) Record(ctx context.Context, connections []string, ref string) (
 }
 
 // Body returns the body that a call sent.
-func (r *reader) Body(ctx context.Context, connection, ref string, call int) ([]byte, error) {
-	body, err := r.sent(ctx, r.read, location{connection, ref}, call)
+func (j *Journal) Body(ctx context.Context, connection, ref string, call int) ([]byte, error) {
+	body, err := j.store.sent(ctx, j.store.read, location{connection, ref}, call)
 	return body, failed("body", connection, err)
 }
 
 // readText reads a string; it is empty if the key does not exist.
-func (r *reader) readText(ctx context.Context, key string) (string, error) {
-	value, err := r.write.Get(ctx, key).Result()
+func (s *store) readText(ctx context.Context, key string) (string, error) {
+	value, err := s.write.Get(ctx, key).Result()
 	if errors.Is(err, redis.Nil) {
 		return "", nil
 	}
@@ -188,13 +191,13 @@ func (r *reader) readText(ctx context.Context, key string) (string, error) {
 
 // byOrderID returns the order with the orderID, or nil, and the ref that the orderID refers to, which may have
 // outlived its order. An order of the connection's service is preferred (policy O16); it may have another ref.
-func (r *reader) byOrderID(ctx context.Context, connection, orderID string) (ref string, found *order, err error) {
-	ref, found, err = r.named(ctx, connection, r.keys.OrderID(connection, orderID))
+func (s *store) byOrderID(ctx context.Context, connection, orderID string) (ref string, found *order, err error) {
+	ref, found, err = s.named(ctx, connection, s.keys.OrderID(connection, orderID))
 	if err != nil || found != nil && !found.Foreign {
 		return ref, found, err
 	}
-	for _, source := range r.sources.Names(connection) {
-		_, own, err := r.named(ctx, connection, r.keys.OrderIDOf(connection, orderID, source))
+	for _, source := range s.sources.Names(connection) {
+		_, own, err := s.named(ctx, connection, s.keys.OrderIDOf(connection, orderID, source))
 		if err != nil || own != nil {
 			return ref, own, err
 		}
@@ -203,12 +206,12 @@ func (r *reader) byOrderID(ctx context.Context, connection, orderID string) (ref
 }
 
 // named returns the ref that the key of an orderID contains, and its order, or nil.
-func (r *reader) named(ctx context.Context, connection, key string) (ref string, found *order, err error) {
-	ref, err = r.readText(ctx, key)
+func (s *store) named(ctx context.Context, connection, key string) (ref string, found *order, err error) {
+	ref, err = s.readText(ctx, key)
 	if err != nil || ref == "" {
 		return "", nil, err
 	}
-	found, err = r.readOrder(ctx, r.write, location{connection, ref})
+	found, err = s.readOrder(ctx, s.write, location{connection, ref})
 	if errors.Is(err, ordering.ErrNoOrder) {
 		return ref, nil, nil
 	}
@@ -216,8 +219,8 @@ func (r *reader) named(ctx context.Context, connection, key string) (ref string,
 }
 
 // isAborted returns errAborted if the CallSpec was aborted.
-func (r *reader) isAborted(ctx context.Context, connection, opening string) error {
-	aborted, err := r.readText(ctx, r.keys.OrderAborted(connection, opening))
+func (s *store) isAborted(ctx context.Context, connection, opening string) error {
+	aborted, err := s.readText(ctx, s.keys.OrderAborted(connection, opening))
 	if aborted != "" {
 		return errAborted
 	}
@@ -225,8 +228,8 @@ func (r *reader) isAborted(ctx context.Context, connection, opening string) erro
 }
 
 // sent reads the body that a call sent.
-func (r *reader) sent(ctx context.Context, client redis.UniversalClient, at location, call int) ([]byte, error) {
-	body, err := client.HGet(ctx, r.keys.OrderGuest(at.connection, at.ref, call), fieldBody).Bytes()
+func (s *store) sent(ctx context.Context, client redis.UniversalClient, at location, call int) ([]byte, error) {
+	body, err := client.HGet(ctx, s.keys.OrderGuest(at.connection, at.ref, call), fieldBody).Bytes()
 	if errors.Is(err, redis.Nil) {
 		return nil, ordering.ErrNoBody
 	}
@@ -234,9 +237,9 @@ func (r *reader) sent(ctx context.Context, client redis.UniversalClient, at loca
 }
 
 // logCorrupt logs that an order cannot be read.
-func (r *reader) logCorrupt(at location, err error, msg string) {
+func (s *store) logCorrupt(at location, err error, msg string) {
 	fields := logrus.Fields{"event": "journal.corrupt", "connection": at.connection, "ref": at.ref}
-	r.log.WithFields(fields).WithError(err).Error(msg)
+	s.log.WithFields(fields).WithError(err).Error(msg)
 }
 
 // mostPage is the maximum of Query.Limit.
@@ -252,26 +255,26 @@ type listed struct {
 }
 
 // List returns records, newest first, without expired ones. With a *ordering.FormatError it returns those that it can read.
-func (r *reader) List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error) {
+func (j *Journal) List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error) {
 	if q.Cursor != "" && !cursorForm.MatchString(q.Cursor) {
 		return nil, "", ordering.ErrCursor
 	}
-	can, other, err := r.readable(ctx, q.Connections)
+	can, other, err := j.store.readable(ctx, q.Connections)
 	if err != nil {
 		return nil, "", failed("list", "", err)
 	}
 	q.Connections = can
-	page, next, err = r.listReadable(ctx, q, other)
+	page, next, err = j.store.listReadable(ctx, q, other)
 	return page, next, failed("list", "", cmp.Or(err, other.ErrorOrNil()))
 }
 
-func (r *reader) listReadable(
+func (s *store) listReadable(
 	ctx context.Context, q ordering.Query, other *ordering.FormatError,
 ) (page []ordering.Record, next string, err error) {
 	limit := min(max(q.Limit, 1), mostPage)
 	var members []string
 	for before := q.Cursor; ; {
-		batch, err := r.listed(ctx, q, before, limit+1)
+		batch, err := s.listed(ctx, q, before, limit+1)
 		if err != nil {
 			return nil, "", err
 		}
@@ -279,14 +282,14 @@ func (r *reader) listReadable(
 		for i := range batch {
 			places[i] = batch[i].place
 		}
-		found, faults, err := r.readAll(ctx, r.read, places)
+		found, faults, err := s.readAll(ctx, s.read, places)
 		if err != nil {
 			return nil, "", err
 		}
 		for i, o := range found {
 			switch {
 			case faults[i] != nil:
-				r.logCorrupt(places[i], faults[i], "an order in the list cannot be read")
+				s.logCorrupt(places[i], faults[i], "an order in the list cannot be read")
 				if len(other.Unreadable) < mostPage {
 					other.Unreadable = append(other.Unreadable, ordering.Unreadable{Connection: places[i].connection, Ref: &places[i].ref})
 				}
@@ -305,27 +308,27 @@ func (r *reader) listReadable(
 }
 
 // Unknown counts the orders of a connection with an unknown outcome (policy O12). It is cheap.
-func (r *reader) Unknown(ctx context.Context, connection string) (int64, error) {
-	count, err := r.read.ZCard(ctx, r.keys.OrdersIn(connection, string(ordering.StateUnknown))).Result()
-	return count, failed("count", connection, cmp.Or(err, r.checkFormat(ctx, connection)))
+func (j *Journal) Unknown(ctx context.Context, connection string) (int64, error) {
+	count, err := j.store.read.ZCard(ctx, j.store.keys.OrdersIn(connection, string(ordering.StateUnknown))).Result()
+	return count, failed("count", connection, cmp.Or(err, j.store.checkFormat(ctx, connection)))
 }
 
 // listed returns at most count members before a member, of all connections' lists, newest first.
-func (r *reader) listed(ctx context.Context, q ordering.Query, before string, count int) ([]listed, error) {
+func (s *store) listed(ctx context.Context, q ordering.Query, before string, count int) ([]listed, error) {
 	within := &redis.ZRangeBy{Min: "-", Max: "+", Count: int64(count)}
 	if before != "" {
 		within.Max = "(" + before
 	}
-	pipe := r.read.Pipeline()
+	pipe := s.read.Pipeline()
 	replies := make([]*redis.StringSliceCmd, len(q.Connections))
 	for i, connection := range q.Connections {
 		switch q.State {
 		case "":
-			replies[i] = pipe.ZRevRangeByLex(ctx, r.keys.Orders(connection), within)
+			replies[i] = pipe.ZRevRangeByLex(ctx, s.keys.Orders(connection), within)
 		case ordering.StatePlacing: // no list has only these orders; the number of open calls is small
-			replies[i] = pipe.ZRange(ctx, r.keys.OrdersOpen(connection), 0, -1)
+			replies[i] = pipe.ZRange(ctx, s.keys.OrdersOpen(connection), 0, -1)
 		default:
-			replies[i] = pipe.ZRevRangeByLex(ctx, r.keys.OrdersIn(connection, string(q.State)), within)
+			replies[i] = pipe.ZRevRangeByLex(ctx, s.keys.OrdersIn(connection, string(q.State)), within)
 		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil {

@@ -9,7 +9,7 @@ import (
 
 // EndRecheck ends the recheck of a refused create (policy O18).
 func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number int, explained bool) error {
-	o, err := j.readOrder(ctx, j.write, location{connection, ref})
+	o, err := j.store.readOrder(ctx, j.store.write, location{connection, ref})
 	if err != nil {
 		return failed("recheck", connection, err)
 	}
@@ -17,7 +17,7 @@ func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number
 	if call.Recheck != ordering.RecheckRunning {
 		return ordering.ErrRecheckOver
 	}
-	c := j.newTx(o)
+	c := j.store.newTx(o)
 	c.touch()
 	call.Recheck = ordering.RecheckNone
 	if explained {
@@ -26,7 +26,7 @@ func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number
 		c.step("del-if", c.idempotencyKey(call.Key), c.pointer(number))
 	}
 	c.put(call)
-	_, err = j.commit(ctx, c)
+	_, err = j.durability.commit(ctx, c)
 	switch {
 	case errors.Is(err, errMoved):
 		return ordering.ErrRecheckOver
@@ -39,13 +39,13 @@ func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number
 
 // withoutOverdueRecheck returns the order without the mark of a recheck if it is over, by Redis's clock. It reads the
 // order after the time: the key may have been freed since the order was read, but not after the time was.
-func (w *writer) withoutOverdueRecheck(ctx context.Context, o *order, number int) (*order, error) {
-	_, _, now, err := w.findOverdue(ctx, o.place.connection, 0)
+func (s *store) withoutOverdueRecheck(ctx context.Context, o *order, number int) (*order, error) {
+	_, _, now, err := s.findOverdue(ctx, o.place.connection, 0)
 	call, _ := o.Call(number)
 	if err != nil || !moment(now).After(call.EndedAt.Add(ordering.RecheckTime)) {
 		return o, err
 	}
-	if o, err = w.readOrder(ctx, w.write, o.place); err != nil {
+	if o, err = s.readOrder(ctx, s.write, o.place); err != nil {
 		return nil, err
 	}
 	for i := range o.Calls {

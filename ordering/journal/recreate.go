@@ -29,7 +29,7 @@ func (j *Journal) Recreate(ctx context.Context, known ordering.Record, number in
 
 func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call ordering.Call, body []byte) (*order, int, error) {
 	at := location{known.Connection, known.Ref}
-	o, err := j.readOrder(ctx, j.write, at)
+	o, err := j.store.readOrder(ctx, j.store.write, at)
 	if errors.Is(err, ordering.ErrNoOrder) {
 		o, err = j.commitRecord(ctx, known, call, body)
 		return o, call.Number, err
@@ -38,7 +38,7 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 		return nil, 0, err
 	}
 	if there, opened := openedBy(o, call.SpecID); opened {
-		o, err = j.commit(ctx, j.newTx(o)) // a write for WAIT
+		o, err = j.durability.commit(ctx, j.store.newTx(o)) // a write for WAIT
 		return o, there.Number, err
 	}
 	n, changes := call.Number, 0
@@ -51,28 +51,28 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 	if changes >= ordering.MaxCalls {
 		return nil, 0, ordering.ErrNoOrder // the record has dropped the call
 	}
-	c := j.newTx(o)
+	c := j.store.newTx(o)
 	c.touch()
 	if call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone && known.OrderID != "" {
-		if call.Outcome, err = j.takeKnownID(ctx, c, call, known.OrderID); err != nil {
+		if call.Outcome, err = c.takeKnownID(ctx, call, known.OrderID); err != nil {
 			return nil, 0, err
 		}
 	}
-	if err := j.putCall(ctx, c, call, n, body); err != nil {
+	if err := c.putCall(ctx, call, n, body); err != nil {
 		return nil, 0, err
 	}
 	c.setState(ordering.StateAfter(o.State, call.Operation, call.Outcome))
-	o, err = j.commit(ctx, c)
+	o, err = j.durability.commit(ctx, c)
 	return o, n, err
 }
 
 // takeKnownID takes the orderID of a lost create, and returns the outcome of the create: an orderID that another order
 // has got since is not believed (policy O17), unless a person has named it.
-func (j *Journal) takeKnownID(ctx context.Context, c *tx, call ordering.Call, orderID string) (ordering.Outcome, error) {
+func (c *tx) takeKnownID(ctx context.Context, call ordering.Call, orderID string) (ordering.Outcome, error) {
 	if call.Operation != upstream.OpCreate || call.Resolved != nil {
-		return call.Outcome, j.takeID(ctx, c, orderID, nil)
+		return call.Outcome, c.takeID(ctx, orderID, nil)
 	}
-	repeated, err := j.takeOwnID(ctx, c, call, orderID)
+	repeated, err := c.takeOwnID(ctx, call, orderID)
 	if repeated != nil {
 		return ordering.OutcomeUnknown, err
 	}
@@ -80,12 +80,12 @@ func (j *Journal) takeKnownID(ctx context.Context, c *tx, call ordering.Call, or
 }
 
 func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended ordering.Call, body []byte) (*order, error) {
-	c := j.newTx(&order{place: location{known.Connection, known.Ref}, Record: known})
+	c := j.store.newTx(&order{place: location{known.Connection, known.Ref}, Record: known})
 	c.touch()
 	c.next.OrderID = ""
-	c.list(c.names.Orders(known.Connection), "", expiry{})
+	c.list(c.store.keys.Orders(known.Connection), "", expiry{})
 	if known.OrderID != "" {
-		outcome, err := j.takeKnownID(ctx, c, ended, known.OrderID)
+		outcome, err := c.takeKnownID(ctx, ended, known.OrderID)
 		if err != nil {
 			return nil, err
 		}
@@ -101,15 +101,15 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 		if call.Number == ended.Number {
 			call, sent = ended, body
 		}
-		if err := j.putCall(ctx, c, call, call.Number, sent); err != nil {
+		if err := c.putCall(ctx, call, call.Number, sent); err != nil {
 			return nil, err
 		}
 	}
-	return j.commit(ctx, c)
+	return j.durability.commit(ctx, c)
 }
 
 // putCall adds a known call under a number.
-func (j *Journal) putCall(ctx context.Context, c *tx, call ordering.Call, n int, body []byte) error {
+func (c *tx) putCall(ctx context.Context, call ordering.Call, n int, body []byte) error {
 	call.Number, call.Attempts = n, storedAttempts(call.Attempts)
 	if len(body) > 0 {
 		c.step("hset", c.guestKey(n), fieldBody, string(body))
@@ -117,7 +117,7 @@ func (j *Journal) putCall(ctx context.Context, c *tx, call ordering.Call, n int,
 	c.putAnswer(&call, call.Answer)
 	c.put(call)
 	c.next.Paid = c.next.Paid || call.Operation == upstream.OpPay && call.Outcome == ordering.OutcomeDone
-	if err := j.takeKey(ctx, c, call, n); err != nil {
+	if err := c.takeKey(ctx, call, n); err != nil {
 		return err
 	}
 	if call.Outcome == ordering.OutcomeUnknown {
@@ -130,18 +130,18 @@ func (j *Journal) putCall(ctx context.Context, c *tx, call ordering.Call, n int,
 }
 
 // takeKey makes the call the owner of its key, unless another call has taken it since.
-func (j *Journal) takeKey(ctx context.Context, c *tx, call ordering.Call, n int) error {
+func (c *tx) takeKey(ctx context.Context, call ordering.Call, n int) error {
 	if call.Key == "" || releasesKey(call, call.Outcome) || call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry {
 		return nil
 	}
-	value, owner, _, err := j.keyOwner(ctx, c.connection(), call.Key)
+	value, owner, _, err := c.store.keyOwner(ctx, c.connection(), call.Key)
 	if err != nil || owner != nil && !strings.HasPrefix(value, c.order.place.ref+" ") {
 		return err
 	}
 	c.check(c.idempotencyKey(call.Key), value)
 	until := expiry{}
 	if call.Outcome.Certain() {
-		until = after(c.cfg.KeyTTL)
+		until = after(c.store.cfg.KeyTTL)
 	}
 	c.stepUntil(until, "set", c.idempotencyKey(call.Key), c.pointer(n))
 	return nil

@@ -19,10 +19,10 @@ func (j *Journal) Resolve(ctx context.Context, s ordering.ResolveCall) (record o
 }
 
 func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
-	if err := j.recovered(ctx, s.Connection); err != nil {
+	if err := j.durability.recovered(ctx, s.Connection); err != nil {
 		return ordering.Record{}, failed("resolve", s.Connection, err)
 	}
-	o, err := j.update(ctx, j.commit, location{s.Connection, s.Ref}, nil, func(o *order) (*tx, error) {
+	o, err := j.store.update(ctx, j.durability.commit, location{s.Connection, s.Ref}, nil, func(o *order) (*tx, error) {
 		call, ok := o.Last(s.Operation)
 		if !ok || call.Outcome != ordering.OutcomeUnknown || s.Call != 0 && s.Call != call.Number ||
 			s.SpecID != "" && s.SpecID != call.SpecID {
@@ -46,13 +46,13 @@ func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (orde
 }
 
 func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s ordering.ResolveCall) (*tx, error) {
-	n, c := call.Number, j.newTx(o)
+	n, c := call.Number, j.store.newTx(o)
 	c.touch()
 	call.Resolved = &ordering.ResolvedBy{By: s.By, At: atCommit(), Resolution: s.Resolution, Note: s.Note}
 	call.EndedAt = atCommit()
 	if s.Resolution == ordering.ResolvedDone {
 		if call.Operation == upstream.OpCreate && s.OrderID != "" {
-			if err := j.takeID(ctx, c, s.OrderID, mayTake); err != nil {
+			if err := c.takeID(ctx, s.OrderID, mayTake); err != nil {
 				return nil, err
 			}
 		}
@@ -65,7 +65,7 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 	if s.Resolution != ordering.ResolvedRetry {
 		return c, nil
 	}
-	body, err := j.sent(ctx, j.write, o.place, n)
+	body, err := j.store.sent(ctx, j.store.write, o.place, n)
 	if err != nil && (call.Operation != upstream.OpComplete || !errors.Is(err, ordering.ErrNoBody)) {
 		return nil, err
 	}
@@ -76,10 +76,10 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 		c.dropOldest()
 	}
 	if s.ID != "" {
-		if err := j.isAborted(ctx, s.Connection, s.ID); err != nil {
+		if err := j.store.isAborted(ctx, s.Connection, s.ID); err != nil {
 			return nil, err
 		}
-		c.check(c.names.OrderAborted(s.Connection, s.ID), "")
+		c.check(c.store.keys.OrderAborted(s.Connection, s.ID), "")
 	}
 	call.SpecID, call.RequestID = s.ID, s.RequestID
 	c.openCall(call, body, s.Deadline)

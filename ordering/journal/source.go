@@ -11,21 +11,21 @@ import (
 
 // unnamedSource returns the source of a connection's records without one. The first configuration that asks decides
 // (policy O16); a command that only reads decides nothing.
-func (r *reader) unnamedSource(ctx context.Context, connection string) (string, error) {
-	if known, ok := r.unnamed.Load(connection); ok {
+func (s *store) unnamedSource(ctx context.Context, connection string) (string, error) {
+	if known, ok := s.unnamed.Load(connection); ok {
 		source, _ := known.(string)
 		return source, nil
 	}
-	current := r.sources.Current(connection)
+	current := s.sources.Current(connection)
 	decides := current
-	if r.onlyReads {
+	if s.onlyReads {
 		decides = ""
 	}
-	source, err := sourceScript.Run(ctx, r.write, []string{r.keys.JournalState(connection), r.keys.Orders(connection)}, decides).Text()
+	source, err := sourceScript.Run(ctx, s.write, []string{s.keys.JournalState(connection), s.keys.Orders(connection)}, decides).Text()
 	if err != nil || source == "" {
 		return current, err
 	}
-	r.unnamed.Store(connection, source)
+	s.unnamed.Store(connection, source)
 	return source, nil
 }
 
@@ -44,29 +44,29 @@ const maxEach = 20_000
 // ForeignOrders returns the foreign orders of all connections that larder has ever had, with the given ones. From then
 // on, the given ones are known, unless the journal only reads. It reads every open order, so it is for the start and for
 // commands. With a *ordering.FormatError it returns the foreign orders that it can read.
-func (r *reader) ForeignOrders(ctx context.Context, connections []string) (found []ForeignOrders, err error) {
-	if len(connections) > 0 && !r.onlyReads {
-		if err := r.write.SAdd(ctx, r.keys.Connections(), connections).Err(); err != nil {
+func (j *Journal) ForeignOrders(ctx context.Context, connections []string) (found []ForeignOrders, err error) {
+	if len(connections) > 0 && !j.store.onlyReads {
+		if err := j.store.write.SAdd(ctx, j.store.keys.Connections(), connections).Err(); err != nil {
 			return nil, failed("connections", "", err)
 		}
 	}
-	all, err := r.ever(ctx, connections)
+	all, err := j.store.ever(ctx, connections)
 	if err != nil {
 		return nil, err
 	}
-	can, other, err := r.readable(ctx, all)
+	can, other, err := j.store.readable(ctx, all)
 	if err != nil {
 		return nil, failed("connections", "", err)
 	}
 	for _, connection := range can {
 		if slices.Contains(connections, connection) {
-			if _, err := r.unnamedSource(ctx, connection); err != nil {
+			if _, err := j.store.unnamedSource(ctx, connection); err != nil {
 				return nil, failed("sources", connection, err)
 			}
 		}
 		for _, state := range []ordering.State{ordering.StatePlaced, ordering.StatePlacing, ordering.StateUnknown} {
 			q := ordering.Query{Connections: []string{connection}, State: state}
-			if err := r.each(ctx, q, other, func(record *ordering.Record) bool {
+			if err := j.store.each(ctx, q, other, func(record *ordering.Record) bool {
 				call, busy := record.Busy()
 				unknown := busy && call.Outcome == ordering.OutcomeUnknown
 				if !record.Foreign || unknown != (state == ordering.StateUnknown) {
@@ -75,7 +75,7 @@ func (r *reader) ForeignOrders(ctx context.Context, connections []string) (found
 				at := slices.IndexFunc(found, func(f ForeignOrders) bool { return f.Connection == connection && f.Source == record.Source })
 				if at < 0 {
 					at = len(found)
-					current := r.sources.Current(connection)
+					current := j.store.sources.Current(connection)
 					found = append(found, ForeignOrders{Connection: connection, Source: record.Source, Current: current})
 				}
 				if f := &found[at]; unknown {
@@ -93,8 +93,8 @@ func (r *reader) ForeignOrders(ctx context.Context, connections []string) (found
 }
 
 // ever returns all connections that larder has ever had, and the given ones, sorted.
-func (r *reader) ever(ctx context.Context, connections []string) ([]string, error) {
-	all, err := r.read.SMembers(ctx, r.keys.Connections()).Result()
+func (s *store) ever(ctx context.Context, connections []string) ([]string, error) {
+	all, err := s.read.SMembers(ctx, s.keys.Connections()).Result()
 	if err != nil {
 		return nil, failed("connections", "", err)
 	}
@@ -104,11 +104,11 @@ func (r *reader) ever(ctx context.Context, connections []string) ([]string, erro
 }
 
 // RecentRestaurants returns the restaurants with an order since a time.
-func (r *reader) RecentRestaurants(ctx context.Context, connections []string, since time.Time) (map[menu.RestaurantID]bool, error) {
+func (j *Journal) RecentRestaurants(ctx context.Context, connections []string, since time.Time) (map[menu.RestaurantID]bool, error) {
 	recent := map[menu.RestaurantID]bool{}
-	can, other, err := r.readable(ctx, connections)
+	can, other, err := j.store.readable(ctx, connections)
 	if err == nil {
-		err = r.each(ctx, ordering.Query{Connections: can}, other, func(record *ordering.Record) bool {
+		err = j.store.each(ctx, ordering.Query{Connections: can}, other, func(record *ordering.Record) bool {
 			if record.CreatedAt.Before(since) {
 				return false
 			}
@@ -121,10 +121,10 @@ func (r *reader) RecentRestaurants(ctx context.Context, connections []string, si
 
 // each calls fn for at most maxEach records of a list, the newest first, while it returns true. It adds to other what it
 // cannot read.
-func (r *reader) each(ctx context.Context, q ordering.Query, other *ordering.FormatError, fn func(*ordering.Record) bool) error {
+func (s *store) each(ctx context.Context, q ordering.Query, other *ordering.FormatError, fn func(*ordering.Record) bool) error {
 	q.Limit = mostPage
 	for read := 0; read < maxEach; read += mostPage {
-		page, next, err := r.listReadable(ctx, q, other)
+		page, next, err := s.listReadable(ctx, q, other)
 		for i := range page {
 			if !fn(&page[i]) {
 				return nil

@@ -18,19 +18,16 @@ const (
 	retryCorruptAfter = time.Minute
 )
 
-// sweeper finds calls without a result and expired records.
-type sweeper struct{ *writer }
-
 // Sweep sets calls whose deadline has passed to unknown (policy O12), and removes expired records from the
 // lists (policy O13). An unreadable record is logged and tried again later; it does not stop the sweep.
-func (s *sweeper) Sweep(ctx context.Context, connection string) ([]ordering.Record, error) {
-	calls, records, _, err := s.findOverdue(ctx, connection, sweepAtMost)
+func (j *Journal) Sweep(ctx context.Context, connection string) ([]ordering.Record, error) {
+	calls, records, _, err := j.store.findOverdue(ctx, connection, sweepAtMost)
 	if err != nil {
 		return nil, failed("sweep", connection, err)
 	}
 	var moved []ordering.Record
 	for _, member := range calls {
-		o, err := s.markUnknown(ctx, connection, member)
+		o, err := j.markUnknown(ctx, connection, member)
 		if err != nil {
 			return moved, failed("sweep", connection, err)
 		}
@@ -38,15 +35,15 @@ func (s *sweeper) Sweep(ctx context.Context, connection string) ([]ordering.Reco
 			moved = append(moved, o.Record)
 		}
 	}
-	return moved, failed("sweep", connection, s.prune(ctx, connection, records))
+	return moved, failed("sweep", connection, j.store.prune(ctx, connection, records))
 }
 
 // findOverdue returns overdue calls and expired records, at most atMost of each, as members of their lists, and the
 // time of Redis's clock in milliseconds since the epoch.
-func (w *writer) findOverdue(ctx context.Context, connection string, atMost int) (calls, records []string, now int64, err error) {
-	k := w.keys
+func (s *store) findOverdue(ctx context.Context, connection string, atMost int) (calls, records []string, now int64, err error) {
+	k := s.keys
 	keys := []string{k.JournalState(connection), k.Orders(connection), k.OrdersOpen(connection), k.OrdersExpiry(connection)}
-	reply, err := dueScript.Run(ctx, w.write, keys, atMost).Slice()
+	reply, err := dueScript.Run(ctx, s.write, keys, atMost).Slice()
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -73,13 +70,13 @@ func texts(list any) []string {
 }
 
 // markUnknown sets one call to unknown and returns its order; nil if there was nothing to change.
-func (s *sweeper) markUnknown(ctx context.Context, connection, member string) (*order, error) {
+func (j *Journal) markUnknown(ctx context.Context, connection, member string) (*order, error) {
 	created, number, _ := strings.Cut(member, " ")
 	_, ref, _ := strings.Cut(created, "/")
 	n, _ := strconv.Atoi(number) // 0 is not a call's number
 	moved := false
-	o, err := s.update(ctx, s.apply, location{connection, ref}, nil, func(o *order) (*tx, error) {
-		c := s.newTx(o)
+	o, err := j.store.update(ctx, j.store.apply, location{connection, ref}, nil, func(o *order) (*tx, error) {
+		c := j.store.newTx(o)
 		call, ok := o.Call(n)
 		if moved = ok && call.Outcome == ordering.OutcomeOpen; !moved {
 			c.step("zrem", c.openList(), member)
@@ -91,15 +88,15 @@ func (s *sweeper) markUnknown(ctx context.Context, connection, member string) (*
 	})
 	switch {
 	case errors.Is(err, ordering.ErrNoOrder):
-		c := s.blank(connection, modeWatch)
+		c := j.store.blank(connection, modeWatch)
 		c.step("zrem", c.openList(), member)
-		_, err = s.apply(ctx, c)
+		_, err = j.store.apply(ctx, c)
 		return nil, err
 	case errors.Is(err, errCorrupt):
-		s.logCorrupt(location{connection, ref}, err, "an overdue order cannot be read")
-		c := s.blank(connection, modeWatch)
+		j.store.logCorrupt(location{connection, ref}, err, "an overdue order cannot be read")
+		c := j.store.blank(connection, modeWatch)
 		c.stepUntil(after(retryCorruptAfter), "zadd", c.openList(), member)
-		_, err = s.apply(ctx, c)
+		_, err = j.store.apply(ctx, c)
 		return nil, err
 	case err != nil || !moved:
 		return nil, err
@@ -108,7 +105,7 @@ func (s *sweeper) markUnknown(ctx context.Context, connection, member string) (*
 }
 
 // prune removes expired records from the lists.
-func (s *sweeper) prune(ctx context.Context, connection string, members []string) error {
+func (s *store) prune(ctx context.Context, connection string, members []string) error {
 	pipe := s.write.Pipeline()
 	for _, member := range members {
 		_, ref, _ := strings.Cut(member, "/")

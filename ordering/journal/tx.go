@@ -7,14 +7,12 @@ import (
 	"strconv"
 	"time"
 
-	"larder/cache"
 	"larder/ordering"
 )
 
 // tx is a transaction on one order, built from the order as it was read, for commit.lua.
 type tx struct {
-	names cache.Keys
-	cfg   *ordering.Config
+	store *store
 	order *order // as read; it has no revision if the tx creates it
 	next  order  // after the transaction; the tx owns its list of calls. Its revision is random if empty
 	// placedState is the state that replaces StatePlaced, usually empty (see supersede).
@@ -50,13 +48,13 @@ func (e expiry) words(to []string) []string {
 func after(d time.Duration) expiry { return expiry{number(d.Milliseconds()), "0"} }
 
 // newTx starts a transaction on an order.
-func (w *writer) newTx(o *order) *tx {
-	known, _ := w.unnamed.Load(o.place.connection)
+func (s *store) newTx(o *order) *tx {
+	known, _ := s.unnamed.Load(o.place.connection)
 	unnamed, _ := known.(string)
 	c := &tx{
-		names: w.keys, cfg: &w.cfg, order: o, next: order{Record: o.Record, place: o.place},
-		mode: modeCommit, until: keepTTL(), unnamed: unnamed, state: w.keys.JournalState(o.place.connection),
-		orders: w.keys.Orders(o.place.connection),
+		store: s, order: o, next: order{Record: o.Record, place: o.place},
+		mode: modeCommit, until: keepTTL(), unnamed: unnamed, state: s.keys.JournalState(o.place.connection),
+		orders: s.keys.Orders(o.place.connection),
 	}
 	c.next.Calls = append(make([]ordering.Call, 0, len(o.Calls)+1), o.Calls...)
 	c.checkRevision(o)
@@ -92,7 +90,7 @@ func (c *tx) seal() error {
 		return err
 	}
 	// The first step, so that an error of Redis in this step leaves the lists as they are.
-	c.stepKeys = slices.Insert(c.stepKeys, 0, c.names.Order(c.connection(), c.order.place.ref))
+	c.stepKeys = slices.Insert(c.stepKeys, 0, c.store.keys.Order(c.connection(), c.order.place.ref))
 	c.steps = slices.Insert(c.steps, 0, c.until.words([]string{"record", head, tail})...)
 	switch id := c.next.OrderID; {
 	case id == "":
@@ -109,15 +107,15 @@ func (c *tx) seal() error {
 func (c *tx) connection() string { return c.order.place.connection }
 
 func (c *tx) guestKey(call int) string {
-	return c.names.OrderGuest(c.connection(), c.order.place.ref, call)
+	return c.store.keys.OrderGuest(c.connection(), c.order.place.ref, call)
 }
-func (c *tx) idempotencyKey(hash string) string { return c.names.OrderKey(c.connection(), hash) }
-func (c *tx) orderIDKey(id string) string       { return c.names.OrderID(c.connection(), id) }
+func (c *tx) idempotencyKey(hash string) string { return c.store.keys.OrderKey(c.connection(), hash) }
+func (c *tx) orderIDKey(id string) string       { return c.store.keys.OrderID(c.connection(), id) }
 func (c *tx) stateList(state ordering.State) string {
-	return c.names.OrdersIn(c.connection(), string(state))
+	return c.store.keys.OrdersIn(c.connection(), string(state))
 }
-func (c *tx) openList() string   { return c.names.OrdersOpen(c.connection()) }
-func (c *tx) expiryList() string { return c.names.OrdersExpiry(c.connection()) }
+func (c *tx) openList() string   { return c.store.keys.OrdersOpen(c.connection()) }
+func (c *tx) expiryList() string { return c.store.keys.OrdersExpiry(c.connection()) }
 
 // pointer returns the reference to a call in the values of keys and in the list of open calls.
 func (c *tx) pointer(call int) string { return c.order.place.ref + " " + strconv.Itoa(call) }
@@ -128,7 +126,7 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // checkRevision makes the transaction depend on the revision of an order.
 func (c *tx) checkRevision(o *order) {
-	key := c.names.Order(o.place.connection, o.place.ref)
+	key := c.store.keys.Order(o.place.connection, o.place.ref)
 	if o.revision == "" {
 		c.check(key, "")
 		return
@@ -199,7 +197,7 @@ func (c *tx) putAnswer(call *ordering.Call, a *ordering.Answer) {
 
 // command returns the command that runs commit.lua for an instance that remembers r.
 func (c *tx) command(r remembered) []any {
-	reportOnly := r.replicated && c.cfg.WaitReplicas != nil && *c.cfg.WaitReplicas == 0
+	reportOnly := r.replicated && c.store.cfg.WaitReplicas != nil && *c.store.cfg.WaitReplicas == 0
 	if r.Epoch != "" {
 		r.candidate = "" // not needed
 	}
@@ -235,7 +233,7 @@ func (c *tx) keepRecord() {
 // creation and expectedAt, but not before customer_data_ttl from now. The call's guest data expires customer_data_ttl
 // from now, and if the outcome had been unknown, so does the guest data of every call (policy O13).
 func (c *tx) expireRecord(ended int, wasUnknown bool) {
-	guestData := after(c.cfg.CustomerDataTTL)
+	guestData := after(c.store.cfg.CustomerDataTTL)
 	c.until = expiry{guestData.rel, number(c.recordUntil())}
 	c.list(c.expiryList(), "", c.until)
 	for _, call := range c.next.Calls {
@@ -251,13 +249,13 @@ func (c *tx) recordUntil() int64 {
 	if c.next.ExpectedAt.After(from) {
 		from = c.next.ExpectedAt
 	}
-	until := from.Add(c.cfg.RecordTTL)
+	until := from.Add(c.store.cfg.RecordTTL)
 	for _, call := range c.next.Calls {
 		end := call.EndedAt
 		if call.Resolved != nil && call.Resolved.At.After(end) {
 			end = call.Resolved.At
 		}
-		if kept := end.Add(c.cfg.CustomerDataTTL); kept.After(until) {
+		if kept := end.Add(c.store.cfg.CustomerDataTTL); kept.After(until) {
 			until = kept
 		}
 	}

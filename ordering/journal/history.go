@@ -2,7 +2,6 @@ package journal
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -23,17 +22,17 @@ import (
 	"larder/ordering"
 )
 
-// memory contains what this instance remembers about each connection's journal.
-type memory struct {
+// history compares the commits that this instance has seen with those that Redis has (policy O14a).
+type history struct {
 	embedded bool // Redis is inside the process
-	cfg      ordering.Config
+	cfg      *ordering.Config
 	log      logrus.FieldLogger
 
 	mu     sync.Mutex
 	states map[string]*state // by connection
 }
 
-// state is what this instance remembers about one connection's journal.
+// state is what this instance remembers about one connection's history.
 type state struct {
 	mu sync.Mutex
 	remembered
@@ -41,14 +40,6 @@ type state struct {
 	pausedAt time.Time // zero without a pause of new orders
 	missing  int64     // how many times lost commits were only reported
 	accepted bool      // a restore was accepted automatically and is not reported yet
-	probing  bool
-	probed   time.Time
-
-	facts          facts // what Redis has said about itself
-	settingsReadAt time.Time
-
-	unreplicated, withReplicas batcher // of the commits without and with WAIT
-	lookups                    batcher // of the reads of keys
 
 	inFile  saved // content of the file in state_dir
 	unsaved bool  // the file could not be written
@@ -64,51 +55,28 @@ type remembered struct {
 	candidate string
 	// replicated is true once a replica has acknowledged a write of this connection (policy O14).
 	replicated bool
-	// failing is true if the last WAIT was not acknowledged. No call is opened until a probe is.
-	failing bool
-	// confirmed is true once as many replicas as required have acknowledged a write of this process.
-	confirmed bool
-	// waitRefused is how Redis refused the last WAIT, such as NOPERM (policy O14b).
-	waitRefused string
 }
 
 // state returns the state of a connection.
-func (m *memory) state(connection string) *state {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s := m.states[connection]
+func (h *history) state(connection string) *state {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.states[connection]
 	if s == nil {
-		kept := m.load(connection)
+		kept := h.load(connection)
 		s = &state{inFile: kept, remembered: remembered{saved: kept, seen: kept.Mark, candidate: rand.Text()}}
 		s.Instance = cmp.Or(kept.Instance, rand.Text())
-		m.states[connection] = s
+		h.states[connection] = s
 	}
 	return s
 }
 
-// required returns how many replicas must acknowledge a commit (policy O14).
-func (m *memory) required(connection string) int { return m.rule(m.state(connection).known()) }
-
-// waits reports whether orders may have to wait for replicas: no operator has turned that off.
-func (m *memory) waits() bool { return m.cfg.WaitReplicas == nil || *m.cfg.WaitReplicas > 0 }
-
 // restoreAccepted reports whether lost data of Redis is accepted without an operator (policy O14a).
-func (m *memory) restoreAccepted() bool {
-	if m.cfg.AcceptRestore != nil {
-		return *m.cfg.AcceptRestore
+func (h *history) restoreAccepted() bool {
+	if h.cfg.AcceptRestore != nil {
+		return *h.cfg.AcceptRestore
 	}
-	return m.embedded
-}
-
-func (m *memory) rule(r remembered) int {
-	switch {
-	case m.cfg.WaitReplicas != nil:
-		return *m.cfg.WaitReplicas
-	case r.replicated:
-		return 1
-	default:
-		return 0
-	}
+	return h.embedded
 }
 
 func (s *state) known() remembered {
@@ -127,6 +95,9 @@ type reply struct {
 	pausedAt     time.Time
 	replicated   bool
 	behind       bool
+
+	acknowledged int    // number of Redis replicas that acknowledged; -1 if no WAIT was sent
+	waitRefused  string // how Redis refused WAIT, "" if it did not
 }
 
 func readReply(cmd *redis.Cmd) (reply, error) {
@@ -169,15 +140,15 @@ func pausedSince(text string) time.Time {
 	return moment(max(ms, 1)) // any value means a pause
 }
 
-// learn updates the state from a reply of commit.lua. mode is the script's mode, known what the instance
-// remembered before, and acknowledged how many replicas have the write, or -1 without a wait.
-func (m *memory) learn(s *state, r reply, mode string, known remembered, acknowledged int) {
+// learn updates the state from a reply of commit.lua. mode is the script's mode, and known what the instance
+// remembered before.
+func (h *history) learn(s *state, r reply, mode string, known remembered) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.replicated = s.replicated || r.replicated || acknowledged > 0
+	s.replicated = s.replicated || r.replicated || r.acknowledged > 0
 	s.seen = max(s.seen, r.mark)
 	s.pausedAt = r.pausedAt
-	if required := m.rule(s.remembered); r.epoch == "" || required > 0 && acknowledged < required {
+	if required := required(h.cfg, s.remembered); r.epoch == "" || required > 0 && r.acknowledged < required {
 		return
 	}
 	own := int64(0)
@@ -197,22 +168,6 @@ func (m *memory) learn(s *state, r reply, mode string, known remembered, acknowl
 	}
 }
 
-func (m *memory) healthOf(s *state) ordering.JournalHealth {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return ordering.JournalHealth{
-		Replicas:   m.rule(s.remembered),
-		Automatic:  m.cfg.WaitReplicas == nil,
-		Seen:       s.replicated,
-		Embedded:   m.embedded,
-		Attached:   s.facts.attached(),
-		Failing:    s.failing,
-		Durability: m.durabilityText(s.facts),
-		PausedAt:   s.pausedAt,
-		Missing:    s.missing,
-	}
-}
-
 // saved is the content of a file in ordering.state_dir: an epoch and marks that Redis, and as many
 // replicas as required, had and must still have (policy O14a). Instance is the name of this
 // instance in Redis; Own is the mark of its last commit.
@@ -223,23 +178,23 @@ type saved struct {
 	Own      int64  `json:"own"`
 }
 
-func (m *memory) stateFile(connection string) string {
-	return filepath.Join(m.cfg.StateDir, "journal-"+url.PathEscape(connection)+".json")
+func (h *history) stateFile(connection string) string {
+	return filepath.Join(h.cfg.StateDir, "journal-"+url.PathEscape(connection)+".json")
 }
 
 // load reads the file of an earlier process. If that fails, it logs the error and returns nothing.
-func (m *memory) load(connection string) saved {
-	if m.cfg.StateDir == "" {
+func (h *history) load(connection string) saved {
+	if h.cfg.StateDir == "" {
 		return saved{}
 	}
 	var kept saved
-	_ = os.MkdirAll(m.cfg.StateDir, 0o700) // save reports a missing directory
-	text, err := os.ReadFile(m.stateFile(connection))
+	_ = os.MkdirAll(h.cfg.StateDir, 0o700) // save reports a missing directory
+	text, err := os.ReadFile(h.stateFile(connection))
 	if err == nil {
 		err = json.Unmarshal(text, &kept)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		m.log.WithFields(logrus.Fields{"event": "journal.state_file_not_read", "connection": connection}).WithError(err).
+		h.log.WithFields(logrus.Fields{"event": "journal.state_file_not_read", "connection": connection}).WithError(err).
 			Error("ordering.state_dir cannot be read: a restore of Redis while larder was stopped is not detected")
 		return saved{}
 	}
@@ -248,16 +203,16 @@ func (m *memory) load(connection string) saved {
 
 // save writes the remembered marks if they have changed. Watch calls it once per second and at the
 // end. A process that is killed loses the last second; the file never contains more than is true.
-func (m *memory) save(connection string, s *state) {
+func (h *history) save(connection string, s *state) {
 	s.mu.Lock()
 	next, last := s.saved, s.inFile
 	s.mu.Unlock()
-	if m.cfg.StateDir == "" || next == last || next.Epoch == "" {
+	if h.cfg.StateDir == "" || next == last || next.Epoch == "" {
 		return
 	}
 	text, err := json.Marshal(next)
 	if err == nil {
-		err = replaceFile(m.stateFile(connection), text)
+		err = replaceFile(h.stateFile(connection), text)
 	}
 	s.mu.Lock()
 	failedBefore := s.unsaved
@@ -266,7 +221,7 @@ func (m *memory) save(connection string, s *state) {
 	}
 	s.mu.Unlock()
 	if err != nil && !failedBefore {
-		m.log.WithFields(logrus.Fields{"event": "journal.state_file_not_saved", "connection": connection}).WithError(err).
+		h.log.WithFields(logrus.Fields{"event": "journal.state_file_not_saved", "connection": connection}).WithError(err).
 			Error("ordering.state_dir cannot be written: a restore of Redis while larder is stopped may not be detected")
 	}
 }
@@ -290,55 +245,4 @@ func replaceFile(path string, text []byte) error {
 		return err
 	}
 	return errors.Join(dir.Sync(), dir.Close())
-}
-
-const (
-	secretBytes = 32
-	// trustedFor is how long settings and secrets read from Redis are cached.
-	trustedFor = 5 * time.Second
-)
-
-// secret is the key for fingerprints.
-type secret struct {
-	name   string // its key in Redis
-	client redis.UniversalClient
-
-	mu     sync.Mutex
-	value  []byte // nil: not read yet
-	readAt time.Time
-}
-
-// get returns the key for fingerprints and hashes of keys: 32 random bytes, created by the first
-// call and stored without expiry. It is read again every five seconds, and restored if Redis has
-// lost it. Instances with different secrets would place the same order twice.
-func (s *secret) get(ctx context.Context) ([]byte, error) {
-	s.mu.Lock()
-	known, readAt := s.value, s.readAt
-	s.mu.Unlock()
-	if known != nil && time.Since(readAt) < trustedFor {
-		return known, nil
-	}
-	at := time.Now()
-	key, err := s.client.Get(ctx, s.name).Bytes() // GET first: a read-only Redis can answer it
-	if errors.Is(err, redis.Nil) {
-		candidate := known
-		if candidate == nil {
-			candidate = make([]byte, secretBytes)
-			_, _ = rand.Read(candidate) // never fails (crypto/rand)
-		}
-		if err := s.client.SetNX(ctx, s.name, candidate, 0).Err(); err != nil {
-			return nil, err
-		}
-		key, err = s.client.Get(ctx, s.name).Bytes()
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(key) != secretBytes {
-		return nil, fmt.Errorf("the key %s in Redis has %d bytes, not %d: restore it from a backup", s.name, len(key), secretBytes)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.value, s.readAt = key, at
-	return key, nil
 }

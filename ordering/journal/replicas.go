@@ -1,0 +1,263 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"larder/internal/redisdb"
+	"larder/ordering"
+)
+
+const (
+	// probeEvery is the interval of test writes while replicas do not acknowledge.
+	probeEvery = time.Second
+	// detectTimeout limits the wait for the first acknowledgement of a replica.
+	detectTimeout = 500 * time.Millisecond
+	// infoTimeout limits one check of Redis's settings and replicas.
+	infoTimeout = 2 * time.Second
+	// retrySilent and retrySettings are the Retry-After times of errors. The first is for Redis or
+	// replicas that do not respond, the second for settings that a person must change.
+	retrySilent   = 5 * time.Second
+	retrySettings = time.Minute
+)
+
+// durability makes sure that Redis keeps what it acknowledges (policies O14 and O14b). It checks the settings of Redis, and
+// commits transactions with as many replicas as required.
+type durability struct {
+	cfg      *ordering.Config
+	embedded bool // Redis is inside the process
+	store    *store
+	history  *history
+
+	flight   singleflight.Group // for reading the settings
+	replicas sync.Map           // connection to *replicas
+}
+
+// replicas is what this instance knows of the Redis with a connection's records, and of its replicas.
+type replicas struct {
+	mu sync.Mutex
+	observed
+
+	probing bool
+	probed  time.Time
+}
+
+type observed struct {
+	facts  facts // what Redis has said about itself
+	readAt time.Time
+	// failing is true if the last WAIT was not acknowledged. No call is opened until a probe is.
+	failing bool
+	// confirmed is true once as many replicas as required have acknowledged a write of this process.
+	confirmed bool
+	// waitRefused is how Redis refused the last WAIT, such as NOPERM (policy O14b).
+	waitRefused string
+}
+
+func (d *durability) replicasOf(connection string) *replicas {
+	known, _ := d.replicas.LoadOrStore(connection, new(replicas))
+	r, _ := known.(*replicas)
+	return r
+}
+
+// known returns what is known of the Redis with a connection's records.
+func (d *durability) known(connection string) observed {
+	r := d.replicasOf(connection)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.observed
+}
+
+func (r *replicas) noteWait(refused string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waitRefused = refused
+}
+
+// required returns how many replicas must acknowledge a commit (policy O14).
+func (d *durability) required(connection string) int {
+	return required(d.cfg, d.history.state(connection).known())
+}
+
+func required(cfg *ordering.Config, r remembered) int {
+	switch {
+	case cfg.WaitReplicas != nil:
+		return *cfg.WaitReplicas
+	case r.replicated:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// waits reports whether orders may have to wait for replicas: no operator has turned that off.
+func (d *durability) waits() bool { return d.cfg.WaitReplicas == nil || *d.cfg.WaitReplicas > 0 }
+
+// commit commits a transaction, waits until as many replicas have it as policy O14 requires, and
+// returns the new state of the order. With errReplicas the change is made and the order returned,
+// but too few replicas have acknowledged it in time.
+//
+// While replicas do not acknowledge, commit does not wait for them: it would delay the results of other
+// orders. The caller repeats the change later (policy O14).
+func (d *durability) commit(ctx context.Context, c *tx) (*order, error) {
+	wait := d.required(c.connection())
+	if wait > 0 && d.recovered(ctx, c.connection()) != nil {
+		o, err := d.store.apply(ctx, c)
+		return o, cmp.Or(err, errReplicas)
+	}
+	o, err := d.commitTo(ctx, c, wait)
+	if err != nil || o.revision == "" || d.required(o.place.connection) <= wait {
+		return o, err
+	}
+	// Another instance has seen a replica in the meantime. WAIT covers only writes of its own
+	// connection, so write again.
+	if _, err = d.commitTo(ctx, d.store.newTx(o), d.required(o.place.connection)); errors.Is(err, errMoved) {
+		err = fmt.Errorf("%w: the order was changed concurrently", errReplicas)
+	}
+	return o, err
+}
+
+// commitTo commits a transaction to a number of replicas.
+func (d *durability) commitTo(ctx context.Context, c *tx, wait int) (*order, error) {
+	state := d.replicasOf(c.connection())
+	o, r, err := d.store.commit(ctx, c, wait, d.cfg.WaitTimeout)
+	if r.acknowledged >= 0 {
+		state.noteWait(r.waitRefused)
+	}
+	if err != nil || wait == 0 {
+		return o, err
+	}
+	state.mu.Lock()
+	defer state.mu.Unlock()
+	if state.failing = r.acknowledged < wait; state.failing {
+		state.probed = time.Now()
+		return o, fmt.Errorf("%w: %d of %d", errReplicas, r.acknowledged, wait)
+	}
+	state.confirmed = true
+	return o, nil
+}
+
+// recovered returns nil unless the last WAIT failed. In that case it writes a probe, at most once per second
+// and with single flight. No call is opened until replicas acknowledge a probe (policy O14).
+func (d *durability) recovered(ctx context.Context, connection string) error {
+	state := d.replicasOf(connection)
+	state.mu.Lock()
+	failing, mine := state.failing, state.failing && !state.probing && time.Since(state.probed) >= probeEvery
+	if mine {
+		state.probing, state.probed = true, time.Now() // even if Redis fails and WAIT is not reached
+	}
+	state.mu.Unlock()
+	if !failing {
+		return nil
+	}
+	if mine {
+		err := d.probe(ctx, connection)
+		state.mu.Lock()
+		state.probing = false
+		state.mu.Unlock()
+		if err == nil {
+			return nil
+		}
+	}
+	return &ordering.NotReadyError{Msg: d.missingReplicas(connection), RetryAfter: retrySilent, Err: errReplicas}
+}
+
+// probe makes a write and waits until enough replicas have it.
+func (d *durability) probe(ctx context.Context, connection string) error {
+	_, err := d.commitTo(ctx, d.store.blank(connection, modeProbe), d.required(connection))
+	return err
+}
+
+// detect finds out whether a replica acknowledges writes. The first acknowledgement enables the
+// replica rule permanently (policy O14). A replica that is only connected does not count: it may be
+// copying the data for the first time, or be a backup program.
+func (d *durability) detect(ctx context.Context, connection string) error {
+	r, err := d.store.run(ctx, d.store.blank(connection, modeProbe), 1, detectTimeout)
+	if r.acknowledged >= 0 {
+		d.replicasOf(connection).noteWait(r.waitRefused)
+	}
+	if err != nil || r.acknowledged < 1 {
+		return err
+	}
+	return d.probe(ctx, connection) // stores the rule, also in the replica
+}
+
+// ready returns nil if a new order of the connection can be stored durably (see Journal.Ready).
+func (d *durability) ready(ctx context.Context, connection string) error {
+	known := d.known(connection)
+	f := known.facts
+	if time.Since(known.readAt) >= trustedFor {
+		asked := d.flight.DoChan("ready "+connection, func() (any, error) {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), infoTimeout+d.cfg.WaitTimeout)
+			defer cancel()
+			return d.checkSettings(ctx, connection)
+		})
+		select {
+		case <-ctx.Done():
+			return unreachable(ctx.Err())
+		case answer := <-asked:
+			if answer.Err != nil {
+				return answer.Err
+			}
+			f, _ = answer.Val.(facts)
+		}
+	}
+	return d.durabilityError(f, connection, d.recovered(ctx, connection))
+}
+
+// checkSettings reads the settings of the Redis server that has the connection's records. It
+// detects whether writes must wait for replicas, and caches the result.
+func (d *durability) checkSettings(ctx context.Context, connection string) (facts, error) {
+	at := time.Now()
+	f, err := d.readFacts(ctx, connection)
+	if err != nil {
+		return f, unreachable(err)
+	}
+	if f.refused == "" { // without scripts, nothing else can be asked
+		_, err = d.store.readPause(ctx, connection) // learns whether a replica ever acknowledged a write
+		switch format, other := errors.AsType[*ordering.FormatError](err); {
+		case other:
+			return f, &ordering.NotReadyError{Msg: format.Msg(), RetryAfter: retrySettings, Err: format}
+		case err != nil:
+			return f, unreachable(err)
+		}
+		if err := d.confirm(ctx, connection, f); err != nil && !errors.Is(err, errReplicas) {
+			if redisdb.RefusedCommand(err) == "" {
+				return f, unreachable(err)
+			}
+			f.refused = redisdb.SafeText(redisdb.AsRefused(err)) // with the other faults
+		}
+		if !d.history.state(connection).known().replicated && !d.embedded {
+			at = at.Add(probeEvery - trustedFor) // check again soon: the first replica may connect at any time
+		}
+	}
+	state := d.replicasOf(connection)
+	state.mu.Lock()
+	state.facts, state.readAt = f, at
+	state.mu.Unlock()
+	return f, nil
+}
+
+// confirm makes a test write if WAIT must still show that enough replicas acknowledge writes, or whether any
+// does. With errReplicas too few have acknowledged it.
+func (d *durability) confirm(ctx context.Context, connection string, f facts) error {
+	required := d.required(connection)
+	switch known := d.known(connection); {
+	case d.embedded || f.waitRefused != "":
+		return nil
+	case required > 0 && !known.failing && (!known.confirmed || f.online() < required):
+		return d.probe(ctx, connection)
+	case !d.history.state(connection).known().replicated && f.attached() > 0:
+		return d.detect(ctx, connection)
+	}
+	return nil
+}
+
+func unreachable(err error) error {
+	return &ordering.NotReadyError{Msg: "Redis " + redisdb.SafeText(err), RetryAfter: retrySilent, Err: err}
+}
