@@ -67,7 +67,7 @@ func (d *durability) readFacts(ctx context.Context, connection string) (facts, e
 		if f.waitRefused = redisdb.RefusedCommand(err); f.waitRefused == "" && err != nil {
 			return f, err
 		}
-		d.replicasOf(connection).noteWait(f.waitRefused)
+		d.noteWait(connection, f.waitRefused)
 	}
 	if err := eval.Err(); redisdb.RefusedCommand(err) != "" { // other errors are of the moment, such as MOVED in a cluster
 		f.refused = redisdb.SafeText(redisdb.AsRefused(err)) // as /readyz shows it

@@ -73,7 +73,9 @@ func (d *durability) known(connection string) observed {
 	return r.observed
 }
 
-func (r *replicas) noteWait(refused string) {
+// noteWait notes whether Redis refused WAIT.
+func (d *durability) noteWait(connection, refused string) {
+	r := d.replicasOf(connection)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waitRefused = refused
@@ -126,14 +128,14 @@ func (d *durability) commit(ctx context.Context, c *tx) (*order, error) {
 func (d *durability) commitTo(ctx context.Context, c *tx, wait int) (*order, error) {
 	state := d.replicasOf(c.connection())
 	o, r, err := d.store.commit(ctx, c, wait, d.cfg.WaitTimeout)
+	state.mu.Lock()
+	defer state.mu.Unlock()
 	if r.acknowledged >= 0 {
-		state.noteWait(r.waitRefused)
+		state.waitRefused = r.waitRefused
 	}
 	if err != nil || wait == 0 {
 		return o, err
 	}
-	state.mu.Lock()
-	defer state.mu.Unlock()
 	if state.failing = r.acknowledged < wait; state.failing {
 		state.probed = time.Now()
 		return o, fmt.Errorf("%w: %d of %d", errReplicas, r.acknowledged, wait)
@@ -179,7 +181,7 @@ func (d *durability) probe(ctx context.Context, connection string) error {
 func (d *durability) detect(ctx context.Context, connection string) error {
 	r, err := d.store.run(ctx, d.store.blank(connection, modeProbe), 1, detectTimeout)
 	if r.acknowledged >= 0 {
-		d.replicasOf(connection).noteWait(r.waitRefused)
+		d.noteWait(connection, r.waitRefused)
 	}
 	if err != nil || r.acknowledged < 1 {
 		return err
