@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/oklog/ulid/v2"
 	"github.com/shopspring/decimal"
 
@@ -54,33 +55,36 @@ func (o Outcome) Certain() bool {
 	return o == OutcomeDone || o == OutcomeRefused || o == OutcomeNotSent
 }
 
-// Record is the journal's record of one order (policy O9).
+// Record is the journal's record of one order (policy O9). The tags are of its stored form (ordering/journal/codec.go).
 type Record struct {
-	Ref string // larder's own id of the order, 26 characters
+	Ref string `json:"-"` // larder's own id of the order, 26 characters
 	// Connection is the connection of the service that has the order. OrderID is scoped to it.
-	Connection string
+	Connection string `json:"-"`
 	// Source is the service that has the order (policy O16). Foreign means that it is not the connection's service any
 	// more, so the order cannot be changed or sent again; the journal sets it when it reads the record.
-	Source  string
-	Foreign bool
+	Source  string `json:"src,omitzero"`
+	Foreign bool   `json:"-"`
 	// Client placed the order or, if Adopted, was the first to change it.
-	Client string
+	Client string `json:"by,omitzero"`
 	// Restaurant is the restaurant whose menu the order was checked against. It is
 	// cache.DefaultMenu's id for the default menu, and empty for an adopted order.
-	Restaurant menu.RestaurantID
-	Adopted    bool   // larder did not place the order, but forwarded a change of it (policy O9a)
-	OrderID    string // the service's id; empty until it is known
-	State      State
-	Paid       bool
-	Total      decimal.NullDecimal // exact total in the restaurant's currency; not Valid for an adopted order
+	Restaurant menu.RestaurantID   `json:"at,omitzero"`
+	Adopted    bool                `json:"adopted,omitzero"` // larder did not place the order, but forwarded a change of it (policy O9a)
+	OrderID    string              `json:"id,omitzero"`      // the service's id; empty until it is known
+	State      State               `json:"state"`
+	Paid       bool                `json:"paid,omitzero"`
+	Total      decimal.NullDecimal `json:"total,omitzero"` // exact total in the restaurant's currency; not Valid for an adopted order
 	// MenuVersion is the version of the catalogue that the order was checked against (policy O6);
 	// it is 0 for an adopted order.
-	MenuVersion int64
+	MenuVersion int64 `json:"menu,omitzero"`
 	// CreatedAt and UpdatedAt are from the journal's clock, in whole milliseconds, UTC.
-	CreatedAt, UpdatedAt time.Time
-	ExpectedAt           time.Time // zero if the order has no expected time
+	CreatedAt  time.Time `json:"created"`
+	UpdatedAt  time.Time `json:"updated"`
+	ExpectedAt time.Time `json:"for,omitzero"` // zero if the order has no expected time
 	// Calls are the order's calls, oldest first: the creating one (unless Adopted) and the latest MaxCalls changes.
-	Calls []Call
+	Calls []Call `json:"calls,omitzero"`
+	// Unknown has the members of a newer version (policy O21).
+	Unknown jsontext.Value `json:",embed"`
 }
 
 // MaxCalls is the number of changes that a record keeps.
@@ -88,29 +92,34 @@ const MaxCalls = 100
 
 // Call is one call of the ordering service. It is opened once, has one or more attempts (policy O8), and ends once.
 type Call struct {
-	Number    int // unique in the record; the first one is 1
-	Operation Operation
-	Outcome   Outcome
+	Number    int       `json:"n"` // unique in the record; the first one is 1
+	Operation Operation `json:"op"`
+	Outcome   Outcome   `json:"out"`
 	// Client and RequestID identify the request that caused the call.
-	Client, RequestID string
+	Client    string `json:"by,omitzero"`
+	RequestID string `json:"req,omitzero"`
 	// Fingerprint is the keyed hash of the request: operation, order or restaurant, and canonical body.
-	Fingerprint string
+	Fingerprint string `json:"hash,omitzero"`
 	// Key is the hash of the call's key, if any. SpecID is the ID of the CallSpec that opened the call.
-	Key, SpecID string
+	Key    string `json:"key,omitzero"`
+	SpecID string `json:"spec,omitzero"`
 	// Derived means that the key was computed from the request. A refusal frees such a key.
-	Derived bool
+	Derived bool `json:"derived,omitzero"`
 	// Recheck is set for a refused create whose order is, or was, checked against a newer menu (policy O18).
-	Recheck Recheck
+	Recheck Recheck `json:"recheck,omitzero"`
 	// StartedAt and EndedAt are from the journal's clock. EndedAt is zero while the call is open,
 	// or unknown after a sweep.
-	StartedAt, EndedAt time.Time
-	Attempts           []Attempt
-	Payments           []Payment // payments of a pay call; nil for other calls
+	StartedAt time.Time `json:"from"`
+	EndedAt   time.Time `json:"to,omitzero"`
+	Attempts  []Attempt `json:"tries,omitzero"`
+	Payments  []Payment `json:"pays,omitzero"` // payments of a pay call; nil for other calls
 	// Answer is the service's last answer; nil without one. After ordering.customer_data_ttl it
 	// contains only Status and Code (policy O13).
-	Answer       *Answer
-	Resolved     *ResolvedBy // a person's resolution of an unknown outcome; nil without one
-	Contradicted Outcome     // a certain outcome that arrived later and contradicts the resolution (policy O12), or empty
+	Answer       *Answer     `json:"answer,omitzero"`
+	Resolved     *ResolvedBy `json:"resolved,omitzero"`     // a person's resolution of an unknown outcome; nil without one
+	Contradicted Outcome     `json:"contradicted,omitzero"` // a certain outcome that arrived later and contradicts the resolution (policy O12), or empty
+
+	Unknown jsontext.Value `json:",embed"` // as Record.Unknown
 }
 
 // Recheck is the state of the check of a refused order against a newer menu (policy O18).
@@ -130,33 +139,41 @@ const RecheckTime = 3 * time.Second
 
 // Attempt is one HTTP exchange with the ordering service (policy W14).
 type Attempt struct {
-	At       time.Time
-	Duration time.Duration
-	Status   int // 0 without an answer
-	Outcome  Outcome
-	Code     string // the service's error code; may be empty
+	At       time.Time      `json:"at,omitzero"`
+	Duration time.Duration  `json:"took,omitzero"`
+	Status   int            `json:"http,omitzero"` // 0 without an answer
+	Outcome  Outcome        `json:"out"`
+	Code     string         `json:"code,omitzero"` // the service's error code; may be empty
+	Unknown  jsontext.Value `json:",embed"`        // as Record.Unknown
+}
+
+// Same reports whether both are the same exchange.
+func (a Attempt) Same(b Attempt) bool {
+	return a.At.Equal(b.At) && a.Duration == b.Duration && a.Status == b.Status && a.Outcome == b.Outcome && a.Code == b.Code
 }
 
 // Answer is the ordering service's answer to a call.
 type Answer struct {
-	Status      int
-	ContentType string
+	Status      int    `json:"http,omitzero"`
+	ContentType string `json:"type,omitzero"`
 	// Code, Msg and RequestID are set if the body is an error of the documented shape.
-	Code       string
-	Msg        string
-	RequestID  string
-	RetryAfter time.Duration // the wait that the service requested, or 0
+	Code       string        `json:"code,omitzero"`
+	Msg        string        `json:"msg,omitzero"`
+	RequestID  string        `json:"req,omitzero"`
+	RetryAfter time.Duration `json:"retry,omitzero"` // the wait that the service requested, or 0
 	// Body is the body with secrets removed, at most 64 KiB. Cut means that it was longer.
-	Body []byte
-	Cut  bool
+	Body    []byte         `json:"body,omitzero"`
+	Cut     bool           `json:"cut,omitzero"`
+	Unknown jsontext.Value `json:",embed"` // as Record.Unknown
 }
 
 // ResolvedBy is a person's resolution of an unknown outcome.
 type ResolvedBy struct {
-	By         string // the operator's client
-	At         time.Time
-	Resolution Resolution
-	Note       string
+	By         string         `json:"by"` // the operator's client
+	At         time.Time      `json:"at,omitzero"`
+	Resolution Resolution     `json:"as"`
+	Note       string         `json:"note,omitzero"`
+	Unknown    jsontext.Value `json:",embed"` // as Record.Unknown
 }
 
 // Resolution is what a person found out about an unknown outcome.
@@ -172,9 +189,11 @@ const (
 // Payment is one payment of an order.
 type Payment struct {
 	// Code is the GUID of the POS currency.
-	Code   string
-	Amount decimal.Decimal // exact amount in the restaurant's currency
-	PaidAt string          // time as the client sent it, RFC 3339 with offset
+	Code   string          `json:"code"`
+	Amount decimal.Decimal `json:"amount"`      // exact amount in the restaurant's currency
+	PaidAt string          `json:"at,omitzero"` // time as the client sent it, RFC 3339 with offset
+
+	Unknown jsontext.Value `json:",embed"` // as Record.Unknown
 }
 
 // Call returns a call by its number.

@@ -99,7 +99,7 @@ func TestRedisOfAnotherVersion_O20(t *testing.T) {
 		"older":         func(t *testing.T, m *moving) { m.loadRedis(t, "redis-d0f55138.txt") },
 		"newer": func(t *testing.T, m *moving) {
 			m.leaveOrders(t)
-			m.redis.Client().HSet(t.Context(), "larder:{o:a}:f1:journal", "format", "3")
+			m.redis.Client().HSet(t.Context(), "larder:{o:a}:f1:journal", "format", "4")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestTwoVersionsOnOneRedis_O20(t *testing.T) {
 	two := m.startWith(t, one.config)
 	two.waitFor(t, 10)
 
-	m.redis.Client().HSet(t.Context(), "larder:{o:a}:f1:journal", "format", "3")
+	m.redis.Client().HSet(t.Context(), "larder:{o:a}:f1:journal", "format", "4")
 	before := m.records(t, "a")
 	for _, i := range []*instance{one, two} {
 		i.place(t, "key-2-of-another-version").is(t, "an order", http.StatusServiceUnavailable, "journal_format")
@@ -216,7 +216,7 @@ func TestTwoVersionsOnOneRedis_O20(t *testing.T) {
 	}
 	m.wantRecords(t, "a", "while the other version has them", before)
 
-	m.redis.Client().HSet(t.Context(), "larder:{o:a}:f1:journal", "format", "2")
+	m.redis.Client().HSet(t.Context(), "larder:{o:a}:f1:journal", "format", "3")
 	one.log.Find(t, `"event":"journal.readable"`)
 	clitest.Eventually(t, "orders again", func() bool { return one.place(t, "key-2-of-another-version").Status == http.StatusCreated })
 	two.pay(t, "1", "").is(t, "a payment afterwards", http.StatusOK, "")
@@ -267,7 +267,7 @@ func TestARenamedConnection_O20(t *testing.T) {
 		t.Errorf("summary: %s", summary.Body)
 	}
 
-	m.redis.Client().HSet(t.Context(), "larder:{o:a}:f1:journal", "format", "3")
+	m.redis.Client().HSet(t.Context(), "larder:{o:a}:f1:journal", "format", "4")
 	before := m.records(t, "a")
 	for _, args := range [][]string{{"list"}, {"list", "--json"}, {"list", "--state", "unknown"}} {
 		got := one.order(t, args...)
@@ -283,7 +283,7 @@ func TestARenamedConnection_O20(t *testing.T) {
 	clitest.Eventually(t, "the unreadable connection", func() bool { return strings.Contains(ready(), otherVersion) })
 	m.wantRecords(t, "a", "while they are unreadable", before)
 
-	m.redis.Client().HSet(t.Context(), "larder:{o:a}:f1:journal", "format", "2")
+	m.redis.Client().HSet(t.Context(), "larder:{o:a}:f1:journal", "format", "3")
 	got := one.order(t, "resolve", ref, "--operation", "create", "--outcome", "not_done")
 	if got.Status != cli.StatusDone {
 		t.Errorf("order resolve: %+v", got)

@@ -21,7 +21,7 @@ for word in string.gmatch((kept[2] or "") .. " " .. (kept[4] or "") .. " " .. AR
   end
 end
 local from = math.max(1, #words - tonumber(ARGV[3]) + 1)
-redis.call("HSET", KEYS[1], "epoch", ARGV[1], "format", "2", "predecessors", table.concat(words, " ", from))
+redis.call("HSET", KEYS[1], "epoch", ARGV[1], "format", "3", "predecessors", table.concat(words, " ", from))
 redis.call("HDEL", KEYS[1], "paused", "disputed")
 redis.call("HINCRBY", KEYS[1], "mark", "1")
 return 1

@@ -128,7 +128,7 @@ func (s *store) createTx(o ordering.CallSpec) *tx {
 		Restaurant:  o.Restaurant,
 		State:       ordering.StatePlacing,
 		MenuVersion: o.MenuVersion,
-		ExpectedAt:  o.ExpectedAt,
+		ExpectedAt:  moment(epoch(o.ExpectedAt)), // as it is read
 		Total:       o.Total,
 	})
 }

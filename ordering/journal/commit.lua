@@ -7,7 +7,7 @@
 -- with the state of the connection. If Redis has lost commits, it pauses new
 -- orders (policy O14a). The state (KEYS[1], a hash) has the fields:
 --   epoch         random name of this history of commits
---   format        format of the records, "2"
+--   format        format of the records, "3"
 --   mark          of the last commit: the time in microseconds, raised if
 --                 necessary, so that marks only grow, even after a failover
 --   by:INSTANCE   mark of the last commit of this instance
@@ -79,7 +79,7 @@ end
 local kept = call("HMGET", state, "epoch", "format", "mark", own, "paused", "replicated")
 local epoch, mark, ownMark = kept[1] or "", kept[3] or "0", kept[4] or "0"
 local paused, replicated, predecessors, behind = kept[5] or "", kept[6] or "", "", ""
-local other = kept[2] ~= "2" and unreadable(state, keys[2])
+local other = kept[2] ~= "3" and unreadable(state, keys[2])
 if other then
   return other
 end
@@ -99,12 +99,12 @@ if lost then
     if paused == "" then
       paused = now
     end
-    call("HSET", state, "format", "2", "paused", paused, "disputed", disputed .. " " .. known)
+    call("HSET", state, "format", "3", "paused", paused, "disputed", disputed .. " " .. known)
   end
 end
 if known == "" and epoch == "" and words[7] ~= "" then
   epoch = words[7]
-  call("HSET", state, "epoch", epoch, "format", "2")
+  call("HSET", state, "epoch", epoch, "format", "3")
 end
 if words[9] == "1" and replicated == "" then
   replicated = "1"

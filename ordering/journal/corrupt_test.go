@@ -41,54 +41,56 @@ func TestCorruptRecord(t *testing.T) {
 	if _, err := journal.Decode(main, r.Ref, text, whole); err != nil {
 		t.Fatalf("the unchanged record %q: %v", text, err)
 	}
-	guest := strconv.Itoa(len(phone)) + ":" + phone
-	created := strconv.FormatInt(r.CreatedAt.UnixMilli(), 10)
+	guest := strconv.Quote(phone)
+	created := `"created":` + strconv.FormatInt(r.CreatedAt.UnixMilli(), 10)
 	for _, test := range []struct{ old, value, name string }{
-		{"f2 ", "f3 ", "format"},
+		{"f3 ", "f2 ", "format"},
+		{"f3 ", "f4 ", "format"},
 		{text, "", "format"},
 		{text, phone, "format"},
 		{text, text[:45], "format"},
+		{text, text[:46] + phone, "format"},
+		{text, text + phone, "format"},
+		{text, strings.TrimSuffix(text, "}"), "format"},
 		{text[30:45], "000000000000000", "committed"},
 		{text[30:45], "00000000000000x", "committed"},
 		{text[30:45], "999999999999999", "committed"},
 		{text[29:30], "x", "format"},
-		{"6:placed", guest, "state"},
-		{"6:placed", "0:", "state"},
-		{"6:placed", "7:placed", "state"},
-		{"6:placed", "-1:placed", "state"},
-		{"6:placed", "999:placed", "state"},
-		{"6:placed", phone, "state"},
-		{"6:placed 3:765", "6:placed 3:765" + phone, "orderID"},
-		{"3:765 0 ", "3:765 2 ", "paid"},
-		{"26:" + r.Ref, guest, "ref"},
-		{"4:main", "5:other", "connection"},
-		{"6:199.90", "10:1e99999999", "total"},
-		{"6:199.90", "10:1e-9999999", "total"},
-		{"6:199.90", guest + "x", "total"},
-		{"6:199.90", "13:" + phone + "x", "total"},
-		{" 42 ", " 42x ", "menuVersion"},
-		{" " + expected(r), " -1", "expected"},
-		{" " + created, " 0", "created"},
-		{" " + created, " -1", "created"},
-		{" " + created, " 999999999999999999", "created"},
-		{" = 2 ", " 0 2 ", "updated"},
-		{" = 2 ", " " + phone + "x 2 ", "updated"},
-		{" = 2 ", " = -2 ", "calls"},
-		{" = 2 ", " = 999999999 ", "calls"},
-		{" = 2 ", " = 3 ", "call 2 number"},
-		{" = 2 ", " = 1 ", "source"},
-		{" 1 6:create", " 0 6:create", "number"},
-		{"2 3:pay", "1 3:pay", "call 1 number"},
-		{"6:create", guest, "call 1 operation"},
-		{"6:create 4:done", "6:create 4:gone", "call 1 outcome"},
-		{"6:create 4:done", "6:create 0:", "call 1 outcome"},
-		{" 12000000 ", " " + phone + "x ", "call 1 attempts"},
-		{" 201 4:done", " 201 " + guest, "call 1 attempts"},
-		{"4:cash 6:199.90", "4:cash 13:" + phone + "x", "call 2 payments"},
-		{"8:not_done", guest, "call 2 resolved"},
-		{"3:ops =", "3:ops " + phone + "x", "call 2 resolved"},
-		{"20:asked the restaurant 0:", "20:asked the restaurant " + guest, "call 2 contradicted"},
-		{"20:asked the restaurant 0: ", "20:asked the restaurant 0: " + phone, "source"},
+		{`"state":"placed"`, `"state":` + guest, "/state"},
+		{`"state":"placed"`, `"state":""`, "/state"},
+		{`"state":"placed"`, `"state":7`, "/state"},
+		{`"state":"placed"`, `"state":"placed","state":"placed"`, "format"},
+		{`"state":"placed",`, "", "/state"},
+		{`"id":"765"`, `"id":[` + guest + `]`, "/id"},
+		{`"state":"placed"`, `"state":"placed","paid":1`, "/paid"},
+		{"199.90", "1e99999999", "/total"},
+		{"199.90", "1e-9999999", "/total"},
+		{"199.90", strings.Repeat("9", 300), "/total"},
+		{"199.90", guest, "/total"},
+		{`"menu":42`, `"menu":42.5`, "/menu"},
+		{`"menu":42`, `"menu":99999999999999999999`, "/menu"},
+		{`"for":` + expected(r), `"for":-2`, "/for"},
+		{`"for":` + expected(r), `"for":1.5`, "/for"},
+		{created, `"created":0`, "/created"},
+		{created, `"created":-2`, "/created"},
+		{created, `"created":999999999999999999`, "/created"},
+		{`"updated":-1`, `"updated":0`, "/updated"},
+		{`"updated":-1`, `"updated":` + guest, "/updated"},
+		{`"calls":[`, `"calls":[` + guest + `,`, "/calls/0"},
+		{`"calls":[`, `"calls":[{},`, "/calls/0/n"},
+		{`"n":2`, `"n":1`, "/calls/1/n"},
+		{`"n":1`, `"n":0`, "/calls/0/n"},
+		{`"op":"create"`, `"op":` + guest, "/calls/0/op"},
+		{`"op":"create","out":"done"`, `"op":"create","out":"gone"`, "/calls/0/out"},
+		{`"op":"create","out":"done"`, `"op":"create"`, "/calls/0/out"},
+		{`"took":12000000`, `"took":` + guest, "/calls/0/tries/0/took"},
+		{`"http":201,"out":"done"`, `"http":201,"out":` + guest, "/calls/0/tries"},
+		{`"code":"cash","amount":199.90`, `"code":"cash","amount":null`, "/calls/1/pays/0/amount"},
+		{`"code":"cash","amount":199.90`, `"code":"cash","amount":` + guest, "/calls/1/pays/0/amount"},
+		{`"as":"not_done"`, `"as":` + guest, "/calls/1/resolved"},
+		{`"by":"ops","at":-1`, `"by":"ops","at":` + guest, "/calls/1/resolved/at"},
+		{`"note":"asked the restaurant"}`, `"note":"asked the restaurant"},"contradicted":` + guest, "/calls/1/contradicted"},
+		{`"note":"asked the restaurant"}`, `"note":"asked the restaurant"},"recheck":3`, "/calls/1/recheck"},
 	} {
 		t.Run(test.old+" "+test.value, func(t *testing.T) {
 			t.Parallel()
@@ -99,9 +101,36 @@ func TestCorruptRecord(t *testing.T) {
 			wantCorrupt(t, err, test.name)
 		})
 	}
-	for _, broken := range []string{phone, "f2 " + phone, "", "f2 201 ", whole + phone} {
+	for _, broken := range []string{phone, "f3 " + phone, "", "f3 201 ", whole + phone} {
 		_, err := journal.Decode(main, r.Ref, text, broken)
-		wantCorrupt(t, err, "call 1 answer")
+		wantCorrupt(t, err, "answer of call 1")
+	}
+}
+
+// Policy O21: a change keeps the members of a newer version, wherever they are. A record has nothing of an answer but its
+// status and code.
+func TestUnknownMembersAreKept_O21(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	r := ended(t, w, begun(t, w, create()), ordering.OutcomeDone, "765")
+	ended(t, w, begun(t, w, pay("765")), ordering.OutcomeDone, "")
+	key := "larder:{o:main}:f1:order:" + r.Ref
+	text := w.client.Get(t.Context(), key).Val()
+	for _, member := range []string{`"menu":42`, `"n":1`, `"n":2`, `"took":12000000`, `"code":"cash"`} {
+		text = strings.Replace(text, member, member+`,"newer":{"than":[`+strconv.Quote(member)+`, 1.50]}`, 1)
+	}
+	if err := w.client.Set(t.Context(), key, text, 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, w, begun(t, w, func() ordering.CallSpec { o := pay("765"); o.Operation, o.Payments = "complete", nil; return o }()), ordering.OutcomeDone, "")
+	changed := w.client.Get(t.Context(), key).Val()
+	for _, member := range []string{`"menu":42`, `"n":1`, `"n":2`, `"took":12000000`, `"code":"cash"`} {
+		if kept := `"newer":{"than":[` + strconv.Quote(member) + `,1.50]}`; strings.Count(strings.ReplaceAll(changed, " 1.50", "1.50"), kept) != 1 {
+			t.Errorf("the member of a newer version after %s is lost:\n%s", member, changed)
+		}
+	}
+	if !strings.Contains(changed, `"op":"complete","out":"done"`) || strings.Contains(changed, phone) {
+		t.Errorf("the record after the change: %s", changed)
 	}
 }
 
@@ -109,7 +138,7 @@ func expected(r ordering.Record) string { return strconv.FormatInt(r.ExpectedAt.
 
 func wantCorrupt(t *testing.T, err error, field string) {
 	t.Helper()
-	if !errors.Is(err, journal.ErrCorrupt) || !strings.Contains(err.Error(), `"`+field+`"`) {
+	if !errors.Is(err, journal.ErrCorrupt) || !strings.Contains(err.Error(), `"`+field) {
 		t.Errorf("error %v, want ErrCorrupt that names %q", err, field)
 	}
 	if err != nil && strings.Contains(err.Error(), phone) {
@@ -131,7 +160,7 @@ func TestCorruptInRedis(t *testing.T) {
 	well := begun(t, j, create(overdue))
 	const tag = "larder:{o:main}:f1:"
 	pipe := w.client.Pipeline()
-	pipe.Set(t.Context(), tag+"order:"+broken.Ref, "f2 "+phone, 0)
+	pipe.Set(t.Context(), tag+"order:"+broken.Ref, "f3 "+phone, 0)
 	pipe.Del(t.Context(), tag+"order:"+foreign.Ref)
 	pipe.HSet(t.Context(), tag+"order:"+foreign.Ref, "state", phone)
 	pipe.Set(t.Context(), tag+"key:"+odd.Key, phone, 0)
@@ -239,10 +268,13 @@ func TestSecretCorrupt(t *testing.T) {
 
 // Any data in Redis results in a record or an error.
 func FuzzDecode(f *testing.F) {
-	const head = "f2 01ARZ3NDEKTSV4RRFFQ69G5FAV 001900000000000 "
-	f.Add(head+"6:placed 3:765 0 1:R 4:main 1:c 1:b 0 1 6:199.90 42 1900000000000 = = 1 1 6:create 4:done 1:c 1:r 1:f 1:k 1:s 0 = = "+
-		"1 1 2 201 4:done 0: 0 1 201 0: 1 3:ops = 4:done 0: 0: ", "f2 201 0: 0: 0: 0: 0 0 2:{} ")
-	f.Add(head+"6:placed 0: 1 1:R 4:main 1:c 0: 1 0 0 0 1 1 1 1 3:pay 4:open 0: 0: 0: 0: 0: 1 1 0 0 1 0: 4:1e-9 0: 0 0 0: ", "f2 ")
+	const head = "f3 01ARZ3NDEKTSV4RRFFQ69G5FAV 001900000000000 "
+	f.Add(head+`{"src":"s","by":"c","at":"b","id":"765","state":"placed","total":199.90,"menu":42,"created":-1,"updated":-1,`+
+		`"for":1900000000000,"calls":[{"n":1,"op":"create","out":"done","by":"c","req":"r","hash":"f","key":"k","spec":"s","from":-1,`+
+		`"to":-1,"tries":[{"at":1,"took":2,"http":201,"out":"done"}],"answer":{"http":201},"resolved":{"by":"ops","at":-1,`+
+		`"as":"done"},"more":[1]}],"less":{}}`, `f3 {"http":201,"body":"e30="}`)
+	f.Add(head+`{"adopted":true,"state":"placed","created":1,"updated":1,"calls":[{"n":1,"op":"pay","out":"open","from":1,`+
+		`"pays":[{"code":"","amount":1e-9}]}]}`, "f3 ")
 	f.Add("", "")
 	f.Fuzz(func(t *testing.T, text, answer string) {
 		r, err := journal.Decode(main, "R", text, answer)

@@ -17,7 +17,7 @@ const (
 	noEviction = "noeviction"
 	yes        = "1"
 	// stateFormat is the format of the records, in the field format of a connection's state.
-	stateFormat = "2"
+	stateFormat = "3"
 )
 
 // facts is what Redis says about its settings and replicas (policies O14 and O14b).

@@ -39,13 +39,15 @@ func Decode(connection, ref, text, answer string) (ordering.Record, error) {
 
 // Recode returns a record as it is after it was written and read, with the whole answer of call 1.
 func Recode(r ordering.Record) (ordering.Record, error) {
-	head, tail, err := encode("", strings.Repeat("r", revisionLength), &r)
+	head, tail, err := encode(strings.Repeat("r", revisionLength), &r)
 	if err != nil {
 		return ordering.Record{}, err
 	}
 	answer := ""
 	if len(r.Calls) > 0 && r.Calls[0].Answer != nil {
-		answer = encodeAnswer(r.Calls[0].Answer)
+		if answer, err = encodeAnswer(r.Calls[0].Answer); err != nil {
+			return ordering.Record{}, err
+		}
 	}
 	return Decode(r.Connection, r.Ref, head+"001900000000000"+tail, answer)
 }

@@ -91,7 +91,7 @@ func addToEnded(c *tx, call ordering.Call, e ordering.CallResult, contradicts bo
 // of the call: if the reply to a Finish was lost, Finish is sent again.
 func addAttempts(call *ordering.Call, tries []ordering.Attempt) bool {
 	tries, had := storedAttempts(tries), call.Attempts
-	if len(had) >= len(tries) && slices.Equal(had[len(had)-len(tries):], tries) {
+	if len(had) >= len(tries) && slices.EqualFunc(had[len(had)-len(tries):], tries, ordering.Attempt.Same) {
 		return false
 	}
 	call.Attempts = slices.Insert(tries, 0, had...)
@@ -183,7 +183,7 @@ func (c *tx) supersede(other *order) error {
 	if other.Adopted {
 		without := other.Record
 		without.OrderID = ""
-		head, tail, err := encode(c.unnamed, rand.Text(), &without)
+		head, tail, err := encode(rand.Text(), &without)
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,7 @@
 -- new only if its state has neither an epoch nor a format, and there are no records.
 local function unreadable(state, orders)
   local kept = redis.call("HMGET", state, "epoch", "format")
-  if kept[2] ~= "2" and (kept[1] or kept[2] or redis.call("EXISTS", orders) == 1) then
+  if kept[2] ~= "3" and (kept[1] or kept[2] or redis.call("EXISTS", orders) == 1) then
     return redis.error_reply("FORMAT of another version of larder")
   end
 end

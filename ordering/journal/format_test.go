@@ -19,15 +19,15 @@ func TestOtherFormat_O20(t *testing.T) {
 		"older: an epoch without a format": func(p redis.Pipeliner) { p.HDel(t.Context(), state, "format") },
 		"no epoch, and no format":          func(p redis.Pipeliner) { p.HDel(t.Context(), state, "format", "epoch") },
 		"no state":                         func(p redis.Pipeliner) { p.Del(t.Context(), state) },
-		"newer":                            func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "3") },
-		"junk":                             func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "2 ") },
+		"newer":                            func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "4") },
+		"junk":                             func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "3 ") },
 		"empty":                            func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "") },
 		"newer, without an epoch and orders": func(p redis.Pipeliner) {
 			p.HDel(t.Context(), state, "epoch")
-			p.HSet(t.Context(), state, "format", "3")
+			p.HSet(t.Context(), state, "format", "4")
 			p.Del(t.Context(), "larder:{o:main}:f1:orders")
 		},
-		"paused": func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "3", "paused", "1") },
+		"paused": func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "4", "paused", "1") },
 		"a state of another type": func(p redis.Pipeliner) {
 			p.Del(t.Context(), state)
 			p.Set(t.Context(), state, "v7", 0)
@@ -137,7 +137,7 @@ func TestPartlyUnreadable_O20(t *testing.T) {
 	other := create()
 	other.Connection = "other"
 	begun(t, w.Journal, other)
-	if err := w.client.HSet(t.Context(), "larder:{o:other}:f1:journal", "format", "3").Err(); err != nil {
+	if err := w.client.HSet(t.Context(), "larder:{o:other}:f1:journal", "format", "4").Err(); err != nil {
 		t.Fatal(err)
 	}
 	page, _, err := w.List(t.Context(), ordering.Query{Connections: []string{"other", main}, Limit: 10})

@@ -73,7 +73,6 @@ var (
 	pruneSource  = formatSource + redisdb.Lua(luaFiles, "prune.lua")
 	dueScript    = redisdb.Script(luaFiles, "due.lua", formatSource)
 	acceptScript = redisdb.Script(luaFiles, "accept.lua", formatSource)
-	sourceScript = redisdb.Script(luaFiles, "source.lua", formatSource)
 
 	commitHash = redis.NewScript(commitSource).Hash()
 )

@@ -32,7 +32,6 @@ type store struct {
 	sources *upstream.Sources
 	// onlyReads: see OnlyReadSources.
 	onlyReads bool
-	unnamed   sync.Map // connection to the source of its records without one
 	secret    *secret
 	// read retries failed commands. write does not: a command may have run before its reply was lost.
 	read, write redis.UniversalClient
@@ -84,11 +83,6 @@ func (s *store) readAll(ctx context.Context, client redis.UniversalClient, place
 			continue
 		}
 		record := &found[i].Record
-		if record.Source == "" && s.sources != nil { // an older version of larder has written it
-			if record.Source, err = s.unnamedSource(ctx, record.Connection); err != nil {
-				return nil, nil, err
-			}
-		}
 		record.Foreign = !s.sources.Same(record.Connection, record.Source)
 		for n := range found[i].Calls {
 			switch call := &found[i].Calls[n]; {

@@ -9,26 +9,6 @@ import (
 	"larder/ordering"
 )
 
-// unnamedSource returns the source of a connection's records without one. The first configuration that asks decides
-// (policy O16); a command that only reads decides nothing.
-func (s *store) unnamedSource(ctx context.Context, connection string) (string, error) {
-	if known, ok := s.unnamed.Load(connection); ok {
-		source, _ := known.(string)
-		return source, nil
-	}
-	current := s.sources.Current(connection)
-	decides := current
-	if s.onlyReads {
-		decides = ""
-	}
-	source, err := sourceScript.Run(ctx, s.write, []string{s.keys.JournalState(connection), s.keys.Orders(connection)}, decides).Text()
-	if err != nil || source == "" {
-		return current, err
-	}
-	s.unnamed.Store(connection, source)
-	return source, nil
-}
-
 // ForeignOrders counts the orders of a connection that belong to a source that it does not have any more, or of a
 // connection that is not configured any more (policy O16).
 type ForeignOrders struct {
@@ -59,11 +39,6 @@ func (j *Journal) ForeignOrders(ctx context.Context, connections []string) (foun
 		return nil, failed("connections", "", err)
 	}
 	for _, connection := range can {
-		if slices.Contains(connections, connection) {
-			if _, err := j.store.unnamedSource(ctx, connection); err != nil {
-				return nil, failed("sources", connection, err)
-			}
-		}
 		for _, state := range []ordering.State{ordering.StatePlaced, ordering.StatePlacing, ordering.StateUnknown} {
 			q := ordering.Query{Connections: []string{connection}, State: state}
 			if err := j.store.each(ctx, q, other, func(record *ordering.Record) bool {

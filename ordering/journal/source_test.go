@@ -3,8 +3,6 @@ package journal_test
 import (
 	"errors"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -110,45 +108,6 @@ func TestOneOrderIDAtTwoSources(t *testing.T) {
 	}
 	if got, err := b.Order(t.Context(), main, "766"); err != nil || got.Ref == unknown.Ref {
 		t.Errorf("Order at b gives the order of a, %v", err)
-	}
-}
-
-// Records without a source belong to the first configuration that reads them.
-func TestRecordsOfOlderVersions(t *testing.T) {
-	t.Parallel()
-	w := start(t, nil)
-	placed := placeAt(t, w, "765") // without sources, as an older version writes it
-	first, second := w.of(t, "first"), w.of(t, "second")
-	if got, err := first.Order(t.Context(), main, "765"); err != nil || got.Source != "first c" || got.Foreign {
-		t.Errorf("the first: %q, foreign %v, %v", got.Source, got.Foreign, err)
-	}
-	if got, err := second.Order(t.Context(), main, "765"); err != nil || got.Source != "first c" || !got.Foreign {
-		t.Errorf("the second: %q, foreign %v, %v", got.Source, got.Foreign, err)
-	}
-	if got := ended(t, first, begun(t, first, pay("765")), ordering.OutcomeDone, ""); got.Ref != placed.Ref || !got.Paid {
-		t.Errorf("the payment is of %s, paid %v", got.Ref, got.Paid)
-	}
-}
-
-// A record does not name the source that records without one have, so that an older version can read it.
-func TestRecordsForOlderVersions(t *testing.T) {
-	t.Parallel()
-	w := start(t, nil)
-	first, second := w.of(t, "first"), w.of(t, "second")
-	for _, j := range []*journal.Journal{first, second} {
-		if _, err := j.ForeignOrders(t.Context(), []string{main}); err != nil { // as at the start
-			t.Fatal(err)
-		}
-	}
-	for n, j := range []*journal.Journal{first, second} {
-		placed := placeAt(t, j, strconv.Itoa(765+n))
-		text := w.client.Get(t.Context(), "larder:{o:main}:f1:order:"+placed.Ref).Val()
-		if named := strings.HasSuffix(text, ":second c "); named != (n == 1) {
-			t.Errorf("instance %d writes %q", n, text)
-		}
-		if got, err := j.Order(t.Context(), main, placed.OrderID); err != nil || got.Foreign || got.Source == "" {
-			t.Errorf("instance %d reads the source %q, foreign %v, %v", n, got.Source, got.Foreign, err)
-		}
 	}
 }
 

@@ -33,7 +33,7 @@ func TestTakeover_O20(t *testing.T) {
 				t.Fatal(err)
 			}
 			state := cache.NewKeys(db.Prefix()).JournalState(main)
-			if err := db.Client().HSet(t.Context(), state, "format", "3").Err(); err != nil {
+			if err := db.Client().HSet(t.Context(), state, "format", "4").Err(); err != nil {
 				t.Fatal(err)
 			}
 			before := db.Client().Dump(t.Context(), state).Val()

@@ -3,6 +3,7 @@ package journal
 import (
 	"cmp"
 	"crypto/rand"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -18,9 +19,9 @@ type tx struct {
 	// placedState is the state that replaces StatePlaced, usually empty (see supersede).
 	placedState ordering.State
 
-	writes  bool   // the record is written
-	tookID  bool   // the orderID becomes one of this order
-	unnamed string // see unnamedSource; empty if it is not known yet
+	writes bool  // the record is written
+	fault  error // why it cannot be
+	tookID bool  // the orderID becomes one of this order
 	// ownIDKey replaces the key of the orderID if another order keeps that (see shareID).
 	ownIDKey string
 	until    expiry // of the record and of its orderID
@@ -49,11 +50,9 @@ func after(d time.Duration) expiry { return expiry{number(d.Milliseconds()), "0"
 
 // newTx starts a transaction on an order.
 func (s *store) newTx(o *order) *tx {
-	known, _ := s.unnamed.Load(o.place.connection)
-	unnamed, _ := known.(string)
 	c := &tx{
 		store: s, order: o, next: order{Record: o.Record, place: o.place},
-		mode: modeCommit, until: keepTTL(), unnamed: unnamed, state: s.keys.JournalState(o.place.connection),
+		mode: modeCommit, until: keepTTL(), state: s.keys.JournalState(o.place.connection),
 		orders: s.keys.Orders(o.place.connection),
 	}
 	c.next.Calls = append(make([]ordering.Call, 0, len(o.Calls)+1), o.Calls...)
@@ -76,8 +75,8 @@ func (c *tx) put(call ordering.Call) {
 
 // seal adds the steps that write the record. It fails for a record that decode would reject.
 func (c *tx) seal() error {
-	if !c.writes {
-		return nil
+	if !c.writes || c.fault != nil {
+		return c.fault
 	}
 	if c.next.revision == "" {
 		c.next.revision = rand.Text()
@@ -85,7 +84,7 @@ func (c *tx) seal() error {
 	if _, busy := c.next.Busy(); busy {
 		c.until = expiry{} // nothing of the order expires (policy O13)
 	}
-	head, tail, err := encode(c.unnamed, c.next.revision, &c.next.Record)
+	head, tail, err := encode(c.next.revision, &c.next.Record)
 	if err != nil {
 		return err
 	}
@@ -192,7 +191,9 @@ func (c *tx) putAnswer(call *ordering.Call, a *ordering.Answer) {
 		call.Answer = new(*a)
 		call.Answer.Body = nil
 	}
-	c.step("hset", c.guestKey(call.Number), fieldAnswer, encodeAnswer(a))
+	text, err := encodeAnswer(a)
+	c.fault = errors.Join(c.fault, err)
+	c.step("hset", c.guestKey(call.Number), fieldAnswer, text)
 }
 
 // command returns the command that runs commit.lua for an instance that remembers r.

@@ -183,7 +183,7 @@ func (e *entry) agrees(call *ordering.Call, result ordering.CallResult) bool {
 // addAttempts appends attempts, unless they are the call's last ones: a Finish
 // without a response is repeated.
 func addAttempts(call *ordering.Call, tries []ordering.Attempt) {
-	if n := len(call.Attempts) - len(tries); n < 0 || !slices.Equal(call.Attempts[n:], tries) {
+	if n := len(call.Attempts) - len(tries); n < 0 || !slices.EqualFunc(call.Attempts[n:], tries, ordering.Attempt.Same) {
 		call.Attempts = append(call.Attempts, tries...)
 	}
 }
