@@ -41,7 +41,7 @@ var _ ordering.Journal = (*Journal)(nil)
 // records of a connection have the same service.
 func (j *Journal) UseSources(s *upstream.Sources) { j.store.sources = s }
 
-// OnlyReadSources is UseSources for a command that must not decide to whom records without a source belong.
+// OnlyReadSources is UseSources for a command that only reads: ForeignOrders then adds no connection to those that larder has had.
 func (j *Journal) OnlyReadSources(s *upstream.Sources) { j.store.sources, j.store.onlyReads = s, true }
 
 // New returns a Journal that stores its records in r. It uses these settings: KeyTTL, RecordTTL and

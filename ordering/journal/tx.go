@@ -263,13 +263,11 @@ func (c *tx) recordUntil() int64 {
 	return epoch(until)
 }
 
-// storedAttempts returns attempts as the journal stores them.
+// storedAttempts returns attempts as the journal stores them: with times in milliseconds.
 func storedAttempts(tries []ordering.Attempt) []ordering.Attempt {
 	tries = slices.Clone(tries)
 	for i := range tries {
-		if at := tries[i].At; !at.IsZero() {
-			tries[i].At = time.Unix(0, at.UnixNano()).UTC()
-		}
+		tries[i].At = moment(epoch(tries[i].At))
 	}
 	return tries
 }
