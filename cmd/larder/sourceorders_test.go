@@ -85,8 +85,8 @@ func TestAChangeBackAtTheStart(t *testing.T) {
 	}
 }
 
-// larder check before an upgrade, with the configuration of another service, decides nothing: the orders of the older
-// larder belong to the first instance.
+// larder check before an upgrade, with the configuration of another service, decides nothing: the menus and orders of the
+// older larder belong to the first instance.
 func TestCheckDecidesNoSource(t *testing.T) {
 	t.Parallel()
 	m, old, next := newMoving(t), newPOS(t, 10), newPOS(t, 20)

@@ -150,13 +150,4 @@ func (m *moving) forgetSources(t *testing.T) {
 		}
 		client.Set(ctx, key, strip(client.Get(ctx, key).Val()), 0)
 	}
-	for _, key := range client.Keys(ctx, "larder:{o:a}:f1:order:*").Val() {
-		text := client.Get(ctx, key).Val()
-		at := strings.LastIndex(text, "127.0.0.1:")
-		if at < 0 { // it has no source
-			continue
-		}
-		at = strings.LastIndex(text[:at], " ")
-		client.Set(ctx, key, text[:at+1], 0)
-	}
 }
