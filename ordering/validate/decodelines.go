@@ -29,14 +29,14 @@ type lines struct {
 }
 
 // usualDishes is the number of dishes that are allocated with the first one.
-const usualDishes = 4
+const usualDishes = 8
 
 // readLines decodes the dishes of an order, with depth 0, or the ingredients of a line at a depth from 1.
 func (d *decoder) readLines(list *lines, s position, depth int) {
 	if d.skipNull(&list.position, s) {
 		return
 	}
-	*list = lines{position: s, state: refused, truncated: list.truncated && depth > 0}
+	*list = lines{position: s, state: refused, truncated: list.truncated && depth > 0, all: list.all[:0]}
 	if !d.is(jsontext.KindArray, s, wantArray) {
 		list.truncated = true
 		return
@@ -45,7 +45,7 @@ func (d *decoder) readLines(list *lines, s position, depth int) {
 		d.ingredients = s
 	}
 	for i := range d.Elements() {
-		if depth == 0 && i == 0 {
+		if depth == 0 && list.all == nil {
 			list.all = make([]Line, 0, usualDishes)
 		}
 		d.deepest = max(d.deepest, depth)

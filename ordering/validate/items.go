@@ -342,6 +342,9 @@ func (c *check) contradicts(it *item, meant menu.Index, named []menu.Index) (oth
 		return !items.At(i).PriceInvalid() && it.price.number.Cmp(items.Item(i).Price) == 0
 	}
 	for _, other := range named {
+		if other == meant {
+			continue
+		}
 		if it.name != "" && hasName(other) && !hasName(meant) ||
 			it.price.state == readable && costs(other) && !costs(meant) {
 			return other, true
