@@ -7,7 +7,7 @@
 //
 // A content (a published menu view without its stop lists) is stored once under its hash and shared by all restaurants
 // with the same menu. A restaurant's version is a small record that refers to a content and lists the stopped ids. The
-// published stop values are stored beside the record (docs/decisions/0008-store-menu-view-as-published.md).
+// published stop values are stored beside the record (docs/decisions/0008-published-menu-view.md).
 // docs/redis.md documents the keys that other programs may read.
 //
 // Package sync publishes versions; packages replica and httpapi read them. This package never contacts

@@ -30,7 +30,7 @@ func newPacker() *packer {
 }
 
 // pack compresses a value that only larder reads. A publish waits for it, so it uses zstd's fastest
-// level, which still compresses well (docs/decisions/0027-sync-of-changed-menus.md).
+// level, which still compresses well (docs/decisions/0008-published-menu-view.md).
 func (p *packer) pack(value []byte) []byte {
 	return p.zstd.EncodeAll(value, make([]byte, 0, len(value)/4+64))
 }

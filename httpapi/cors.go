@@ -11,7 +11,8 @@ import (
 )
 
 // cors has the origins whose pages may read the public routes. The response to any other origin
-// is not a 403: it has no CORS headers, and the browser withholds it.
+// is not a 403: it has no CORS headers, and the browser withholds it. gin-contrib/cors answers 403, also to a GET that any
+// other program may send, and replaces Vary, which content negotiation needs.
 type cors struct {
 	any     bool
 	origins []string

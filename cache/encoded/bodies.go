@@ -39,7 +39,7 @@ func (k Key) String() string {
 }
 
 // Bodies holds encoded bodies in memory within a limit of bytes. It evicts the least used ones first
-// (docs/decisions/0001-response-body-cache-otter.md). It is safe for concurrent use.
+// (docs/decisions/0001-response-body-cache-and-compression.md). It is safe for concurrent use.
 type Bodies struct {
 	cache  store
 	flight singleflight.Group

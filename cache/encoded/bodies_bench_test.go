@@ -12,7 +12,7 @@ import (
 )
 
 // shardedLRU is the alternative that bodies were compared with: a map and a list
-// behind a mutex, in shards (docs/decisions/0001-response-body-cache-otter.md).
+// behind a mutex, in shards (docs/decisions/0001-response-body-cache-and-compression.md).
 type shardedLRU struct {
 	seed   maphash.Seed
 	shards [16]struct {

@@ -16,7 +16,7 @@ import (
 )
 
 // The level of each encoding. Higher levels cost much time for little size
-// (docs/decisions/0055-one-compression-level-per-encoding.md). Zstd uses its default.
+// (docs/decisions/0001-response-body-cache-and-compression.md). Zstd uses its default.
 const (
 	gzipLevel   = 5
 	brotliLevel = 4

@@ -16,7 +16,7 @@ import (
 )
 
 // coder is one encoding at one level, for the choice of levels
-// (docs/decisions/0055-one-compression-level-per-encoding.md).
+// (docs/decisions/0001-response-body-cache-and-compression.md).
 type coder struct {
 	name string
 	code func(tb testing.TB, body []byte) int // returns the size of the output

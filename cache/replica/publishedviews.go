@@ -14,7 +14,7 @@ import (
 const viewsAtATime = 16
 
 // packedView is the menu view as the ordering service published it, compressed as in Redis. It is in
-// memory so that it can be read while Redis is down (docs/decisions/0050-published-view-in-memory.md).
+// memory so that it can be read while Redis is down (docs/decisions/0008-published-menu-view.md).
 type packedView struct {
 	snapshot *cache.Snapshot // that it is the view of
 	content  []byte          // shared by all restaurants that have the content

@@ -11,7 +11,7 @@ import (
 // socket reads a TCP connection only after the system has reported bytes.
 //
 // net.Conn reads first and then waits, which costs one failed system call per request. Waiting
-// first saves that call (6 % of the CPU time of a 304, decision 0056). It also lets other
+// first saves that call (6 % of the CPU time of a 304, decision 0023). It also lets other
 // connections run: a client that sends requests continuously would otherwise keep the goroutine
 // running until the scheduler preempts it. The zero value is for connections other than TCP.
 type socket struct{ raw syscall.RawConn }

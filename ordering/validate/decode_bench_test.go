@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkDecode decodes 5 lines with 5 modifiers each. It compares larder's decoder with
-// encoding/json and a plain struct (decision 0030). Larder's decoder validates the whole
+// encoding/json and a plain struct (decision 0015). Larder's decoder validates the whole
 // body, and records the position and kind of every value.
 func BenchmarkDecode(b *testing.B) {
 	sent, err := ordertest.FiveLines(time.Now().Add(time.Hour))

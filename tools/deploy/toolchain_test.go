@@ -36,7 +36,7 @@ func line(t *testing.T, pattern *regexp.Regexp, folder string) string {
 }
 
 // TestOneGoRelease checks that the Dockerfile and all modules name the Go release of
-// go.mod, and that make and .ci/run read it there (decision 0066).
+// go.mod, and that make and .ci/run read it there (decision 0065).
 func TestOneGoRelease(t *testing.T) {
 	t.Parallel()
 	release := line(t, toolchainLine, ".")
