@@ -35,7 +35,7 @@ func (b *beforeScripts) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 
 // If a floor is raised while a publisher writes a lower version, that version is
 // rejected and the publisher starts again (policy S2a).
-func TestFloor_RaisedDuringAPublish(t *testing.T) {
+func TestFloor_RaisedDuringAPublish_S2a(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})

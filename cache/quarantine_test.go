@@ -44,7 +44,7 @@ func wantQuarantined(t *testing.T, s *cache.Store, restaurant menu.RestaurantID,
 }
 
 // Policy S4a: a quarantined menu is kept once for each content, for each source, until it is dropped.
-func TestQuarantinedMenusAreKept(t *testing.T) {
+func TestQuarantinedMenusAreKept_S4a(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		a, b := storeOf(r, "a c"), storeOf(r, "b c")
@@ -91,7 +91,7 @@ func hexText(size int) string {
 }
 
 // Policy S4a: at most 4 MiB each. A larger menu is not kept, and replaces the one before.
-func TestLargeQuarantinedMenusAreNotKept(t *testing.T) {
+func TestLargeQuarantinedMenusAreNotKept_S4a(t *testing.T) {
 	t.Parallel()
 	s := storeOf(topology.Open(t, redisdb.Embedded), "a c")
 	keep(t, s, bistro, "small", true)
@@ -102,7 +102,7 @@ func TestLargeQuarantinedMenusAreNotKept(t *testing.T) {
 }
 
 // Policy S4a: 128 MiB for all; the oldest go first.
-func TestQuarantinedMenusShareTheirSpace(t *testing.T) {
+func TestQuarantinedMenusShareTheirSpace_S4a(t *testing.T) {
 	t.Parallel()
 	r := topology.Open(t, redistest.Start(t).URL())
 	s := storeOf(r, "a c")

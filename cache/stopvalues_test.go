@@ -12,7 +12,7 @@ import (
 )
 
 // A version's stop values are kept as long as its record (policy S7).
-func TestStopValuesExpireWithTheirVersion(t *testing.T) {
+func TestStopValuesExpireWithTheirVersion_S7(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{History: 2})

@@ -205,7 +205,7 @@ func TestVersionIsAboveTheServedOne(t *testing.T) {
 	})
 }
 
-func TestHistory(t *testing.T) {
+func TestHistory_S7(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{History: 3})

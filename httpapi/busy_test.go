@@ -15,7 +15,7 @@ import (
 
 // A call that gets no slot returns 503 upstream_busy with Retry-After on both APIs. It leaves no
 // record, and its key can be used again (policy O8a).
-func TestUpstreamBusy(t *testing.T) {
+func TestUpstreamBusy_O8a(t *testing.T) {
 	t.Parallel()
 	const page = "https://shop.example"
 	w := newFixture(t, func(p *plan) {

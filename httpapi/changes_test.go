@@ -23,7 +23,7 @@ func (k *orderFixture) change(orderID, what, body string, headers ...string) rep
 
 // The changes of an order after it was placed, at both ends. Every repeated change gets its own
 // first response, even after later changes.
-func TestAnOrderIsPaidAndClosed(t *testing.T) {
+func TestAnOrderIsPaidAndClosed_O9(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
 	body := order()
@@ -95,7 +95,7 @@ func TestAnOrderIsRejected(t *testing.T) {
 }
 
 // Payments are checked before anything is sent (policy O10).
-func TestPayments(t *testing.T) {
+func TestPayments_O10(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
 	p := k.place("k")
@@ -195,7 +195,7 @@ func TestAnUnknownPaymentKeepsTheOrder(t *testing.T) {
 
 // While a payment is in progress, the same payment and every other change get a response to try
 // again later.
-func TestAnOrderIsBusy(t *testing.T) {
+func TestAnOrderIsBusy_O9(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
 	p := k.place("k")

@@ -296,7 +296,7 @@ func (s *sandboxService) kept() []sandboxOrder {
 }
 
 // The restaurant whose menu a request uses (policy O1a).
-func TestWithoutARestaurant(t *testing.T) {
+func TestWithoutARestaurant_O1a(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name        string

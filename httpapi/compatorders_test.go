@@ -28,7 +28,7 @@ func (s *sandboxService) raws() []string {
 }
 
 // Fields that larder does not know reach the ordering service unchanged (policy W8).
-func TestUnknownFieldsReachTheService(t *testing.T) {
+func TestUnknownFieldsReachTheService_W8(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)
 	body := strings.NewReplacer(
@@ -77,7 +77,7 @@ func tight(t *testing.T, text string) string {
 
 // The spellings and types that clients of such services are known to send (policies W3 to W5 and
 // W12).
-func TestSpellingsOfClients(t *testing.T) {
+func TestSpellingsOfClients_W3(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)
 	dish := `"dishList": [{"ID": "e1", "name": "Margherita", "price": 199.9, "quantity": 1, "ingredients": [{"ID": "x1", "name": "Garlic", "price": 10.50, "quantity": 1}]}]`

@@ -14,7 +14,7 @@ import (
 
 // Certain outcomes of the ordering service are passed through unchanged (policy O15), also for
 // repeated requests.
-func TestAnswersPassThrough(t *testing.T) {
+func TestAnswersPassThrough_O15(t *testing.T) {
 	t.Parallel()
 	const refusal = `{"code": "closed",  "msg": "we are closed", "requestId": "u-1", "errors": ["Mon", "Tue"], "hint": 1.50}`
 	const long = "too long to be kept"
@@ -86,7 +86,7 @@ func fault(do string, status int, body, media string) string {
 }
 
 // Uncertain outcomes, and outcomes that a person resolved, get larder's own response.
-func TestUncertainOutcomesOnTheCompatibleAPI(t *testing.T) {
+func TestUncertainOutcomesOnTheCompatibleAPI_O15(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)
 	ops := tw.as(clientOps)

@@ -11,11 +11,11 @@ import (
 	"larder/ordering"
 )
 
-// TestFaultMatrix combines every fault of the ordering service with every call on both APIs, with a
+// TestFaultMatrix_O8 combines every fault of the ordering service with every call on both APIs, with a
 // complete instance and a real Redis. It checks the response, how often the ordering service was
 // called and how often it executed the call, the record in the journal, and the response to a
 // repeated request.
-func TestFaultMatrix(t *testing.T) {
+func TestFaultMatrix_O8(t *testing.T) {
 	t.Parallel()
 	groups := map[string]func(faultRow) bool{
 		"at once":                func(r faultRow) bool { return !r.hasty && !r.slow && !r.repeats },

@@ -37,7 +37,7 @@ func (k *orderFixture) swept(under string) shown {
 
 // The outcome of a call without a result is unknown after its time limit, as after a crash. A
 // result that arrives later replaces it (policy O12).
-func TestALateEndingCounts(t *testing.T) {
+func TestALateEndingCounts_O12(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t, hasty)
 	k.main.patient = true // only this time limit applies here
@@ -63,7 +63,7 @@ func TestALateEndingCounts(t *testing.T) {
 }
 
 // An operator's resolution is kept if a later result contradicts it. Both are shown.
-func TestAContradictionIsShown(t *testing.T) {
+func TestAContradictionIsShown_O12(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t, hasty)
 	k.main.patient = true

@@ -39,9 +39,9 @@ func paused(t *testing.T) *orderFixture {
 	return k
 }
 
-// TestJournalRestored: new orders of the connection are paused until an operator accepts the
+// TestJournalRestored_O14a: new orders of the connection are paused until an operator accepts the
 // journal. Replays and changes are not paused. The audit log has the acceptance (policy O14a).
-func TestJournalRestored(t *testing.T) {
+func TestJournalRestored_O14a(t *testing.T) {
 	t.Parallel()
 	k := paused(t)
 	if sent := len(k.main.has()); sent != 1 {
@@ -72,10 +72,10 @@ func TestJournalRestored(t *testing.T) {
 	}
 }
 
-// TestJournalRestored_SendAgain: an order with an unknown outcome is not sent again while new
+// TestJournalRestored_SendAgain_O14a: an order with an unknown outcome is not sent again while new
 // orders are paused, because another instance may have sent it again after the backup. Other
 // resolutions are possible (policy O14a).
-func TestJournalRestored_SendAgain(t *testing.T) {
+func TestJournalRestored_SendAgain_O14a(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
 	var refs []string

@@ -299,7 +299,7 @@ func TestIsolationOfTheJournal(t *testing.T) {
 }
 
 // Several orders get one reason. Each is answered and audited for itself; an order that is not unknown any more is skipped.
-func TestResolveSeveral(t *testing.T) {
+func TestResolveSeveral_O12(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
 	const path = "/v1/ops/orders/resolve"

@@ -110,7 +110,7 @@ func TestGuestOrderRepeatsPaymentType(t *testing.T) {
 
 // Policy H10: quantities and texts above their limits are rejected on both APIs, and nothing is
 // sent to the ordering service.
-func TestOrderTextsAndQuantities(t *testing.T) {
+func TestOrderTextsAndQuantities_H10(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
 	good := fmt.Sprintf(`{"restaurantID": "bistro", "expeditionType": "pickup", "paymentTypeID": "cash", "expectedAt": %q, "comment": "please", "guest": {"firstName": "Ann", "phone": "+351 220 000 000"},
@@ -142,7 +142,7 @@ func TestOrderTextsAndQuantities(t *testing.T) {
 }
 
 // Payments and rejections have the same limits.
-func TestTextsOfChanges(t *testing.T) {
+func TestTextsOfChanges_H10(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
 	order := k.place("a").OrderID

@@ -12,7 +12,7 @@ import (
 const quarantinedPath = opsBistro + "/quarantined"
 
 // Policy S4a: the quarantined menu can be read, compared with the served one and linted, until the next good run.
-func TestTheQuarantinedMenu(t *testing.T) {
+func TestTheQuarantinedMenu_S4a(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	ops := w.as(clientOps)

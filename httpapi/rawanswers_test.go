@@ -13,7 +13,7 @@ import (
 
 // Any bytes of the ordering service are passed through the compatible API unchanged. A replay on
 // either API is the first response (policies O7, O15).
-func TestReplaysOfAnyBytes(t *testing.T) {
+func TestReplaysOfAnyBytes_O15(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		status int

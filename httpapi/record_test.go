@@ -181,7 +181,7 @@ func TestAnOrderIDOfTwoConnections(t *testing.T) {
 
 // An order that larder did not place is unknown until a change of it has passed through the
 // compatible API. After that it has a record (policy O9a).
-func TestAnAdoptedOrder(t *testing.T) {
+func TestAnAdoptedOrder_O9a(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
 	var sent struct{ Order json.RawMessage }

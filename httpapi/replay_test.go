@@ -15,7 +15,7 @@ import (
 
 // A repeated key gets the first response, byte for byte, even after the menu has changed (policy
 // O7).
-func TestAReplayIsTheFirstAnswer(t *testing.T) {
+func TestAReplayIsTheFirstAnswer_O7(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
 	body := order()
@@ -93,7 +93,7 @@ func TestLateReplay(t *testing.T) {
 
 // The order was placed, but the ordering service's response was lost. The outcome is unknown until
 // an operator resolves it; then the same key gets the resolved outcome.
-func TestTheReplayOfWhatWasResolved(t *testing.T) {
+func TestTheReplayOfWhatWasResolved_O7(t *testing.T) {
 	t.Parallel()
 	for how, test := range map[string]struct {
 		resolution string
@@ -147,7 +147,7 @@ func TestTheReplayOfWhatWasResolved(t *testing.T) {
 }
 
 // A key belongs to one request of one client (policy O7).
-func TestKeysThatAreTaken(t *testing.T) {
+func TestKeysThatAreTaken_O7(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
 	body := order()
@@ -179,7 +179,7 @@ func TestKeysThatAreTaken(t *testing.T) {
 }
 
 // If a request certainly did not reach the ordering service, its key can be used again.
-func TestAKeyIsFreeAfterNothingWasSent(t *testing.T) {
+func TestAKeyIsFreeAfterNothingWasSent_O7(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
 	body := order()

@@ -14,7 +14,7 @@ import (
 // A call waits for its slot before it is recorded in the journal. A call that gets no slot
 // leaves no record, and its key is free. If the slot was for a retry of an unknown call, the
 // call stays unknown (policy O8a).
-func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
+func TestSlotIsReservedBeforeTheJournal_O8a(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	placed := h.placed(t)
@@ -75,7 +75,7 @@ func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 }
 
 // The time limit starts when the request arrives, even if validation is slow.
-func TestTimeLimitStartsOnArrival(t *testing.T) {
+func TestTimeLimitStartsOnArrival_O8a(t *testing.T) {
 	t.Parallel()
 	var asked, arrived time.Time
 	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {

@@ -113,7 +113,7 @@ func TestChangesThatAreNotSent(t *testing.T) {
 
 func noOrder(err error) bool { return errors.Is(err, ordering.ErrNoOrder) }
 
-func TestOnePaymentPerOrder(t *testing.T) {
+func TestOnePaymentPerOrder_O9(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	h.placed(t)
@@ -135,7 +135,7 @@ func TestOnePaymentPerOrder(t *testing.T) {
 	h.wantSent(t, 2)
 }
 
-func TestBusy(t *testing.T) {
+func TestBusy_O9(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	h.placed(t)
@@ -231,8 +231,8 @@ func TestAChangeIsRepeatedAfterItsServiceMoved_O16(t *testing.T) {
 	}
 }
 
-// TestAdoptedOrders tests policy O9a.
-func TestAdoptedOrders(t *testing.T) {
+// TestAdoptedOrders_O9a tests policy O9a.
+func TestAdoptedOrders_O9a(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	got := h.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, `[{"code":1,"amount":"0.01","paidAt":"2026-05-01T12:00:00Z"}]`, compat))

@@ -30,7 +30,7 @@ import (
 
 func TestMain(m *testing.M) {
 	err := flag.Set("rapid.checks", strconv.Itoa(menutest.Rounds(25, 100))) // before a value of the command line
-	if err = cmp.Or(err, menutest.ShortenForMutants("^(TestLinearisable|TestOneKey|TestSimulation)$")); err != nil {
+	if err = cmp.Or(err, menutest.ShortenForMutants("^(TestLinearisable|TestOneKey_O7|TestSimulation)$")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}

@@ -17,7 +17,7 @@ import (
 
 // A hundred clients send the same request concurrently to several instances. The service
 // gets it once, and all clients get the same response (policy O7).
-func TestOneKey(t *testing.T) {
+func TestOneKey_O7(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t, 4)
 	d.control(t, http.MethodPut, "/sandbox/faults", `[{"match":{"path":"/orders/*"},"do":"latency","delay":"20ms"}]`)

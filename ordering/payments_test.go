@@ -23,7 +23,7 @@ func refusedFor(tb testing.TB, err error) []menutest.Broken {
 	return menutest.BrokenIn(tb, e.Violations)
 }
 
-func TestInvalidPayments(t *testing.T) {
+func TestInvalidPayments_O10(t *testing.T) {
 	t.Parallel()
 	const at = `"2026-05-01T12:00:00+03:00"`
 	wantArray := func(got string) []menutest.Broken {

@@ -113,7 +113,7 @@ func TestFinishLost(t *testing.T) {
 
 // A call that the journal may have opened despite an error is not sent and does not stay
 // open.
-func TestBeginLost(t *testing.T) {
+func TestBeginLost_O12(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	h.failing(journaltest.FailAfter, journaltest.MethodBegin, journaltest.MethodAbort)
@@ -137,7 +137,7 @@ func TestBeginLost(t *testing.T) {
 	h.placed(t)
 }
 
-func TestLateResultAfterSweep(t *testing.T) {
+func TestLateResultAfterSweep_O12(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	h.service.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
@@ -165,7 +165,7 @@ func TestLateResultAfterSweep(t *testing.T) {
 }
 
 // The outcome of a call contradicts the resolution of an operator.
-func TestResultThatContradictsAResolution(t *testing.T) {
+func TestResultThatContradictsAResolution_O12(t *testing.T) {
 	t.Parallel()
 	for _, late := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -281,7 +281,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-func TestReusedKey(t *testing.T) {
+func TestReusedKey_O7(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	first := h.placed(t)

@@ -17,7 +17,7 @@ func someReasons() []upstream.Reason {
 	return []upstream.Reason{{ID: "1", Reason: "Too late", Type: "simple"}, {ID: "2", Reason: "Other", Type: "Text"}}
 }
 
-func TestInvalidRejections(t *testing.T) {
+func TestInvalidRejections_O11(t *testing.T) {
 	t.Parallel()
 	required := func(path, field string) []menutest.Broken {
 		return []menutest.Broken{{path, violation.FieldRequired, `{"field":"` + field + `"}`}}
@@ -58,7 +58,7 @@ func TestInvalidRejections(t *testing.T) {
 	}
 }
 
-func TestSentRejections(t *testing.T) {
+func TestSentRejections_O11(t *testing.T) {
 	t.Parallel()
 	camel := func(c *ordering.ChangeRequest) { c.FieldCase = upstream.FieldCaseCamel }
 	for _, tc := range []struct {
@@ -104,7 +104,7 @@ func TestSentRejections(t *testing.T) {
 
 // If a rejection contradicts the cached reasons, or the service refuses it, the reasons are
 // refreshed. If that fails, the cached ones apply (policy S5a).
-func TestRejection_RefreshesReasons(t *testing.T) {
+func TestRejection_RefreshesReasons_S5a(t *testing.T) {
 	t.Parallel()
 	none, withReason := `{"rejectionReasonID":"","rejectionReasonText":""}`, `{"rejectionReasonID":"1","rejectionReasonText":""}`
 	for _, tc := range []struct {

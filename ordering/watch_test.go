@@ -285,7 +285,7 @@ func TestAnEmbeddedRedisLogsNoRuleForReplicas(t *testing.T) {
 
 // Nothing is sent until the journal is accepted. The findings of Watch are available, and are
 // logged and counted once.
-func TestRestoredJournalPausesNewOrders(t *testing.T) {
+func TestRestoredJournalPausesNewOrders_O14a(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	h.placed(t)

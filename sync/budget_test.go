@@ -171,7 +171,7 @@ func TestAViewAboveItsShareIsFetchedAgain(t *testing.T) {
 }
 
 // Policy W15a: many short elements need more memory than their bytes; ordinary menus do not.
-func TestMemoryIsReservedByElements(t *testing.T) {
+func TestMemoryIsReservedByElements_W15a(t *testing.T) {
 	t.Parallel()
 	for _, body := range [][]byte{ofSize(mib), view(1000), sandbox.Bistro("r", ""), sandbox.Generate{Products: 400, Seed: 1}.Menu(0)} {
 		if got, want := menusync.ViewMemory(body), int64(8*len(body)); got != want {
@@ -207,7 +207,7 @@ func (s *together) MenuView(ctx context.Context, restaurant string, seen upstrea
 }
 
 // Policy W15a: a menu that finds too little free memory gives its part back, waits and is fetched again.
-func TestAMenuOfManyElementsWaits(t *testing.T) {
+func TestAMenuOfManyElementsWaits_W15a(t *testing.T) {
 	t.Parallel()
 	dense := []byte(`{"result":{"products":[{"id":"a","price":1}` + strings.Repeat(`,{}`, 40_000) + `]}}`)
 	bodies := map[string][]byte{"a": dense, "b": dense, "c": dense}

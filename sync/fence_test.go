@@ -14,7 +14,7 @@ import (
 // A failover may lose a lease with its fence, so that the next holder gets the same
 // one. A menu that the first holder fetched before must not replace the version of
 // the second one.
-func TestOnlyOneHolderOfAFencePublishes(t *testing.T) {
+func TestOnlyOneHolderOfAFencePublishes_S2(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redistest.Start(t).URL())
 	g.want(g.once(), runlog.OutcomeUpdated, 1)

@@ -61,8 +61,8 @@ func times(factor int) func(*dish) {
 	}
 }
 
-// TestGuard has a served menu of 20 dishes, and one that is fetched next (policy S4).
-func TestGuard(t *testing.T) {
+// TestGuard_S4 has a served menu of 20 dishes, and one that is fetched next (policy S4).
+func TestGuard_S4(t *testing.T) {
 	t.Parallel()
 	const ids, prices, growth = "(sync.guard.ids)", "(sync.guard.prices)", "(sync.guard.growth)"
 	served := dishes("p", 20)
@@ -158,7 +158,7 @@ func (g *fixture) force() runlog.Run {
 }
 
 // Lunch after breakfast is questioned once: afterwards both menus are in the history.
-func TestTheGuardKnowsTheMenusOfTheHistory(t *testing.T) {
+func TestTheGuardKnowsTheMenusOfTheHistory_S4(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	breakfast, lunch := carte(dishes("b", 20)), carte(each(dishes("l", 20), 20, times(100)))
@@ -263,7 +263,7 @@ func TestGuardOfARestaurant(t *testing.T) {
 }
 
 // A batch never passes the guard; a forced request of one restaurant does, also if it joins the queued run of a batch.
-func TestOnlyAForcedSyncOfOneRestaurantPassesTheGuard(t *testing.T) {
+func TestOnlyAForcedSyncOfOneRestaurantPassesTheGuard_S4(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)

@@ -47,7 +47,7 @@ func deep(price string) []byte {
 }
 
 // Policy S4: the price of a dish includes that of the cheapest options that must be chosen.
-func TestTheGuardKnowsPricesOfRequiredOptions(t *testing.T) {
+func TestTheGuardKnowsPricesOfRequiredOptions_S4(t *testing.T) {
 	t.Parallel()
 	sizes := []string{"400", "300", "500"}
 	served := pizzas("0", sizes, "0")
@@ -94,7 +94,7 @@ func TestTheGuardKnowsPricesOfRequiredOptions(t *testing.T) {
 }
 
 // Policies S4 and O3: a code that several dishes have, in one of the menus, names none of them.
-func TestTheGuardIgnoresSharedCodes(t *testing.T) {
+func TestTheGuardIgnoresSharedCodes_S4(t *testing.T) {
 	t.Parallel()
 	zero := func(d *dish) { d.code = "0" }
 	own := each(dishes("p", 20), 20, zero)

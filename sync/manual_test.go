@@ -270,7 +270,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestOneTickIsRunByOneInstance(t *testing.T) {
+func TestOneTickIsRunByOneInstance_S2(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
@@ -297,7 +297,7 @@ func TestOneTickIsRunByOneInstance(t *testing.T) {
 	})
 }
 
-func TestBusyTickIsSkippedAndCounted(t *testing.T) {
+func TestBusyTickIsSkippedAndCounted_S1(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	gate := newGate()

@@ -51,7 +51,7 @@ func TestFirstSyncIsPublished(t *testing.T) {
 	})
 }
 
-func TestUnchangedMovesOnlyCheckedAt(t *testing.T) {
+func TestUnchangedMovesOnlyCheckedAt_S3(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		etag   string

@@ -29,7 +29,7 @@ func (g *fixture) quarantined() (compiled *menu.Catalogue, findings []menu.Findi
 }
 
 // Policy S4a: the quarantined menu is kept until the next good run, whatever kind of run that is.
-func TestTheQuarantinedMenuIsKept(t *testing.T) {
+func TestTheQuarantinedMenuIsKept_S4a(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
@@ -80,7 +80,7 @@ func TestTheQuarantinedMenuIsKept(t *testing.T) {
 }
 
 // Policy S4a: if the menu is not kept, the reason says so, and has the counts and three examples.
-func TestTheReasonOfAMenuThatIsNotKept(t *testing.T) {
+func TestTheReasonOfAMenuThatIsNotKept_S4a(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	g.service.body = carte(dishes("p", 20))
@@ -106,7 +106,7 @@ func TestTheReasonOfAMenuThatIsNotKept(t *testing.T) {
 }
 
 // Policy S4a: a rollback is no good run, nor is a run that finds the quarantined menu again under its hold.
-func TestARollbackKeepsTheQuarantinedMenu(t *testing.T) {
+func TestARollbackKeepsTheQuarantinedMenu_S4a(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)

@@ -42,7 +42,7 @@ func (g *fixture) listed() []runlog.Run {
 	return runs
 }
 
-func TestFinishedRunsAreKeptSmallAndBounded(t *testing.T) {
+func TestFinishedRunsAreKeptSmallAndBounded_S7(t *testing.T) {
 	t.Parallel()
 	const kept = 200
 	g := newFixture(t, redistest.Start(t).URL(), func(d *menusync.Deps) { d.Config.Runs = kept })
@@ -78,7 +78,7 @@ func TestFinishedRunsAreKeptSmallAndBounded(t *testing.T) {
 
 // Scheduled runs that found nothing changed share a record, in the order in which
 // runs finished; it is found by each of their ids. All others have their own.
-func TestUnchangedScheduledRunsAreFolded(t *testing.T) {
+func TestUnchangedScheduledRunsAreFolded_S7(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)

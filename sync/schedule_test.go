@@ -38,7 +38,7 @@ func TestScheduleIsAnchoredToTheClock(t *testing.T) {
 	}
 }
 
-func TestTenThousandRestaurantsSpreadEvenly(t *testing.T) {
+func TestTenThousandRestaurantsSpreadEvenly_S1(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	const restaurants, seconds = 10_000, 120

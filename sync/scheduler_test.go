@@ -333,7 +333,7 @@ func TestAHangingConnectionDelaysNoOtherConnection(t *testing.T) {
 // Requests that contradict the cached reasons cause one fetch for all of them, at
 // most every five seconds. A forced sync fetches each time, a forced batch once for
 // all its restaurants (policy S5a).
-func TestRefreshReasons(t *testing.T) {
+func TestRefreshReasons_S5a(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) {
 		for _, id := range []menu.RestaurantID{"second", "third"} {

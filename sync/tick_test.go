@@ -88,7 +88,7 @@ func (s *Scheduler) drain() []Work {
 	}
 }
 
-func TestCronFiresEachRestaurantAtItsTick(t *testing.T) {
+func TestCronFiresEachRestaurantAtItsTick_S1(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const restaurants = 10_000
@@ -124,7 +124,7 @@ func TestCronFiresEachRestaurantAtItsTick(t *testing.T) {
 }
 
 // Policy S5a: rejection reasons are queued at their own ticks, not while Redis is down.
-func TestReasonsAreFetchedOnTheDefaultSchedule(t *testing.T) {
+func TestReasonsAreFetchedOnTheDefaultSchedule_S5a(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, seen := ticking(t, 1)
@@ -146,7 +146,7 @@ func TestReasonsAreFetchedOnTheDefaultSchedule(t *testing.T) {
 	})
 }
 
-func TestTickThatFindsTheLastUnfinishedIsSkipped(t *testing.T) {
+func TestTickThatFindsTheLastUnfinishedIsSkipped_S1(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, seen := ticking(t, 1)

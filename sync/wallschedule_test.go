@@ -10,7 +10,7 @@ import (
 
 // A schedule with a fixed hour runs at each of its times once a day, whatever the
 // clock of the zone does (policy S5b). Times are wall-clock times, with the offset.
-func TestScheduleAcrossDaylightSavingTime(t *testing.T) {
+func TestScheduleAcrossDaylightSavingTime_S5b(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		zone, schedule string

@@ -15,7 +15,7 @@ import (
 // Redis has lost the version that one instance serves. An instance that does not know
 // this version publishes. Every instance reports the menu as stale until a version
 // above all served ones is published (policy S2a).
-func TestFloor(t *testing.T) {
+func TestFloor_S2a(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx := t.Context()
@@ -90,7 +90,7 @@ func TestFloor(t *testing.T) {
 // Redis loses its data, or only the floor, again before the next sync. The menu
 // stays stale. An instance that has read the floor keeps it, although it never served
 // that version itself (policy S2a).
-func TestFloor_LostAgain(t *testing.T) {
+func TestFloor_LostAgain_S2a(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx := t.Context()

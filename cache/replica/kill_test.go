@@ -114,7 +114,7 @@ func publishUntilKilled(t *testing.T, url string, newest, last int64) int64 {
 // A publisher is paused (SIGSTOP) after it wrote everything but the last step.
 // Another publisher takes over the restaurant and publishes. When the first continues
 // (SIGCONT), the store rejects its version (policy S2).
-func TestAPausedPublisherIsFencedOff(t *testing.T) {
+func TestAPausedPublisherIsFencedOff_S2(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	r := topology.Open(t, server.URL())

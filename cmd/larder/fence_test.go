@@ -59,7 +59,7 @@ func (h *holdingBack) next(restaurant string) {
 // takes over the restaurant and publishes. When the first one continues (SIGCONT), it
 // receives an outdated menu. It does not publish this menu, and serves that of the
 // other instance (policy S2).
-func TestPausedInstanceDoesNotPublish(t *testing.T) {
+func TestPausedInstanceDoesNotPublish_S2(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t)
 	held := &holdingBack{

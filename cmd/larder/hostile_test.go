@@ -193,7 +193,7 @@ func printsHostile(t *testing.T) map[string][][]string {
 }
 
 // Policy H9: a new command must print values safely and be listed here.
-func TestNoCommandPrintsControlCharacters(t *testing.T) {
+func TestNoCommandPrintsControlCharacters_H9(t *testing.T) {
 	t.Parallel()
 	commands := printsHostile(t)
 	elsewhere := []string{ // check, init and sandbox have tests below; demo and serve print only their own values and errors

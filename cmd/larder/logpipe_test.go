@@ -168,7 +168,7 @@ func droppedLines(t *testing.T, base string) int {
 
 // Policy H11: the reader of the log may stall. Lines that do not fit into the buffer
 // are dropped, counted, and reported when the reader continues.
-func TestServe_StalledLogReader(t *testing.T) {
+func TestServe_StalledLogReader_H11(t *testing.T) {
 	t.Parallel()
 	p := startPiped(t, newService(t).chatty(), "", "serve")
 	log := bufio.NewReader(p.err)
@@ -202,8 +202,8 @@ func TestServe_StalledLogReader(t *testing.T) {
 	}
 }
 
-// TestServe_ClosedLogReader covers `larder serve 2>&1 | head -1`.
-func TestServe_ClosedLogReader(t *testing.T) {
+// TestServe_ClosedLogReader_H11 covers `larder serve 2>&1 | head -1`.
+func TestServe_ClosedLogReader_H11(t *testing.T) {
 	t.Parallel()
 	p := startPiped(t, newService(t).chatty(), "", "serve")
 	base := "http://" + readUntil(t, bufio.NewReader(p.err), listening)[1]

@@ -176,7 +176,7 @@ func (l *lostMenus) recovers(price string) {
 
 // FLUSHALL: a running instance serves its menu as stale until the next sync. A
 // restarted instance has no menu (policy S2a).
-func TestLostMenus_FlushAll(t *testing.T) {
+func TestLostMenus_FlushAll_S2a(t *testing.T) {
 	t.Parallel()
 	l := twoInstances(t)
 	l.prices(300, 5)
@@ -194,7 +194,7 @@ func TestLostMenus_FlushAll(t *testing.T) {
 
 // The instance that had the lost version has ended. The restarted one reads the floor
 // from Redis and publishes above it (policy S2a).
-func TestLostMenus_FloorIsKept(t *testing.T) {
+func TestLostMenus_FloorIsKept_S2a(t *testing.T) {
 	t.Parallel()
 	l := twoInstances(t)
 	l.prices(300, 5)
@@ -222,7 +222,7 @@ func TestLostMenus_FloorIsKept(t *testing.T) {
 
 // A backup with an older version is restored, and a restarted instance serves it. Both
 // menus are stale until the next sync (policy S2a).
-func TestLostMenus_RestoredBackup(t *testing.T) {
+func TestLostMenus_RestoredBackup_S2a(t *testing.T) {
 	t.Parallel()
 	l := twoInstances(t)
 	l.prices(300, 2)

@@ -35,7 +35,7 @@ func (s *service) set(t *testing.T, settings string) {
 // If the service disables its rejection reasons, orders can be rejected at once. If it
 // enables them again, a forced sync fetches them (policy S5a). There are no scheduled
 // syncs in this test.
-func TestRejectionReasonsFollowTheService(t *testing.T) {
+func TestRejectionReasonsFollowTheService_S5a(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
 	p := startProcess(t, service.env("LARDER_SYNC_SCHEDULE=@every 24h"), "serve")

@@ -15,7 +15,7 @@ import (
 
 // After a stop, state_dir contains the last order, even if Redis stopped first. After
 // the restart, larder detects a backup that lacks only this order (policy O14a).
-func TestStateDir_HasTheLastOrder(t *testing.T) {
+func TestStateDir_HasTheLastOrder_O14a(t *testing.T) {
 	t.Parallel()
 	for name, redisStops := range map[string]bool{"larder stops": false, "Redis stops first": true} {
 		t.Run(name, func(t *testing.T) {

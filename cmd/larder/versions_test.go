@@ -87,7 +87,7 @@ func serveMenu(t *testing.T, kitchen, id string, raw []byte) {
 }
 
 // Policy S4a: an operator looks at the quarantined menu before forcing it.
-func TestTheQuarantinedMenuOnTheCommandLine(t *testing.T) {
+func TestTheQuarantinedMenuOnTheCommandLine_S4a(t *testing.T) {
 	t.Parallel()
 	base, kitchen, _ := runningDemo(t)
 	ops := func(args ...string) string { return must(t, clitest.AsOps(base, args...)...) }

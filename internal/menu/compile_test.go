@@ -47,7 +47,7 @@ func compile(t *testing.T, body string, restaurant menu.RestaurantID, s menu.Set
 	return menu.Compile(decode(t, body), restaurant, s)
 }
 
-func TestCompileCleansReferences(t *testing.T) {
+func TestCompileCleansReferences_W10(t *testing.T) {
 	t.Parallel()
 	c := compile(t, nestedMenu, "r1", menu.DefaultSettings())
 	var categories []string
@@ -135,16 +135,16 @@ func TestOrderableReasons(t *testing.T) {
 		settings   menu.Settings
 		want       []menu.Reason
 	}{
-		"a combo with required modifiers": {"combo", "r1", menu.DefaultSettings(), nil},
-		"stopped in this restaurant":      {"plain", "r2", menu.DefaultSettings(), []menu.Reason{{Code: menu.ReasonStopped}}},
-		"stopped in another restaurant":   {"plain", "r1", menu.DefaultSettings(), nil},
-		"any stop-list entry stops":       {"plain", "r1", menu.Settings{StopListAnyValue: true}, []menu.Reason{{Code: menu.ReasonStopped}}},
-		"no external id, as fallback":     {"loop", "r1", menu.DefaultSettings(), nil},
-		"no external id, refused":         {"loop", "r1", strict, []menu.Reason{{Code: menu.ReasonNoExternalID}}},
-		"groups that cannot be satisfied": {"blocked", "r1", menu.DefaultSettings(), []menu.Reason{{Code: menu.ReasonGroupUnsatisfiable, Group: "g-empty"}, {Code: menu.ReasonGroupUnsatisfiable, Group: "g-sauce"}}},
-		"a maximum of 0 allows nothing":   {"soup", "r1", strict, nil},
-		"a scheme that contains itself":   {"loop", "r1", menu.DefaultSettings(), nil},
-		"a depth limit of one level":      {"combo", "r1", menu.Settings{MaxDepth: 1}, nil},
+		"a combo with required modifiers":    {"combo", "r1", menu.DefaultSettings(), nil},
+		"stopped in this restaurant (W7)":    {"plain", "r2", menu.DefaultSettings(), []menu.Reason{{Code: menu.ReasonStopped}}},
+		"stopped in another restaurant (W7)": {"plain", "r1", menu.DefaultSettings(), nil},
+		"any stop-list entry stops (W7)":     {"plain", "r1", menu.Settings{StopListAnyValue: true}, []menu.Reason{{Code: menu.ReasonStopped}}},
+		"no external id, as fallback":        {"loop", "r1", menu.DefaultSettings(), nil},
+		"no external id, refused":            {"loop", "r1", strict, []menu.Reason{{Code: menu.ReasonNoExternalID}}},
+		"groups that cannot be satisfied":    {"blocked", "r1", menu.DefaultSettings(), []menu.Reason{{Code: menu.ReasonGroupUnsatisfiable, Group: "g-empty"}, {Code: menu.ReasonGroupUnsatisfiable, Group: "g-sauce"}}},
+		"a maximum of 0 allows nothing":      {"soup", "r1", strict, nil},
+		"a scheme that contains itself":      {"loop", "r1", menu.DefaultSettings(), nil},
+		"a depth limit of one level":         {"combo", "r1", menu.Settings{MaxDepth: 1}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,7 +165,7 @@ func TestOrderableReasons(t *testing.T) {
 
 // An invalid price is null in all output, with the reason (policy W9a); options have reasons as dishes do. The price of an
 // option may be negative (policy W9b).
-func TestAnInvalidPriceIsNull(t *testing.T) {
+func TestAnInvalidPriceIsNull_W9a(t *testing.T) {
 	t.Parallel()
 	const invalid = `"orderable":false,"reasons":[{"code":"price_invalid"}]`
 	for price, want := range map[string][2]string{ // of the dish, and of the option

@@ -35,9 +35,9 @@ func TestDecodeAcceptsEveryFormOfAValue(t *testing.T) {
 		"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":1,"maxCount":2}]}],
 		"ingredientsGroups":[{"id":"g","name":"G","ingredients":["i"]}],"ingredients":[{"id":"i","name":"I","price":5}]}`)
 	for name, body := range map[string]string{
-		"enveloped":                `{"result":%s}`,
-		"with a byte order mark":   "\ufeff%s",
-		"with other result fields": `{"requestId":"x","result":%s}`,
+		"enveloped":                    `{"result":%s}`,
+		"with a byte order mark (W11)": "\ufeff%s",
+		"with other result fields":     `{"requestId":"x","result":%s}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -48,18 +48,18 @@ func TestDecodeAcceptsEveryFormOfAValue(t *testing.T) {
 		})
 	}
 	for name, replace := range map[string][2]string{
-		"ID in capitals":                 {`"id":"12345678901234567890"`, `"ID":"12345678901234567890"`},
-		"Id":                             {`"id":"12345678901234567890"`, `"Id":"12345678901234567890"`},
-		"id as a number above 2^53":      {`"id":"12345678901234567890"`, `"id":12345678901234567890`},
-		"external id as a number":        {`"externalId":"77"`, `"ExternalID":77`},
-		"price as a text":                {`"price":199.9`, `"price":"199.90"`},
-		"price with trailing zeros":      {`"price":199.9`, `"price":199.900`},
-		"price with an exponent":         {`"price":199.9`, `"price":1.999e2`},
-		"counts as texts":                {`"minCount":1,"maxCount":2`, `"MinCount":"1","max_count":"2"`},
-		"stop list as one text":          {`"isContainInStopList":["r"]`, `"isContainInStopList":"r"`},
-		"stop list of numbers and nulls": {`"isContainInStopList":["r"]`, `"isContainInStopList":["r",null]`},
-		"images as one text":             {`"imageUrls":["u"]`, `"imageUrls":"u"`},
-		"escaped text":                   {`"name":"Борщ 🍲"`, `"name":"\u0411\u043e\u0440\u0449 \ud83c\udf72"`},
+		"ID in capitals (W3)":                    {`"id":"12345678901234567890"`, `"ID":"12345678901234567890"`},
+		"Id (W3)":                                {`"id":"12345678901234567890"`, `"Id":"12345678901234567890"`},
+		"id as a number above 2^53":              {`"id":"12345678901234567890"`, `"id":12345678901234567890`},
+		"external id as a number":                {`"externalId":"77"`, `"ExternalID":77`},
+		"price as a text":                        {`"price":199.9`, `"price":"199.90"`},
+		"price with trailing zeros":              {`"price":199.9`, `"price":199.900`},
+		"price with an exponent":                 {`"price":199.9`, `"price":1.999e2`},
+		"counts as texts":                        {`"minCount":1,"maxCount":2`, `"MinCount":"1","max_count":"2"`},
+		"stop list as one text":                  {`"isContainInStopList":["r"]`, `"isContainInStopList":"r"`},
+		"stop list of numbers and nulls":         {`"isContainInStopList":["r"]`, `"isContainInStopList":["r",null]`},
+		"images as one text":                     {`"imageUrls":["u"]`, `"imageUrls":"u"`},
+		"escaped text, Cyrillic and emoji (W11)": {`"name":"Борщ 🍲"`, `"name":"\u0411\u043e\u0440\u0449 \ud83c\udf72"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +85,7 @@ func TestDecodeOfACanonicalView(t *testing.T) {
 	}
 }
 
-func TestUnknownFieldsAreKept(t *testing.T) {
+func TestUnknownFieldsAreKept_W8(t *testing.T) {
 	t.Parallel()
 	out := string(published(t, `{"zeta":{"a": [1, 2]},"products":[{"id":"p","price":1,"allergens":["nuts"],"code":17.50}]}`).Content)
 	for _, want := range []string{`"zeta":{"a":[1,2]}`, `"allergens":["nuts"]`, `"code":17.50`} {
@@ -218,7 +218,7 @@ func TestSyntaxErrorsHaveAPosition(t *testing.T) {
 	}
 }
 
-func TestDecodeReadsStopValues(t *testing.T) {
+func TestDecodeReadsStopValues_W7(t *testing.T) {
 	t.Parallel()
 	anyEntry := menu.DefaultSettings()
 	anyEntry.StopListAnyValue = true

@@ -9,7 +9,7 @@ import (
 )
 
 // Policy S4: the lowest price of a dish is its own and that of the cheapest options that must be chosen.
-func TestLeastPrice(t *testing.T) {
+func TestLeastPrice_S4(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		schemes, want string // want is empty if there is no lowest price

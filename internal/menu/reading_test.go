@@ -22,7 +22,7 @@ func findingsOf(t *testing.T, body string, codes ...string) (found []menu.Findin
 }
 
 // A raw control character in a string is read, and lint reports its field, whatever larder knows of it (policy W17).
-func TestRawControlCharactersAreReadAndReported(t *testing.T) {
+func TestRawControlCharactersAreReadAndReported_W17(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ body, field, product string }{
 		"a tab in a name":             {"{\"products\":[{\"id\":\"p\",\"name\":\"a\tb\"}]}", "products[].name", "p"},
@@ -51,7 +51,7 @@ func TestRawControlCharactersAreReadAndReported(t *testing.T) {
 }
 
 // A field that larder ignores cannot reject a menu, whatever its depth (policy W17).
-func TestAnIgnoredFieldCannotRejectAMenu(t *testing.T) {
+func TestAnIgnoredFieldCannotRejectAMenu_W17(t *testing.T) {
 	t.Parallel()
 	nested := func(levels int) string {
 		return strings.Repeat(`[{"a":`, levels/2) + "1" + strings.Repeat("}]", levels/2)
@@ -90,7 +90,7 @@ func TestAnIgnoredFieldCannotRejectAMenu(t *testing.T) {
 }
 
 // A maximum with a fraction is rounded down, but not below 1. An unreadable one is an error of lint (policy W17).
-func TestMaximaThatAreNotWhole(t *testing.T) {
+func TestMaximaThatAreNotWhole_W17(t *testing.T) {
 	t.Parallel()
 	for written, want := range map[string]int{
 		`2.5`: 2, `"2.9"`: 2, `0.5`: 1, `1e-3`: 1, `2.0`: 2, `3`: 3, `0`: 0, `0.0`: 0, `-0.5`: menu.Unlimited, `-2`: menu.Unlimited, `null`: menu.Unlimited,
@@ -141,7 +141,7 @@ func chain(n int, last string) (schemes, groups, ingredients string) {
 }
 
 // A dish that needs more levels than max_depth has the reason too_deep (policy M12).
-func TestADishThatNeedsTooManyLevelsIsNotOrderable(t *testing.T) {
+func TestADishThatNeedsTooManyLevelsIsNotOrderable_M12(t *testing.T) {
 	t.Parallel()
 	view := func(n int, last, scheme, group, ingredient string) string {
 		schemes, groups, ingredients := chain(n, last)

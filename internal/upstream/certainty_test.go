@@ -154,7 +154,7 @@ func reuseOf(kept bool) time.Duration {
 // breaking handles a connection of a raw TCP service.
 type breaking func(conn *net.TCPConn)
 
-func TestCertaintyOfBrokenConnections(t *testing.T) {
+func TestCertaintyOfBrokenConnections_O8(t *testing.T) {
 	t.Parallel()
 	reset := func(conn *net.TCPConn) {
 		_ = conn.SetLinger(0)
@@ -262,7 +262,7 @@ func withTokens(t *testing.T, base string, opts ...upstream.Option) *upstream.Cl
 	return connect(t, cfg, opts...)
 }
 
-func TestCertaintyOfUnsentRequests(t *testing.T) {
+func TestCertaintyOfUnsentRequests_O8(t *testing.T) {
 	t.Parallel()
 	var sockets net.ListenConfig
 	gone, err := sockets.Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -357,7 +357,7 @@ func (c *failingConn) Write(p []byte) (int, error) {
 	return n, c.failure
 }
 
-func TestCertaintyOfTimeouts(t *testing.T) {
+func TestCertaintyOfTimeouts_O8(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		token   http.HandlerFunc

@@ -96,10 +96,10 @@ func TestEncodeOrder(t *testing.T) {
 		wire  upstream.FieldCase
 		want  string
 	}{
-		"every field, the interface's spelling": {full, upstream.FieldCaseDocument, fullDocument},
-		"every field, camel case":               {full, upstream.FieldCaseCamel, camel},
-		"absent fields are omitted":             {upstream.Order{}, upstream.FieldCaseDocument, `{"dishList":[]}`},
-		"empty text is not absent":              {upstream.Order{Comment: new("")}, upstream.FieldCaseDocument, `{"comment":"","dishList":[]}`},
+		"every field, the interface's spelling (W3)": {full, upstream.FieldCaseDocument, fullDocument},
+		"every field, camel case (W3)":               {full, upstream.FieldCaseCamel, camel},
+		"absent fields are omitted":                  {upstream.Order{}, upstream.FieldCaseDocument, `{"dishList":[]}`},
+		"empty text is not absent":                   {upstream.Order{Comment: new("")}, upstream.FieldCaseDocument, `{"comment":"","dishList":[]}`},
 		"an extra field does not replace a known one, in any spelling": {
 			upstream.Order{RestaurantID: new("r"), Extra: []upstream.Field{
 				{Name: "restaurant_id", Value: json.RawMessage(`"other"`)},

@@ -32,7 +32,7 @@ func answering(t *testing.T, status int, contentType, body string) *upstream.Cli
 	}})
 }
 
-func TestSecretsAreRemovedFromErrorBodies(t *testing.T) {
+func TestSecretsAreRemovedFromErrorBodies_W14(t *testing.T) {
 	t.Parallel()
 	limit := upstream.MaxErrorBytes
 	for name, tc := range map[string]struct {
@@ -184,7 +184,7 @@ func TestAResponseAboveItsLimitIsRejected(t *testing.T) {
 }
 
 // The size of log texts is limited, whatever the service sends (policy W14).
-func TestErrorTextsAreLimited(t *testing.T) {
+func TestErrorTextsAreLimited_W14(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("п", 50_000)
 	client := answering(t, http.StatusConflict, "application/json", `{"code":"`+long+`","msg":"`+long+`","requestId":"`+long+`"}`)

@@ -53,7 +53,7 @@ func (q *queue) order(ctx context.Context, client string, hold time.Duration) (w
 
 // Each client has its own queue: one call of each waiting client is sent, then the next call of each. The calls of a
 // client keep their sequence of arrival.
-func TestQueue_ClientsTakeTurns(t *testing.T) {
+func TestQueue_ClientsTakeTurns_O8a(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := testQueue(1, 0)
@@ -85,7 +85,7 @@ func TestQueue_ClientsTakeTurns(t *testing.T) {
 }
 
 // A call whose context ends leaves the queue, and the next call gets the slot.
-func TestQueue_CallerLeaves(t *testing.T) {
+func TestQueue_CallerLeaves_O8a(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := testQueue(1, 0)
@@ -126,7 +126,7 @@ func TestQueue_CallerLeaves(t *testing.T) {
 
 // If the predicted wait is too long, a call is rejected on arrival and returns the wait. The
 // prediction is the number of calls before it, times the mean slot time, divided by the slots.
-func TestQueue_RejectsOnArrival(t *testing.T) {
+func TestQueue_RejectsOnArrival_O8a(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := testQueue(2, 0)
@@ -159,7 +159,7 @@ func TestQueue_RejectsOnArrival(t *testing.T) {
 }
 
 // Without data there is no prediction: the call gives up after its maximum wait.
-func TestQueue_WaitsAtMostAThird(t *testing.T) {
+func TestQueue_WaitsAtMostAThird_O8a(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := testQueue(1, 0)
@@ -252,7 +252,7 @@ func TestSlotTimes_Mean(t *testing.T) {
 
 // The limit of calls in flight grows while calls end in time. Otherwise it shrinks in
 // proportion, once per generation and not below a quarter.
-func TestAdaptiveLimit(t *testing.T) {
+func TestAdaptiveLimit_O8a(t *testing.T) {
 	t.Parallel()
 	a := newAdaptiveLimit(16, 5*time.Second)
 	at := time.Now()

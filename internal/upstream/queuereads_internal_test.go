@@ -24,7 +24,7 @@ func (q *queue) read(ctx context.Context, hold time.Duration) time.Duration {
 }
 
 // Reads use at most half of the slots, at least one, and more than a quarter only while fast reads end.
-func TestQueue_ReadsUseAtMostHalf(t *testing.T) {
+func TestQueue_ReadsUseAtMostHalf_O8c(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		concurrency int
@@ -63,7 +63,7 @@ func TestQueue_ReadsUseAtMostHalf(t *testing.T) {
 
 // After a reduction of the slots, reads use at most half of those that are left, until it is a minute old, and one while an
 // order waits.
-func TestQueue_ReadsFollowAReduction(t *testing.T) {
+func TestQueue_ReadsFollowAReduction_O8c(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	q := testQueue(16, 0)
@@ -82,7 +82,7 @@ func TestQueue_ReadsFollowAReduction(t *testing.T) {
 }
 
 // Writes go before reads that arrived earlier.
-func TestQueue_WritesGoBeforeReads(t *testing.T) {
+func TestQueue_WritesGoBeforeReads_O8c(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := testQueue(1, 0)
@@ -105,7 +105,7 @@ func TestQueue_WritesGoBeforeReads(t *testing.T) {
 }
 
 // While writes wait, reads use exactly one slot: no more, and none less.
-func TestQueue_OneReadWhileWritesWait(t *testing.T) {
+func TestQueue_OneReadWhileWritesWait_O8c(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := testQueue(8, 0)
@@ -145,7 +145,7 @@ func TestQueue_OneReadWhileWritesWait(t *testing.T) {
 }
 
 // Writes that use up the rate leave a read its turn every two seconds.
-func TestQueue_ReadsGetTheirShareOfTheRate(t *testing.T) {
+func TestQueue_ReadsGetTheirShareOfTheRate_O8c(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := testQueue(16, 2)
@@ -172,7 +172,7 @@ func TestQueue_ReadsGetTheirShareOfTheRate(t *testing.T) {
 }
 
 // Reads leave the slots free that orders have used within the last ten seconds, also between two orders.
-func TestQueue_ReadsLeaveTheSlotsOfRecentOrders(t *testing.T) {
+func TestQueue_ReadsLeaveTheSlotsOfRecentOrders_O8c(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := testQueue(16, 0)
@@ -198,7 +198,7 @@ func TestQueue_ReadsLeaveTheSlotsOfRecentOrders(t *testing.T) {
 }
 
 // The predicted wait of an order uses the slots that are free for orders: not those that slow reads have.
-func TestQueue_PredictionWithoutTheSlotsOfReads(t *testing.T) {
+func TestQueue_PredictionWithoutTheSlotsOfReads_O8c(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := testQueue(8, 0)
@@ -230,7 +230,7 @@ func TestQueue_PredictionWithoutTheSlotsOfReads(t *testing.T) {
 
 // Goal 18: twelve clients order without pauses, each order takes the service 0.5 s. While 40 menu reads of 5 s are waiting or
 // running, they place at least 95 % of what they place without them.
-func TestQueue_OrdersBesideSlowReads(t *testing.T) {
+func TestQueue_OrdersBesideSlowReads_O8c(t *testing.T) {
 	t.Parallel()
 	placed := func(slowReads int) (n int64) {
 		synctest.Test(t, func(t *testing.T) {

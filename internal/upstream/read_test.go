@@ -365,7 +365,7 @@ func TestMenuViewAsksForMoreRoom(t *testing.T) {
 }
 
 // A service that has rejection reasons turned off may answer with 204 (policy W17).
-func TestNoContentMeansNoReasons(t *testing.T) {
+func TestNoContentMeansNoReasons_W17(t *testing.T) {
 	t.Parallel()
 	client := start(t, &service{handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }})
 	if got, err := client.RejectionReasons(t.Context()); err != nil || got == nil || len(got) > 0 {

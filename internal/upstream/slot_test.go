@@ -14,7 +14,7 @@ import (
 )
 
 // A call is sent only while two thirds of its limit remain.
-func TestSlot_FirstSendLeavesTwoThirds(t *testing.T) {
+func TestSlot_FirstSendLeavesTwoThirds_O8a(t *testing.T) {
 	t.Parallel()
 	for _, late := range []struct {
 		after time.Duration
@@ -45,7 +45,7 @@ func TestSlot_FirstSendLeavesTwoThirds(t *testing.T) {
 
 // A retry starts only while a third of the limit remains. Otherwise the call ends with its
 // last attempt.
-func TestSlot_RepeatLeavesOneThird(t *testing.T) {
+func TestSlot_RepeatLeavesOneThird_O8a(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		wait  string

@@ -114,9 +114,9 @@ func expected(op upstream.Operation, status int, s shape, retryUnavailable bool)
 	return isUnknown
 }
 
-// TestCertaintyOfEveryStatus tests the outcome and the number of attempts of each call for
+// TestCertaintyOfEveryStatus_O8b_W13 tests the outcome and the number of attempts of each call for
 // every status and every shape of body.
-func TestCertaintyOfEveryStatus(t *testing.T) {
+func TestCertaintyOfEveryStatus_O8b_W13(t *testing.T) {
 	t.Parallel()
 	for _, retryUnavailable := range []bool{true, false} {
 		for name, s := range shapes() {

@@ -21,7 +21,7 @@ import (
 	"larder/internal/upstream"
 )
 
-func TestTokenRequestForms(t *testing.T) {
+func TestTokenRequestForms_W1(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		form upstream.TokenRequest
@@ -108,7 +108,7 @@ func formOf(r *http.Request) (encoding string, fields [][2]string) {
 	return encoding, fields
 }
 
-func TestTokenReply(t *testing.T) {
+func TestTokenReply_W2(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	jwt := func(claims string) string {
@@ -232,7 +232,7 @@ func TestAHundredCallsShareOneTokenRequest(t *testing.T) {
 	})
 }
 
-func TestTokenIsRenewedEarly(t *testing.T) {
+func TestTokenIsRenewedEarly_W2(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ lifetime, fresh, stale time.Duration }{
 		"a fifth of a short lifetime": {100 * time.Second, 79 * time.Second, 81 * time.Second},
@@ -343,7 +343,7 @@ func TestOldTokenIsUsedUntilItExpires(t *testing.T) {
 	})
 }
 
-func TestUnauthorizedRenewsTheTokenOnce(t *testing.T) {
+func TestUnauthorizedRenewsTheTokenOnce_W2(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		good   string // the token that the service accepts
@@ -395,7 +395,7 @@ func TestUnauthorizedRenewsTheTokenOnce(t *testing.T) {
 	}
 }
 
-func TestProbeToken(t *testing.T) {
+func TestProbeToken_W1(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		accepts    string // the encoding that the service accepts

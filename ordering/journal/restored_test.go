@@ -37,7 +37,7 @@ func wantRestored(t *testing.T, name string, j ordering.Journal) {
 
 // A backup of Redis is restored after 40 orders. Instances that know these orders detect the loss and pause
 // the connection. All instances then reject new orders until an operator accepts the journal (policy O14a).
-func TestRestoredBackup(t *testing.T) {
+func TestRestoredBackup_O14a(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
 	w := start(t, func(c *ordering.Config) { c.StateDir = stateDir }, synced())
@@ -128,7 +128,7 @@ func TestRestoredBackup(t *testing.T) {
 
 // Every instance that knows commits detects a Redis that has lost everything. The pause
 // applies to all instances.
-func TestEmptyRedisPausesOrders(t *testing.T) {
+func TestEmptyRedisPausesOrders_O14a(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	fresh := journal.New(open(t, w.server.URL(), ""), ordering.DefaultConfig(), quiet())
@@ -217,7 +217,7 @@ func TestFailoverDoesNotPauseOrders(t *testing.T) {
 }
 
 // If no replica that acknowledged can be promoted, orders are lost and new orders are paused.
-func TestLossyFailoverPausesOrders(t *testing.T) {
+func TestLossyFailoverPausesOrders_O14a(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 2)
 	j, other := p.journal(t), p.journal(t)
@@ -241,7 +241,7 @@ func TestLossyFailoverPausesOrders(t *testing.T) {
 }
 
 // If an operator has set wait_replicas to 0, a loss by a failover is reported, and new orders continue.
-func TestLowerMarkIsReported(t *testing.T) {
+func TestLowerMarkIsReported_O14a(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
 	j := p.journal(t, func(c *ordering.Config) { c.WaitReplicas = new(0) })
@@ -292,7 +292,7 @@ func TestLostClusterMaster(t *testing.T) {
 
 // A former master comes back with changes that no replica got. It becomes the master again
 // and lacks later commits. An equal number of changes must not hide this.
-func TestFormerMasterPausesOrders(t *testing.T) {
+func TestFormerMasterPausesOrders_O14a(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
 	short := func(c *ordering.Config) { c.WaitTimeout = 300 * time.Millisecond }
@@ -326,7 +326,7 @@ func TestFormerMasterPausesOrders(t *testing.T) {
 
 // The new master lacks orders of one instance. Another instance has placed more orders since
 // then. The first instance still pauses.
-func TestForkWithMoreCommitsPausesOrders(t *testing.T) {
+func TestForkWithMoreCommitsPausesOrders_O14a(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 2)
 	j, other := p.journal(t), p.journal(t)

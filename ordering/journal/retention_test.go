@@ -17,8 +17,8 @@ const (
 	ever = 0  // the key does not expire
 )
 
-// TestRetention checks the expiry of each key at every step of an order (policies O7 and O13).
-func TestRetention(t *testing.T) {
+// TestRetention_O13 checks the expiry of each key at every step of an order (policies O7 and O13).
+func TestRetention_O13(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name string
@@ -152,7 +152,7 @@ func (s *steps) want(when string, retention map[string]time.Duration) {
 }
 
 // Guest data expires in Redis, while the record stays.
-func TestGuestDataExpires(t *testing.T) {
+func TestGuestDataExpires_O13(t *testing.T) {
 	t.Parallel()
 	w := start(t, func(c *ordering.Config) { c.KeyTTL, c.CustomerDataTTL = time.Second, time.Second })
 	r := ended(t, w, begun(t, w, create()), ordering.OutcomeDone, "765")

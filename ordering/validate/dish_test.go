@@ -142,7 +142,7 @@ func TestPointersUseTheClientsSpelling(t *testing.T) {
 }
 
 // An invalid price is neither charged nor shown as 0 (policy W9a).
-func TestInvalidPriceIsNotOrdered(t *testing.T) {
+func TestInvalidPriceIsNotOrdered_W9a(t *testing.T) {
 	t.Parallel()
 	for price, charged := range map[string]bool{
 		`"price":2,`: true, `"price":"2.00",`: true, ``: true,
@@ -189,7 +189,7 @@ func TestMissingExternalIDRefused(t *testing.T) {
 
 // The price of an ingredient may be negative. A line whose unit price is below 0 is rejected; 0 is allowed. A dish with a
 // negative price cannot be ordered (policy W9b).
-func TestNegativePriceOfAnIngredient(t *testing.T) {
+func TestNegativePriceOfAnIngredient_W9b(t *testing.T) {
 	t.Parallel()
 	const view = `{"products":[{"id":"d","externalId":"1","name":"Dish","price":5,"schemeId":"s"},{"id":"bad","externalId":"2","name":"Bad","price":-1},
 			{"id":"kg","externalId":"7","name":"By weight","price":0.5,"schemeId":"s","measure":{"value":1,"unit":"kg"}}],

@@ -118,7 +118,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-func TestExpectedAt(t *testing.T) {
+func TestExpectedAt_O4(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, at string
@@ -145,7 +145,7 @@ func TestExpectedAt(t *testing.T) {
 	}
 }
 
-func TestSoonest(t *testing.T) {
+func TestSoonest_O4(t *testing.T) {
 	t.Parallel()
 	body := `{` + soup + `,"expeditionType":"pickup","paymentTypeID":"cash","soonest":true}`
 	validator := validate.New(validate.DefaultConfig(), menutest.Noon)
@@ -260,8 +260,8 @@ func TestResultJSON(t *testing.T) {
 	}
 }
 
-// TestTimesAreStrict tests policies O4 and W16: what is no time of ISO 8601 is not sent.
-func TestTimesAreStrict(t *testing.T) {
+// TestTimesAreStrict_W16 tests policies O4 and W16: what is no time of ISO 8601 is not sent.
+func TestTimesAreStrict_W16(t *testing.T) {
 	t.Parallel()
 	if got := validateBody(t, `{`+soup+`,"expeditionType":"pickup","expectedAt":"2026-05-02T18:30:00+23:59","paymentTypeID":"cash"}`); !got.Valid {
 		t.Errorf("the largest offset: %v, want no violation", brokenOf(t, got))

@@ -18,7 +18,7 @@ func TestGroups(t *testing.T) {
 	list := "/dishList/0/ingredients"
 	runDishes(t, []dishCase{
 		{"within the limits", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-large","quantity":1},{"ID":"23","quantity":2},{"ID":"i-mild"}]}]`, nil},
-		{"below min names the group", `[{"ID":"pizza","quantity":1}]`, []menutest.Broken{
+		{"below min names the group, and nothing is added (M11)", `[{"ID":"pizza","quantity":1}]`, []menutest.Broken{
 			{list, violation.GroupMin, `{"count":0,"group":"g-size","max":1,"min":1,"name":"Size"}`},
 		}},
 		{"above max names the group", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-large"},{"ID":"i-hot","quantity":4}]}]`, []menutest.Broken{

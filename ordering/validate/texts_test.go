@@ -40,7 +40,7 @@ func delivered(values map[string]any) string {
 }
 
 // Policy H10, on both APIs.
-func TestTexts(t *testing.T) {
+func TestTexts_H10(t *testing.T) {
 	t.Parallel()
 	long := func(n int) string { return strings.Repeat("ж", n) }
 	for name, c := range map[string]struct {
@@ -81,7 +81,7 @@ func TestTexts(t *testing.T) {
 }
 
 // Policy H10: the quantity of one line is at most ordering.max_quantity.
-func TestMaxQuantity(t *testing.T) {
+func TestMaxQuantity_H10(t *testing.T) {
 	t.Parallel()
 	own := 10
 	for _, c := range []struct {
@@ -112,7 +112,7 @@ func TestMaxQuantity(t *testing.T) {
 }
 
 // Random texts of a guest are rejected exactly as policy H10 requires.
-func TestTextsProperty(t *testing.T) {
+func TestTextsProperty_H10(t *testing.T) {
 	t.Parallel()
 	limits := map[string]int{
 		"comment": 1000, "guest.firstName": 200, "guest.lastName": 200, "guest.email": 200, "address.comment": 1000,

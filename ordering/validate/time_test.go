@@ -55,7 +55,7 @@ func quoted(text string) string {
 
 // Both APIs read every form of ISO 8601 with an offset, for expectedAt and paidAt. They send the same moment and offset
 // with seconds, as Z or ±hh:mm (policy W16).
-func TestTimesOfISO8601(t *testing.T) {
+func TestTimesOfISO8601_W16(t *testing.T) {
 	t.Parallel()
 	tried := 0
 	for _, date := range []string{"2006-01-02T15:04", "20060102T1504"} {

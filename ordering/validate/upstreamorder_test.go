@@ -10,7 +10,7 @@ import (
 	"larder/ordering/validate"
 )
 
-func TestSentOrders(t *testing.T) {
+func TestSentOrders_P3(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, body string
