@@ -219,3 +219,50 @@ func TestReadersSeeConsistentVersions(t *testing.T) { // policy S6
 		t.Error("the followers came late")
 	}
 }
+
+// While versions change, each order is checked against one of them: names, prices and total are of the same version.
+func TestAnOrderIsCheckedAgainstOneVersion_O6(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, func(p *plan) { p.cfg.Rate, p.unsynced = httpapi.RateConfig{}, true })
+	w.service.setMenu(bistro, edition(1))
+	w.syncOnce(bistro)
+	body := fmt.Sprintf(`{"expeditionType": "pickup", "paymentTypeID": "card", "expectedAt": %q,
+"dishList": [{"ID": "d3", "quantity": 1, "ingredients": [{"ID": "i"}]}, {"ID": "d19", "quantity": 1}]}`, time.Now().Add(time.Hour).Format(time.RFC3339))
+	var published atomic.Bool
+	var versions atomic.Int64 // that orders were checked against
+	group, ctx := errgroup.WithContext(t.Context())
+	group.Go(func() error {
+		for last := int64(0); !published.Load(); {
+			got, err := request(t, http.MethodPost, w.url+validatePath, body, "Content-Type", "application/json")
+			var answer struct {
+				Result struct {
+					Version int64
+					Total   float64
+				}
+			}
+			if err = errors.Join(err, json.Unmarshal(got.body, &answer)); err != nil {
+				return err
+			}
+			version, text := answer.Result.Version, string(got.body)
+			names := strings.Count(text, fmt.Sprintf(`"name":"edition %d"`, version))
+			if answer.Result.Total != 3*(float64(version)+0.5) || names < 3 || names != strings.Count(text, `"name":`) ||
+				got.header.Get("Larder-Menu-Version") != strconv.FormatInt(version, 10) {
+				return fmt.Errorf("header %v, not of one version: %s", got.header, text)
+			}
+			if version != last {
+				versions.Add(1)
+			}
+			last = version
+		}
+		return nil
+	})
+	limit := time.Now().Add(time.Minute)
+	for n := 2; ctx.Err() == nil && versions.Load() < 50 && time.Now().Before(limit); n++ {
+		w.service.setMenu(bistro, edition(n))
+		w.syncOnce(bistro)
+	}
+	published.Store(true)
+	if err := group.Wait(); err != nil || versions.Load() < 50 {
+		t.Errorf("checked against %d versions, want 50; %v", versions.Load(), err)
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"larder/internal/menu"
 )
 
@@ -182,6 +184,34 @@ func TestADishThatNeedsTooManyLevelsIsNotOrderable_M12(t *testing.T) {
 			}
 			if name == "seven levels" && !cat.Orderable(1) {
 				t.Errorf("the dish that needs six levels: %v", cat.Reasons(1))
+			}
+		})
+	}
+}
+
+// A list that is null or absent is empty, and a measure of nulls is missing (policy W6). A dish whose scheme does not exist has
+// no modifiers, and a reference to nothing is ignored (policy W10).
+func TestEmptyAndMissingValues(t *testing.T) {
+	t.Parallel()
+	storefront := func(body string) string {
+		c := compile(t, body, "r1", menu.DefaultSettings())
+		return string(c.AppendProduct(c.AppendMenu(nil, menu.Head{}), 0, 1))
+	}
+	const lists = `"categories":[],"products":[{"id":"p","externalId":"1","name":"P","price":1,"imageUrls":[]}],
+		"ingredientsSchemes":[{"id":"s","ingredientsGroups":[]}],"ingredientsGroups":[{"id":"g","name":"G","ingredients":[]}],"ingredients":[]`
+	want := storefront(`{` + lists + `}`)
+	for name, replace := range map[string][2]string{
+		"lists that are null (W6)":         {`[]`, `null`},
+		"categories are absent (W6)":       {`"categories":[],`, ``},
+		"images are absent (W6)":           {`,"imageUrls":[]`, ``},
+		"a measure of nulls (W6)":          {`"price":1`, `"price":1,"measure":{"value":null,"unit":null}`},
+		"a scheme that is missing (W10)":   {`"price":1`, `"price":1,"schemeId":"nowhere"`},
+		"a category that is missing (W10)": {`"price":1`, `"price":1,"categoryId":"nowhere"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(want, storefront(`{`+strings.ReplaceAll(lists, replace[0], replace[1])+`}`)); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}
