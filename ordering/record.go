@@ -115,9 +115,10 @@ type Call struct {
 	Payments  []Payment `json:"pays,omitzero"` // payments of a pay call; nil for other calls
 	// Answer is the service's last answer; nil without one. After ordering.customer_data_ttl it
 	// contains only Status and Code (policy O13).
-	Answer       *Answer     `json:"answer,omitzero"`
-	Resolved     *ResolvedBy `json:"resolved,omitzero"`     // a person's resolution of an unknown outcome; nil without one
-	Contradicted Outcome     `json:"contradicted,omitzero"` // a certain outcome that arrived later and contradicts the resolution (policy O12), or empty
+	Answer   *Answer     `json:"answer,omitzero"`
+	Resolved *ResolvedBy `json:"resolved,omitzero"` // a person's resolution of an unknown outcome; nil without one
+	// Contradicted is a certain outcome that arrived later and contradicts the resolution (policy O12), or empty.
+	Contradicted Outcome `json:"contradicted,omitzero"`
 
 	Unknown jsontext.Value `json:",embed"` // as Record.Unknown
 }

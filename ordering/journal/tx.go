@@ -108,6 +108,7 @@ func (c *tx) connection() string { return c.order.place.connection }
 func (c *tx) guestKey(call int) string {
 	return c.store.keys.OrderGuest(c.connection(), c.order.place.ref, call)
 }
+
 func (c *tx) idempotencyKey(hash string) string { return c.store.keys.OrderKey(c.connection(), hash) }
 func (c *tx) orderIDKey(id string) string       { return c.store.keys.OrderID(c.connection(), id) }
 func (c *tx) stateList(state ordering.State) string {
