@@ -24,7 +24,7 @@ func (w *fixture) restore(t *testing.T) {
 func (w *fixture) otherFormat(t *testing.T, connection string) {
 	t.Helper()
 	state := cache.NewKeys(w.redis.Prefix()).JournalState(connection)
-	if err := w.redis.Client().HSet(t.Context(), state, "format", "3").Err(); err != nil {
+	if err := w.redis.Client().HSet(t.Context(), state, "format", "4").Err(); err != nil {
 		t.Fatal(err)
 	}
 }

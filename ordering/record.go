@@ -156,7 +156,7 @@ func (a Attempt) Same(b Attempt) bool {
 // Answer is the ordering service's answer to a call.
 type Answer struct {
 	Status      int    `json:"http,omitzero"`
-	ContentType string `json:"type,omitzero"`
+	ContentType string `json:"-"` // any bytes
 	// Code, Msg and RequestID are set if the body is an error of the documented shape.
 	Code       string        `json:"code,omitzero"`
 	Msg        string        `json:"msg,omitzero"`

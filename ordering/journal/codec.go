@@ -85,9 +85,16 @@ func decode(at location, text string) (*order, error) {
 	return o, nil
 }
 
+// wholeAnswer is the stored form of an answer.
+type wholeAnswer struct {
+	*ordering.Answer
+
+	Type []byte `json:"type,omitzero"` // ContentType, which need not be UTF-8
+}
+
 // encodeAnswer returns the stored form of a whole answer.
 func encodeAnswer(a *ordering.Answer) (string, error) {
-	text, err := json.Marshal(a, marshalers)
+	text, err := json.Marshal(wholeAnswer{a, []byte(a.ContentType)}, marshalers)
 	return recordFormat + string(text), err
 }
 
@@ -95,12 +102,13 @@ func encodeAnswer(a *ordering.Answer) (string, error) {
 // does not fit: then it was written after the record was read.
 func (o *order) readAnswer(call *ordering.Call, text string) error {
 	rest, ok := strings.CutPrefix(text, recordFormat)
-	whole := &ordering.Answer{}
-	if !ok || json.Unmarshal([]byte(rest), whole, unmarshalers) != nil {
+	whole := wholeAnswer{Answer: &ordering.Answer{}}
+	if !ok || json.Unmarshal([]byte(rest), &whole, unmarshalers) != nil {
 		return corrupt(o.Ref, fault("answer of call "+strconv.Itoa(call.Number)))
 	}
+	whole.ContentType = string(whole.Type)
 	if call.Answer != nil && whole.Status == call.Answer.Status && whole.Code == call.Answer.Code {
-		call.Answer = whole
+		call.Answer = whole.Answer
 	}
 	return nil
 }
