@@ -224,3 +224,6 @@ var (
 	ErrOrderID  = errOrderID
 	ErrResponse = errResponse
 )
+
+// ClearText is clearText.
+func ClearText(err error) error { return clearText(err) }

@@ -121,16 +121,12 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   equal(await other.page.locator('larder-menu nav [aria-current=true]').innerText(), await heading.innerText(), 'the current category');
   await shot(other.page, 'category', { full: false });
   const last = other.page.locator('larder-menu nav button').last();
-  let place = ''; // a tap on a link that moves is lost: it begins on one link and ends on another
+  // On a busy machine the page can move under the pointer. A tap on a link that moves is lost, because it begins on
+  // one element and ends on another. Then a guest taps again.
   await eventually(async () => {
-    const before = place;
-    await other.page.waitForTimeout(200); //testwaits:allow between two looks
-    const box = await last.boundingBox();
-    place = JSON.stringify([box, await heading.boundingBox()]);
-    return place === before;
-  }, 'the page and the categories stand still');
-  await last.click();
-  await eventually(() => other.page.evaluate(() => location.hash.startsWith('#category=') && location.hash !== '#category=cat-drinks'), 'the address is the last category');
+    await last.click();
+    return other.page.evaluate(() => location.hash.startsWith('#category=') && location.hash !== '#category=cat-drinks');
+  }, 'the address is the last category');
 
   step('a page with <base>: links stay on the page');
   const based = await open({ size: 'phone' });
