@@ -29,7 +29,7 @@ type lines struct {
 }
 
 // usualDishes is the number of dishes that are allocated with the first one.
-const usualDishes = 8
+const usualDishes = 6
 
 // readLines decodes the dishes of an order, with depth 0, or the ingredients of a line at a depth from 1.
 func (d *decoder) readLines(list *lines, s position, depth int) {

@@ -51,6 +51,7 @@ func member(path, name string) string {
 	return path + "/" + name
 }
 
+// element returns the JSON Pointer of an element.
 func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
 
 type state uint8

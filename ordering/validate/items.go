@@ -65,7 +65,8 @@ func (c *check) path(it *item) string {
 	switch {
 	case it.pointer != "":
 	case it.parent == nil:
-		it.pointer = element(member("", c.order.dishes.name), it.number)
+		c.dishesPath = cmp.Or(c.dishesPath, member("", c.order.dishes.name))
+		it.pointer = element(c.dishesPath, it.number)
 	default:
 		it.pointer = element(member(c.path(it.parent), it.parent.ingredients.name), it.number)
 	}

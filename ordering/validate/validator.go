@@ -143,6 +143,7 @@ type check struct {
 	now        time.Time
 	order      *Order
 	violations violation.List
+	dishesPath string     // JSON Pointer of the dishes, once it is needed
 	work       int        // remaining steps for assignments
 	groups     groupTable // of the current list of ingredients
 }
