@@ -97,8 +97,8 @@ test-deploy: ## Test the release, and check deploy/ and the Dockerfile with the 
 	cd tools/deploy && $(LIKE_RELEASES) go test $(TEST_FLAGS) ./...
 
 .PHONY: test-tools
-test-tools: ## Test the commands in tools/
-	cd tools && $(LIKE_RELEASES) go test $(TEST_FLAGS) ./...
+test-tools: ## Test the commands in tools/, but for flaky, whose tests keep all cores busy: make flaky runs them
+	cd tools && $(LIKE_RELEASES) go test $(TEST_FLAGS) $$(go list ./... | grep -v /flaky)
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check style, imports, sizes, waits in tests and common mistakes (the first run builds the linter, which takes minutes)
@@ -144,7 +144,7 @@ tidy-check: ## Check that go.mod and go.sum are tidy
 
 .PHONY: flaky
 flaky: test-needs ## Find tests that fail by chance: run all tests FLAKY_COUNT (3) times in random order on busy cores; PKG=./sync RUN=TestX: these 50 times
-	cd tools && go build -o ../.cache/bin/flaky ./flaky
+	cd tools && $(if $(PKG),,$(LIKE_RELEASES) go test $(TEST_FLAGS) ./flaky && )go build -o ../.cache/bin/flaky ./flaky
 	$(LIKE_RELEASES) .cache/bin/flaky $(if $(FLAKY_COUNT),-count '$(FLAKY_COUNT)') $(if $(PKG),-pkg '$(PKG)') $(if $(value RUN),-run '$(value RUN)') .
 
 .PHONY: race
