@@ -286,6 +286,9 @@ func TestPrintRedactsSecretsAndIsReadable(t *testing.T) {
 		}
 	}
 	again := parsed(t, text)
+	if warnings := strings.Join(again.Warnings(), "\n"); !strings.Contains(warnings, "connections[0].client_secret is not a secret, but what larder config print writes") {
+		t.Errorf("warnings of what is printed: %s", warnings)
+	}
 	if again.Cache != cfg.Cache || *again.Restaurants[0].Ordering.LeadTime != *cfg.Restaurants[0].Ordering.LeadTime {
 		t.Errorf("what is printed does not read as what it was")
 	}

@@ -92,7 +92,7 @@ func TestFilesOfSecretsThatOthersCanRead_H12(t *testing.T) {
 		"a variable":                    {"client_secret: '${SECRET}'", 0o644, 0o644, ""},
 		"a password of Redis":           {"client_secret: '${SECRET}'}\nredis: {url: 'redis://:pw@redis.internal:6379'}\n#", 0o644, 0o600, file},
 		"an address of Redis":           {"client_secret: '${SECRET}'}\nredis: {url: 'redis://redis.internal:6379'}\n#", 0o644, 0o600, ""},
-		"a secret file, world writable": {"client_secret_file: secret", 0o600, 0o666, "connections[0].client_secret_file: " + secret},
+		"a secret file, world writable": {"client_secret_file: secret", 0o600, 0o662, "connections[0].client_secret_file: " + secret},
 	} {
 		text := strings.ReplaceAll(connection, "client_secret: b", tc.text)
 		for name, content := range map[string]string{file: text, secret: "content"} {

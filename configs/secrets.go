@@ -30,6 +30,9 @@ func (l *loader) fillSecret(path, name string, inner, file value, v reflect.Valu
 			published := variableReference.MatchString(text) || redact(name, text) == text || slices.Contains(demoSecrets, text)
 			l.secretInside = l.secretInside || !published
 			l.expand(path, l.at(inner), v)
+			if text == redacted {
+				l.warnings = append(l.warnings, path+" is not a secret, but what larder config print writes in place of one: write the secret")
+			}
 		}
 	case inner.Node != nil:
 		l.problemAt(l.at(file), path, "set both by value (%v) and by %s: remove one of them", l.at(inner), lastName(key))
@@ -50,11 +53,11 @@ func (l *loader) fillSecret(path, name string, inner, file value, v reflect.Valu
 	return true
 }
 
-// warnOfMode warns of a file with secrets that others can read (policy H12).
+// warnOfMode warns of a file with secrets that others can read or change (policy H12).
 func (l *loader) warnOfMode(key, name string) {
-	if l.checkFiles && smallfile.ReadableByOthers(name) {
+	if l.checkFiles && smallfile.OpenToOthers(name) {
 		l.warnings = append(l.warnings, strings.TrimPrefix(key+": ", ": ")+
-			name+" contains secrets, and every user who can enter its folder may read it: run chmod o-r, or keep the folder private")
+			name+" contains secrets, and every user who can enter its folder may read or change it: run chmod o-rw, or keep the folder private")
 	}
 }
 

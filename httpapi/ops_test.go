@@ -132,7 +132,7 @@ func TestRuns(t *testing.T) {
 		t.Errorf("second page: got %+v, %v", last, end)
 	}
 	for query, code := range map[string]string{
-		"?outcome=fine": "invalid_parameter", "?limit=0": "invalid_parameter", "?cursor=%21": "invalid_parameter",
+		"?outcome=fine": "invalid_parameter", "?limit=0": "invalid_parameter", "?cursor=%21": "invalid_parameter", "?cursor=zzz": "invalid_parameter",
 	} {
 		w.get("/v1/ops/runs"+query, ops...).refused(t, http.StatusBadRequest, code)
 	}

@@ -78,7 +78,7 @@ var statuses = map[Code]struct { //nolint:gochecknoglobals // constant
 	CodeNoCatalogue:            {http.StatusServiceUnavailable, "There is no menu yet"},
 	CodeMenuOfAnotherService:   {http.StatusServiceUnavailable, "The menu is of another ordering service"},
 	CodeNoReasons:              {http.StatusServiceUnavailable, "There are no rejection reasons yet"},
-	CodeIdempotencyKeyRequired: {http.StatusBadRequest, "An Idempotency-Key is required"},
+	CodeIdempotencyKeyRequired: {http.StatusBadRequest, "A valid Idempotency-Key is required"},
 	CodeIdempotencyKeyReused:   {http.StatusUnprocessableEntity, "The Idempotency-Key was used for another request"},
 	CodeIdempotencyKeyInFlight: {http.StatusConflict, "The first request with this Idempotency-Key is in progress"},
 	CodeOrderNotFound:          {http.StatusNotFound, "Order not found"},

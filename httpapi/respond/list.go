@@ -3,6 +3,7 @@ package respond
 import (
 	"encoding/base64"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 
@@ -26,7 +27,7 @@ func PageOf(c *gin.Context) (limit int, position string, err error) {
 	}
 	cursor := c.Query("cursor")
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(cursor) > maxCursor {
+	if err != nil || len(cursor) > maxCursor || !utf8.Valid(raw) {
 		return 0, "", BadCursor()
 	}
 	return limit, string(raw), nil

@@ -78,6 +78,7 @@ func TestCheckOfTLSFiles_H13(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.Authority(t)
 	cert, key, junk := tlstest.Write(t, ca.PEM), tlstest.Write(t, ca.Key), tlstest.Write(t, []byte("junk"))
+	encrypted := tlstest.Write(t, []byte("-----BEGIN ENCRYPTED PRIVATE KEY-----\n"))
 	late, early := ca.Issue(t, tlstest.Expired), ca.Issue(t, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Hour) })
 	pair := func(cert, key string) string { return fmt.Sprintf("{cert_file: %q, key_file: %q}", cert, key) }
 	written := func(c *tlstest.Certificate) string { return pair(tlstest.Write(t, c.PEM), tlstest.Write(t, c.Key)) }
@@ -88,6 +89,7 @@ func TestCheckOfTLSFiles_H13(t *testing.T) {
 		"no key":         {address, fmt.Sprintf("{cert_file: %q}", cert), "connections[0].tls.key_file: is missing: it is the key of tls.cert_file"},
 		"no certificate": {address, fmt.Sprintf("{key_file: %q}", key), "connections[0].tls.cert_file: is missing: it is the certificate of tls.key_file"},
 		"no PEM":         {address, fmt.Sprintf("{ca_file: %q}", junk), "connections[0].tls.ca_file: " + junk + " contains no PEM certificate"},
+		"encrypted key":  {address, pair(cert, encrypted), "connections[0].tls.key_file: " + encrypted + " is encrypted: write the key without a passphrase (openssl pkey)"},
 		"no file":        {address, fmt.Sprintf("{ca_file: %q}", junk+"-missing"), "connections[0].tls.ca_file: cannot be read: open " + junk + "-missing: no such file"},
 		"a device":       {address, "{ca_file: /dev/zero}", "connections[0].tls.ca_file: cannot be read: /dev/zero is not a regular file"},
 		"no TLS":         {"http://127.0.0.1:1", pair(cert, key), "connections[0].tls: is for TLS: write https:// in base_url"},

@@ -54,7 +54,7 @@ func Secret(name string) (string, error) {
 		text = strings.TrimSuffix(text, "\r")
 	}
 	switch {
-	case text == "":
+	case strings.TrimSpace(text) == "":
 		return "", fmt.Errorf("%s %w", name, errEmpty)
 	case strings.ContainsFunc(text, unicode.IsControl):
 		return "", fmt.Errorf("%s %w", name, errControl)
@@ -67,10 +67,10 @@ func Configuration(name string) ([]byte, error) {
 	return within(name, maxConfiguration, func() (*os.File, error) { return os.Open(name) })
 }
 
-// ReadableByOthers reports whether users outside the file's group can read it. It does not look at the folders above.
-func ReadableByOthers(name string) bool {
+// OpenToOthers reports whether users outside the file's group can read or change it. It does not look at the folders above.
+func OpenToOthers(name string) bool {
 	info, err := os.Stat(name)
-	return err == nil && info.Mode().Perm()&0o004 != 0
+	return err == nil && info.Mode().Perm()&0o006 != 0
 }
 
 // within returns the content of a file, or an error after the limit. Then its goroutine stays until the system ends the

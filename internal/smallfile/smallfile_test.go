@@ -98,6 +98,7 @@ func TestSecrets_H12(t *testing.T) {
 		"\xe9\n":              {"\xe9", ""}, // a secret in another encoding
 		"":                    {"", empty},
 		"\n":                  {"", empty},
+		" \n\n":               {"", empty},
 		"\ufeff":              {"", empty},
 		"s3cret\n\n":          {"", control},
 		"s3cret\r":            {"", control},
@@ -145,21 +146,21 @@ func TestAConfigurationIsReadWithinATime_H12(t *testing.T) {
 	}
 }
 
-func TestReadableByOthers_H12(t *testing.T) {
+func TestOpenToOthers_H12(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "file")
-	for mode, want := range map[os.FileMode]bool{0o600: false, 0o640: false, 0o644: true, 0o604: true, 0o666: true, 0o602: false} {
+	for mode, want := range map[os.FileMode]bool{0o600: false, 0o640: false, 0o644: true, 0o604: true, 0o666: true, 0o602: true} {
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chmod(name, mode); err != nil {
 			t.Fatal(err)
 		}
-		if got := smallfile.ReadableByOthers(name); got != want {
+		if got := smallfile.OpenToOthers(name); got != want {
 			t.Errorf("%o: %v", mode, got)
 		}
 	}
-	if smallfile.ReadableByOthers(name + "-missing") {
+	if smallfile.OpenToOthers(name + "-missing") {
 		t.Error("a missing file")
 	}
 }

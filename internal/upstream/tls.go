@@ -58,6 +58,9 @@ func (t TLS) Load() (*TLSFiles, error) {
 	case t.CertFile == "":
 		return nil, setting.Errorf("tls.cert_file", "is missing: it is the certificate of tls.key_file")
 	}
+	if strings.Contains(files.content[2], "ENCRYPTED") { // PKCS 8, and the older form
+		return nil, setting.Errorf("tls.key_file", "%s is encrypted: write the key without a passphrase (openssl pkey)", t.KeyFile)
+	}
 	pair, err := tls.X509KeyPair([]byte(files.content[1]), []byte(files.content[2]))
 	if err != nil {
 		return nil, setting.Errorf("tls.cert_file", "%s cannot be used with tls.key_file %s: %v", t.CertFile, t.KeyFile, err)
