@@ -226,6 +226,37 @@ func TestTwoVersionsOnOneRedis_O20(t *testing.T) {
 	}
 }
 
+// An upgrade and a new name for the connection at once: the records of the earlier name are found, although earlier versions
+// kept no set of names. Every question says that they cannot be read, and so do the metrics and check.
+func TestARenamedConnectionOfAnotherVersion_O20(t *testing.T) {
+	t.Parallel()
+	for _, dump := range []string{"redis-6f34b86e.txt", "redis-d0f55138.txt"} {
+		t.Run(dump, func(t *testing.T) {
+			t.Parallel()
+			m, service := newMoving(t), newPOS(t, 10)
+			m.loadRedis(t, dump)
+			m.redis.Client().Del(t.Context(), "larder:{r:r}:current") // TestHoldOfAnotherVersion_O20
+			renamed := over(service)
+			renamed.firstName, renamed.restaurant = 'b', "connection: b"
+			one := m.start(t, "", renamed)
+			one.waitFor(t, 10)
+			if got := larder(t, "check", "--online", "--config", one.config); got.Status == cli.StatusDone || !strings.Contains(got.Out, otherVersion) {
+				t.Errorf("check --online: %+v", got)
+			}
+			if got := one.order(t, "list", "--state", "unknown"); got.Status == cli.StatusDone || !strings.Contains(got.Err, otherVersion) {
+				t.Errorf("order list: %+v", got)
+			}
+			ops := one.ops(t)
+			clitest.Eventually(t, "the metric of the former connection", func() bool {
+				return strings.Contains(ops.ask(t, http.MethodGet, "/metrics", "", "").Body, `larder_journal_format{connection="a"} 1`)
+			})
+			if ready := one.ask(t, http.MethodGet, "/readyz?verbose", "", "").Body; !strings.Contains(ready, `"formerConnections":{"a":{"ok":false`) {
+				t.Errorf("readyz: %s", ready)
+			}
+		})
+	}
+}
+
 // The unknown orders of a connection that was renamed are listed, named, counted and resolved. If its records cannot be
 // read, the others are listed nevertheless, and the list says that it is not complete.
 func TestARenamedConnection_O20(t *testing.T) {

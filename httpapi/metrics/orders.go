@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -48,6 +49,8 @@ type OrderCounts struct {
 	failing  bool
 	unknown  map[string]int64 // by connection, without those that were never counted
 	ready    map[string]bool  // by connection
+	// unreadable has the former connections whose records another version of larder wrote (policy O20).
+	unreadable []string
 }
 
 // NewOrderCounts returns empty counts.
@@ -77,10 +80,14 @@ func (o *OrderCounts) Refresh(c *gin.Context) {
 	if err == nil {
 		maps.DeleteFunc(o.unknown, func(connection string, _ int64) bool { return !slices.Contains(all, connection) })
 	}
+	o.unreadable = nil
 	for _, connection := range all {
 		count, failed := o.Unknown(ctx, connection)
 		if failed == nil {
 			o.unknown[connection] = count
+		}
+		if _, other := errors.AsType[*ordering.FormatError](failed); other && slices.Contains(former, connection) {
+			o.unreadable = append(o.unreadable, connection)
 		}
 		err = cmp.Or(err, failed)
 	}
@@ -110,6 +117,9 @@ func (o *OrderCounts) Collector() prometheus.Collector {
 		defer o.mu.Unlock()
 		for connection, count := range o.unknown {
 			gauge(unknown, float64(count), connection)
+		}
+		for _, connection := range o.unreadable {
+			gauge(format, 1, connection)
 		}
 		if !o.TakesOrders() { // no orders can be rejected
 			return

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -119,13 +120,21 @@ func (db *DB) Ping(ctx context.Context) error {
 }
 
 func ping(ctx context.Context, client redis.UniversalClient) error {
+	return EachMaster(ctx, client, func(ctx context.Context, master redis.UniversalClient) error { return master.Ping(ctx).Err() })
+}
+
+// EachMaster calls fn with the server, or with one master of a cluster after the other. It is for commands without a key,
+// which would go to any node. It returns the errors, joined.
+func EachMaster(ctx context.Context, client redis.UniversalClient, fn func(context.Context, redis.UniversalClient) error) error {
 	cluster, ok := client.(*redis.ClusterClient)
 	if !ok {
-		return client.Ping(ctx).Err()
+		return fn(ctx, client)
 	}
-	// A ping without a key would go to any node.
+	var one sync.Mutex // ForEachMaster calls in parallel
 	return cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
-		return master.Ping(ctx).Err()
+		one.Lock()
+		defer one.Unlock()
+		return fn(ctx, master)
 	})
 }
 

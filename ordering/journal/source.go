@@ -3,9 +3,13 @@ package journal
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/ordering"
 )
 
@@ -25,12 +29,10 @@ const maxEach = 20_000
 // on, the given ones are known, unless the journal only reads. It reads every open order, so it is for the start and for
 // commands. With a *ordering.FormatError it returns the foreign orders that it can read.
 func (j *Journal) ForeignOrders(ctx context.Context, connections []string) (found []ForeignOrders, err error) {
-	if len(connections) > 0 && !j.store.onlyReads {
-		if err := j.store.write.SAdd(ctx, j.store.keys.Connections(), connections).Err(); err != nil {
-			return nil, failed("connections", "", err)
-		}
-	}
 	all, err := j.store.ever(ctx, connections)
+	if err == nil && len(all) > 0 && !j.store.onlyReads {
+		err = failed("connections", "", j.store.write.SAdd(ctx, j.store.keys.Connections(), all).Err())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -70,12 +72,29 @@ func (j *Journal) ForeignOrders(ctx context.Context, connections []string) (foun
 // ever returns all connections that larder has ever had, and the given ones, sorted.
 func (s *store) ever(ctx context.Context, connections []string) ([]string, error) {
 	all, err := s.read.SMembers(ctx, s.keys.Connections()).Result()
+	if err == nil && len(all) == 0 { // a new Redis, or one of an earlier version, which kept no set
+		all, err = s.scan(ctx)
+	}
 	if err != nil {
 		return nil, failed("connections", "", err)
 	}
 	all = append(all, connections...)
 	slices.Sort(all)
 	return slices.Compact(all), nil
+}
+
+// scan returns the connections that have records. It reads the names of all keys.
+func (s *store) scan(ctx context.Context) (found []string, err error) {
+	const name = "*"
+	before, after, _ := strings.Cut(s.keys.Orders(name), name)
+	err = redisdb.EachMaster(ctx, s.read, func(ctx context.Context, master redis.UniversalClient) error {
+		keys := master.Scan(ctx, 0, before+name+after, 10_000).Iterator()
+		for keys.Next(ctx) {
+			found = append(found, strings.TrimSuffix(strings.TrimPrefix(keys.Val(), before), after))
+		}
+		return keys.Err()
+	})
+	return found, err
 }
 
 // RecentRestaurants returns the restaurants with an order since a time.
