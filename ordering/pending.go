@@ -114,7 +114,7 @@ func (o *Orders) Run(ctx context.Context) error {
 		failing = err != nil
 	})
 	loops.Wait()
-	for o.inFlight.Load() > 0 {
+	for end := time.Now().Add(o.cfg.PlaceTimeout + finishLimit + o.cfg.WaitTimeout); o.inFlight.Load() > 0 && time.Now().Before(end); {
 		time.Sleep(finishPause)
 	}
 	ctx = context.WithoutCancel(ctx)

@@ -20,6 +20,9 @@ func TestGuessableSecretsAreWeak_H8(t *testing.T) {
 		"terces-spo-redral", "l4rd3r-0ps-s3cr3t", "P@$$w0rdP@$$w0rd1", "2024-11-29-2025-01-01", "29.11.2024-secret", "20241129larderops",
 		"qwertyuiopasdfgh", "zaq12wsxcde34rfv", "0123456789abcdef0123456789abcdef", "abcdefghijklmnopqrstuvwxyz", "Your_Client-Secret",
 		"storefront-secret", "till-seven-secret", "TILL-SEVEN-till-seven", "neves-llit-secret", strings.Repeat("a", 1<<20) + "b", strings.Repeat("\xff\xfe", 40) + "a",
+		"YOUR_CLIENT_SECRET_HERE_PLEASE", "please-change-this-secret", "<your-secret-here>", "REPLACE_WITH_A_SECRET", "replace-me-with-a-secret",
+		"TODO-set-a-real-secret", "my-super-secret-key-2026", "example-client-secret-value", "LarderOps2026!LarderOps", "correct horse battery staple",
+		"00112233445566778899aabbccddeeff", "0102030405060708090a0b0c0d0e0f10", "AbCdEfGhIjKlMnOp", "fedcba9876543210fedcba98",
 		"ПарольПарольПароль", "kitchen-menu-order", "\x01\x01\x01\x01\x02\x02\x02\x02\x01\x01\x01\x01\x02\x02\x02\x03",
 	} {
 		if weakness(secret, "till-seven", minSecret) == "" {

@@ -87,7 +87,7 @@ func TestDurability_O14b(t *testing.T) {
 		{"EVAL refused without replicas", disk, 0, []string{"-eval", "-evalsha"}, nil, []string{noScripts, "+eval +evalsha"}, ""},
 		{"EVAL is an unknown command", []redistest.Option{redistest.AppendOnly(), redistest.Config("rename-command", "EVAL", "")}, 0, []string{"-eval"}, nil, []string{"answers with an error: ERR: it does not have EVAL and EVALSHA, which larder needs"}, ""},
 		{"no file, replicas acknowledge", noDisk, 1, nil, nil, []string{"appendonly is off", "ordering.durability: replicas"}, ""},
-		{"no file, replicas acknowledge, by replicas", noDisk, 1, nil, byReplicas(1), nil, "do not survive a master that restarts empty before its replica takes over, or the loss of all nodes"},
+		{"no file, replicas acknowledge, by replicas", noDisk, 1, nil, byReplicas(1), nil, "or the loss of all nodes; only instances that keep running detect both; one that starts later sends a lost order again if its request is repeated: set ordering.state_dir"},
 		{"no file, wait_replicas 0, by replicas", noDisk, 1, nil, byReplicas(0), []string{"appendonly is off"}, ""}, // configs refuses it too
 		{"no file, too few replicas, by replicas", noDisk, 1, nil, byReplicas(2), []string{"Redis reports 1 replicas, but ordering.wait_replicas is 2"}, ""},
 		{"no file, WAIT refused, by replicas", noDisk, 1, []string{"-wait"}, byReplicas(1), []string{refused, "ordering.allow_non_durable"}, ""},

@@ -14,11 +14,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
+	"larder/internal/smallfile"
 	"larder/ordering"
 )
 
@@ -41,9 +43,15 @@ type state struct {
 	missing  int64     // how many times lost commits were only reported
 	accepted bool      // a restore was accepted automatically and is not reported yet
 
-	inFile  saved // content of the file in state_dir
-	unsaved bool  // the file could not be written
+	inFile  saved       // content of the file in state_dir
+	unsaved bool        // the file could not be written
+	writing atomic.Bool // the file is being written
 }
+
+// saveLimit is the longest that anything waits for a write of the file in state_dir.
+const saveLimit = 5 * time.Second
+
+var errSlowSave = fmt.Errorf("the file was not written within %s: check the file system", saveLimit)
 
 // remembered is the part of the state that commit.lua compares.
 type remembered struct {
@@ -188,8 +196,7 @@ func (h *history) load(connection string) saved {
 		return saved{}
 	}
 	var kept saved
-	_ = os.MkdirAll(h.cfg.StateDir, 0o700) // save reports a missing directory
-	text, err := os.ReadFile(h.stateFile(connection))
+	text, err := smallfile.Read(h.stateFile(connection))
 	if err == nil {
 		err = json.Unmarshal(text, &kept)
 	}
@@ -210,9 +217,23 @@ func (h *history) save(connection string, s *state) {
 	if h.cfg.StateDir == "" || next == last || next.Epoch == "" {
 		return
 	}
-	text, err := json.Marshal(next)
-	if err == nil {
-		err = replaceFile(h.stateFile(connection), text)
+	if !s.writing.CompareAndSwap(false, true) {
+		return // an earlier write hangs
+	}
+	done := make(chan error, 1)
+	go func() {
+		text, err := json.Marshal(next)
+		if err == nil {
+			err = errors.Join(os.MkdirAll(h.cfg.StateDir, 0o700), replaceFile(h.stateFile(connection), text))
+		}
+		s.writing.Store(false)
+		done <- err
+	}()
+	var err error
+	select {
+	case err = <-done:
+	case <-time.After(saveLimit):
+		err = errSlowSave
 	}
 	s.mu.Lock()
 	failedBefore := s.unsaved

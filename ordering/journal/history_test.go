@@ -1,12 +1,14 @@
 package journal_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -254,4 +256,24 @@ func TestReplacedEpochsAreKept_O14a(t *testing.T) {
 		t.Errorf("Begin of an instance with the oldest epoch that is kept: %v", err)
 	}
 	wantRestored(t, "an instance with an older epoch", stopped[1])
+}
+
+// A file in state_dir that does not answer delays no order: it is not read, and a regular one replaces it.
+func TestAPipeInStateDir_O14a(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "journal-main.json")
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := start(t, func(c *ordering.Config) { c.StateDir = dir })
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := w.Begin(ctx, create()); err != nil {
+		t.Fatalf("Begin = %v", err)
+	}
+	watched(t, w.Journal)
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("the file is %v, %v", info, err)
+	}
 }
