@@ -84,7 +84,9 @@ func printable(v reflect.Value) *yaml.Node {
 			n.Content = append(n.Content, printable(item))
 		}
 	case reflect.String:
-		n.SetString(v.String())
+		if n.SetString(v.String()); strings.ContainsFunc(v.String(), func(r rune) bool { return !unicode.IsPrint(r) }) {
+			n.Style = yaml.DoubleQuotedStyle // a terminal gets these characters as escapes, which are read again
+		}
 	default:
 		n.Kind, n.Value = yaml.ScalarNode, fmt.Sprint(v)
 	}

@@ -45,12 +45,12 @@ func weakness(secret, id string, minLength int) string {
 		return "is shorter than " + strconv.Itoa(minLength) + " bytes"
 	case unit < minLength && unit < len(start):
 		return "repeats a text of fewer than " + strconv.Itoa(minLength) + " bytes"
+	case guesses(secret, id, quick) < minGuesses && guesses(secret, id, estimated) < minGuesses:
+		return "can be guessed: it has words, names, dates, repeated characters or rows of keys, and too little else"
 	case len(withoutWords.Replace(strings.ToLower(start))) < leastRest:
 		return "can be guessed: it consists of words of examples and placeholders"
 	case sameSteps([]byte(strings.ToLower(start))) || sameSteps(fromHex(start)):
 		return "can be guessed: its characters follow one another in equal steps"
-	case guesses(secret, id, quick) < minGuesses && guesses(secret, id, estimated) < minGuesses:
-		return "can be guessed: it has words, names, dates, repeated characters or rows of keys, and too little else"
 	default:
 		return ""
 	}

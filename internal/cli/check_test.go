@@ -40,6 +40,10 @@ func TestConfigPrintEscapes(t *testing.T) {
 		if strings.ContainsAny(out, "\u202e\u200b\u2066") || !strings.Contains(strings.ToLower(out), `\u202e\u200b\u2066 live`) || !strings.Contains(out, "Caf\u00e9") {
 			t.Errorf("%v prints %q", args, out)
 		}
+		printed := clitest.WriteFile(t, "larder.yaml", out)
+		if again := larder(t, append(args, "--config", printed)...).Out; again != out {
+			t.Errorf("%v of what it has printed prints %q, want %q", args, again, out)
+		}
 	}
 }
 
