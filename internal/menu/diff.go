@@ -40,7 +40,7 @@ func Diff(from, to *Catalogue) Changes {
 		Changed:      []Change{},
 		Availability: []Availability{},
 	}
-	before, after := from.schemeSums(), to.schemeSums()
+	before, after := sumsOf(from), sumsOf(to)
 	for p, now := range to.products.All() {
 		id := now.ID()
 		old, ok := from.products.ByID(id)
@@ -115,9 +115,9 @@ func (f schemeSums) sum(s Index) uint64 {
 	return f[s]
 }
 
-// schemeSums computes, level by level, a hash of the resolved form of each scheme: O(depth ×
+// sumsOf computes, level by level, a hash of the resolved form of each scheme: O(depth ×
 // ingredients offered by the schemes).
-func (c *Catalogue) schemeSums() schemeSums {
+func sumsOf(c *Catalogue) schemeSums {
 	own := make([]uint64, c.ingredients.Len())
 	var text []byte
 	for i := range own {

@@ -21,7 +21,11 @@ type Query struct {
 // option. A word with five or more letters that matches no dish may have one wrong letter. After
 // the first search of a content: O(words × distinct words of the content + products).
 func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
-	within := c.branch(q.Category)
+	within := newFlags(len(c.categories))
+	if root, ok := c.categoryByID(q.Category); ok {
+		within.set(root)
+	}
+	within = c.withDescendants(within)
 	words := DistinctWords(foldText(q.Text, " "))
 	for i := range words {
 		words[i] = trimWord(words[i])
@@ -76,14 +80,6 @@ func DistinctWords(text string) []string {
 		}
 	}
 	return words
-}
-
-func (c *Content) branch(id string) flags {
-	within := newFlags(len(c.categories))
-	if root, ok := c.categoryByID(id); ok {
-		within.set(root)
-	}
-	return c.withDescendants(within)
 }
 
 // withDescendants adds the descendants of the set categories.
