@@ -43,7 +43,7 @@ func TestProbeNamesEachMissingRight_H14(t *testing.T) {
 		for _, right := range redisdb.Rights() {
 			refused, err := probe(right)
 			switch {
-			case slices.Contains([]string{"+info", "+select", "+wait"}, right), // not needed by every larder
+			case slices.Contains([]string{"+info", "+select", "+wait"}, right), // the connection and the journal report these
 				!inCluster && slices.Contains([]string{"+command", "+cluster|slots", "+asking"}, right):
 				if err != nil {
 					t.Errorf("without %s: %v", right, err)
