@@ -255,7 +255,7 @@ func (h *health) journalComponent(ctx context.Context, found readinessReport) co
 	switch {
 	case found.redis != nil:
 		return component{Msg: "Redis " + redisdb.SafeText(found.redis)}
-	case found.refused != nil && found.refused.Channel == "": // the journal does not publish
+	case found.refused != nil && !found.refused.OnlyChannels(): // the journal does not publish
 		return component{Msg: "Redis " + redisdb.SafeText(found.refused)}
 	}
 	whole := component{OK: true}

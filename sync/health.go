@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	stdsync "sync"
 	"time"
 
@@ -41,7 +42,7 @@ func newHealth(log logrus.FieldLogger, suspected sleep.Signal) *health {
 }
 
 // watch probes Redis until ctx ends, more often while it is unhealthy. It calls onRecover after the first
-// successful probe and after each recovery. In doubt the probe also checks that larder may publish.
+// successful probe and after each recovery. In doubt the probe also tests all rights.
 func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt bool) error, onRecover func(context.Context, bool)) {
 	pause := firstPing
 	doubt := true
@@ -109,7 +110,9 @@ const noAnswer = "does not answer"
 func (h *health) pause(err error) {
 	why, until, class := noAnswer, "it does", ""
 	if refused, ok := errors.AsType[*redisdb.RefusedError](err); ok {
-		why, until, class = "refuses writes: "+refused.Reason(), "it accepts them", refused.Class
+		why, until, class = redisdb.SafeText(err), "it accepts them", refused.Class
+	} else if text := redisdb.SafeText(err); !strings.HasPrefix(text, noAnswer) {
+		why, until = text, "it does not"
 	}
 	if h.logged == why {
 		return

@@ -16,6 +16,12 @@ import (
 	"larder/internal/sleep"
 )
 
+// said is an error of Redis.
+type said string
+
+func (e said) Error() string { return string(e) }
+func (said) RedisError()     {}
+
 // A Redis that responds and refuses writes has its own state: it is logged once
 // with its reason, again when the reason changes, and ends when writes succeed.
 func TestHealthDistinguishesRefusedWritesFromAnOutage(t *testing.T) {
@@ -23,6 +29,7 @@ func TestHealthDistinguishesRefusedWritesFromAnOutage(t *testing.T) {
 	log, lines := logtest.NewNullLogger()
 	h := newHealth(log, sleep.NewSignal())
 	full := &redisdb.RefusedError{Class: "OOM", Err: errors.New("OOM command not allowed")}
+	denied := &redisdb.RefusedError{Class: "NOPERM", Rights: []string{"+hset", "+multi"}, Err: errors.New("NOPERM")}
 	cut := &redisdb.RefusedError{Class: "NOREPLICAS", Err: errors.New("NOREPLICAS Not enough good replicas")}
 	for i, step := range []struct {
 		answer error
@@ -37,6 +44,8 @@ func TestHealthDistinguishesRefusedWritesFromAnOutage(t *testing.T) {
 		{full, false, "OOM", false},
 		{cut, false, "NOREPLICAS", false},
 		{cut, false, "NOREPLICAS", false},
+		{denied, false, "NOPERM", false},
+		{said("ERR DB index is out of range"), false, "", false},
 		{errors.New("connection refused"), false, "", false},
 		{nil, true, "", true},
 	} {
@@ -58,6 +67,8 @@ func TestHealthDistinguishesRefusedWritesFromAnOutage(t *testing.T) {
 		"Redis accepts writes again; catching up",
 		"Redis refuses writes: OOM: its memory is full (maxmemory); syncs pause until it accepts them",
 		"Redis refuses writes: NOREPLICAS: it has fewer replicas than min-replicas-to-write; syncs pause until it accepts them",
+		"Redis refuses commands: NOPERM: its user lacks rights: run ACL SETUSER NAME +hset +multi in Redis (docs/redis.md#rights); syncs pause until it accepts them",
+		"Redis answers with an error: ERR: it does not have the database of redis.url: write a smaller number after the host, such as /0; syncs pause until it does not",
 		"Redis does not answer; syncs pause until it does",
 		"Redis answers again; catching up",
 	}
@@ -66,9 +77,8 @@ func TestHealthDistinguishesRefusedWritesFromAnOutage(t *testing.T) {
 	}
 }
 
-// A ping also checks the permission to publish notices, but only at the start, after
-// a failure and after a suspicion, because all subscribers receive this probe.
-func TestHealthProbesNoticesOnlyAfterAProblem(t *testing.T) {
+// A ping also tests larder's rights, but only at the start, after a failure and after a suspicion.
+func TestHealthProbesRightsOnlyAfterAProblem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHealth(silentlog.New(), sleep.NewSignal())

@@ -70,7 +70,7 @@ func (s *Scheduler) watchRedis(ctx context.Context) {
 		if !doubt {
 			return s.deps.Redis.Probe(ctx)
 		}
-		return s.deps.Redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // may larder publish as well?
+		return s.deps.Redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // has larder all rights?
 	}, s.catchUp)
 }
 

@@ -22,7 +22,7 @@ func TestDurabilityIsShown_O14b(t *testing.T) {
 	const (
 		noWait   = "WAIT is refused: NOPERM"
 		noInfo   = "INFO is refused: NOPERM"
-		noEval   = "Redis refuses writes: NOPERM: its user may not run EVAL and EVALSHA; allow both (ACL SETUSER NAME +eval +evalsha)"
+		noEval   = "Redis refuses commands: NOPERM: its user lacks rights: run ACL SETUSER NAME +eval +evalsha in Redis (docs/redis.md#rights)"
 		noDisk   = "appendonly is off"
 		evicts   = `maxmemory-policy is "volatile-lru"`
 		replicas = "ordering.durability: replicas"

@@ -2,11 +2,13 @@ package main
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
 	"larder/internal/cli"
 	"larder/internal/testkit/clitest"
+	"larder/internal/testkit/redistest"
 )
 
 // A Redis that responds but rejects writes is reported in the log and on /readyz.
@@ -40,7 +42,7 @@ func TestRedisRejectsWrites(t *testing.T) {
 
 			set(setting.bad)
 			p.log.Find(t, `"msg":"Redis refuses writes: `+class+`: `)
-			o.refused(t, base, class, class)
+			o.refused(t, base, "writes: "+class, class)
 			o.refuses(t, client)
 			o.pauses(t, base)
 			o.stop(t, o.restaurants[0], false) // it is not published yet
@@ -89,8 +91,8 @@ func (o *outage) refused(t *testing.T, base, redis, journal string) {
 			}
 		}
 	}](t, body).Parts
-	if parts.Redis.OK || !strings.HasPrefix(parts.Redis.Msg, "refuses writes: "+redis) {
-		t.Errorf("Redis's part: %+v, want that it refuses writes: %s", parts.Redis, redis)
+	if parts.Redis.OK || !strings.HasPrefix(parts.Redis.Msg, "refuses "+redis) {
+		t.Errorf("Redis's part: %+v, want that it refuses %s", parts.Redis, redis)
 	}
 	if ok := journal == ""; parts.Journal.OK != ok || !strings.Contains(parts.Journal.Msg, journal) {
 		t.Errorf("the journal's part: %+v, want %q", parts.Journal, journal)
@@ -113,27 +115,53 @@ func (o *outage) acl(t *testing.T, rules ...string) {
 	o.config = o.configuration(t, "redis://larder:a-long-password@"+o.toRedis.Addr()+"/0")
 }
 
-// A user without channels could take leases and publish nothing. Larder reports this,
-// on the command line too, and recovers by itself when the user gets the permission.
-func TestRedisUserWithoutChannels(t *testing.T) {
+// check --online says what to correct in redis.url, without texts of Redis.
+func TestCheckOnlineSaysWhatToCorrectInRedisURL(t *testing.T) {
+	t.Parallel()
+	single, replica := redistest.Start(t), redistest.Start(t)
+	if err := replica.Client().ReplicaOf(t.Context(), "127.0.0.1", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]string{
+		replica.URL():                        `refuses writes: READONLY: it is a read-only replica: write the master's address in redis.url, or use redis\+sentinel://`,
+		"redis://" + single.Addr() + "/99":   "answers with an error: ERR: it does not have the database of redis.url: write a smaller number after the host, such as /0",
+		"redis+cluster://" + single.Addr():   "answers with an error: ERR: it is not a cluster: write redis:// in redis.url",
+		"redis://nobody:no@" + single.Addr(): "answers with an error: WRONGPASS: wrong user or password",
+		"rediss://" + single.Addr():          `no Redis answers at \S+ \(timeout\): start it, or correct redis.url; if it has no TLS, write redis instead of rediss there`,
+	} {
+		got := command{env: []string{"LARDER_REDIS_URL=" + address}}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
+		if !regexp.MustCompile(`(?m)^FAILED  redis: (\(.*\) )?` + want + "$").MatchString(got.Out) {
+			t.Errorf("%s: %+v, want %q", address, got, want)
+		}
+	}
+}
+
+// A user without all rights could take leases and publish nothing. Larder names the rights,
+// on the command line too, and recovers by itself when the user gets them.
+func TestRedisUserWithoutRights_H14(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t)
-	o.acl(t, "~*", "+@all", "resetchannels")
+	o.acl(t, "~*", "+@all", "resetchannels", "-hset")
+	const lacks = "refuses commands: NOPERM: its user lacks rights: run ACL SETUSER NAME "
+	const both = lacks + "'&larder:*' +hset in Redis (docs/redis.md#rights)"
 	if got := larder(t, "check", "--online", "--config", o.config); got.Status != cli.StatusFailed || !strings.Contains(got.Out, "FAILED  redis: ") ||
-		!strings.Contains(got.Out, "refuses writes: NOPERM: its user may not publish to the channel larder:f1:notices") {
+		!strings.Contains(got.Out, both+"\nFAILED  orders: not tested: Redis refuses commands\n") {
 		t.Errorf("check --online: %+v", got)
 	}
 	tried, _ := o.calls(t)
 	p := o.start(t)
 	base := p.url(t)
-	p.log.Find(t, `"msg":"Redis refuses writes: NOPERM: its user may not publish to the channel larder:f1:notices`)
-	if status, body := clitest.Fetch(t, base+"/readyz?verbose"); status != http.StatusServiceUnavailable || !strings.Contains(body, "larder:f1:notices") {
-		t.Errorf("readiness before any menu: %d %s, want 503 and the channel", status, body)
+	p.log.Find(t, `"class":"NOPERM"[^\n]*"msg":"Redis `+regexp.QuoteMeta(both))
+	if status, body := clitest.Fetch(t, base+"/readyz?verbose"); status != http.StatusServiceUnavailable || !strings.Contains(body, strings.ReplaceAll(both, "&", `\u0026`)) && !strings.Contains(body, both) {
+		t.Errorf("readiness before any menu: %d %s, want 503 and the rights", status, body)
+	}
+	if got := larder(t, "status", "--url", base); !strings.Contains(got.Out, both) {
+		t.Errorf("status: %+v, want the rights", got)
 	}
 	if menus, _ := o.calls(t); menus != tried {
 		t.Errorf("%d menus were pulled that nobody could publish", menus-tried)
 	}
-	if err := o.redis.Client().Do(t.Context(), "ACL", "SETUSER", "larder", "&larder:*").Err(); err != nil {
+	if err := o.redis.Client().Do(t.Context(), "ACL", "SETUSER", "larder", "&larder:*", "+hset").Err(); err != nil {
 		t.Fatal(err)
 	}
 	o.serving(t, p)
@@ -144,8 +172,23 @@ func TestRedisUserWithoutChannels(t *testing.T) {
 		t.Fatal(err)
 	}
 	clitest.Eventually(t, "syncs pause again", func() bool { return p.lines("sync.paused") == 2 })
-	o.refused(t, base, "NOPERM: its user may not publish to the channel larder:f1:run-notices", "")
+	o.refused(t, base, strings.TrimPrefix(lacks, "refuses ")+"'&larder:*' in", "")
 	if status, _, body := o.place(t, shopper(t, base), "meanwhile"); status != http.StatusCreated {
 		t.Errorf("an order: %d %s, want 201", status, body)
+	}
+
+	// So is a command: the first run that fails finds it.
+	if err := o.redis.Client().Do(t.Context(), "ACL", "SETUSER", "larder", "&larder:*").Err(); err != nil {
+		t.Fatal(err)
+	}
+	o.well(t, base)
+	if err := o.redis.Client().Do(t.Context(), "ACL", "SETUSER", "larder", "-eval", "-evalsha", "-zadd").Err(); err != nil {
+		t.Fatal(err)
+	}
+	clitest.Eventually(t, "syncs pause again", func() bool { return p.lines("sync.paused") == 3 })
+	o.refused(t, base, strings.TrimPrefix(lacks, "refuses ")+"+eval +evalsha", "+eval +evalsha")
+	got := larder(t, "order", "list", "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
+	if !strings.Contains(got.Err, "ACL SETUSER NAME +eval +evalsha") || strings.Contains(got.Err, "does not answer") {
+		t.Errorf("order list: %+v, want the rights", got)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"larder/internal/redisdb"
 	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
 )
@@ -212,6 +213,10 @@ func askedFor(t *testing.T, nodes []*redistest.Server) {
 func TestDocumentedRedisRights_H14(t *testing.T) { //nolint:tparallel // the group waits for its subtests
 	t.Parallel()
 	rights := documentedRights(t, "larder")
+	commands := slices.DeleteFunc(slices.Clone(rights), func(right string) bool { return !strings.HasPrefix(right, "+") })
+	if want := redisdb.Rights(); !slices.Equal(slices.Sorted(slices.Values(commands)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("docs/redis.md grants %v, larder tests %v", commands, want)
+	}
 	sum := &allUsed{all: map[string]bool{}}
 	t.Run("topologies", func(t *testing.T) {
 		for name, start := range map[string]func(t *testing.T) (nodes, sentinels []*redistest.Server, url string){

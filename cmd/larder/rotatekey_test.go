@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -367,10 +368,15 @@ func TestRotateKeyErrors_H14(t *testing.T) {
 			_ = conn.Close()
 		}
 	}()
+	replica := redistest.Start(t)
+	if err := errors.Join(replica.Client().Set(t.Context(), signingKeyName, "a key", 0).Err(), replica.Client().ReplicaOf(t.Context(), "127.0.0.1", "1").Err()); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		env  []string
 		want string
 	}{
+		"a replica":          {[]string{"LARDER_REDIS_URL=" + replica.URL()}, "(refuses writes: READONLY: it is a read-only replica: write the master's address in redis.url, or use redis+sentinel://)"},
 		"no key yet":         {nil, "no signing key in Redis: an instance stores one when it starts"},
 		"a configured key":   {[]string{"LARDER_AUTH_SIGNING_KEY=Zm9ydHktdHdvIGJ5dGVzIG9mIHJhbmRvbSBrZXkgaGVyZQ"}, "change it there or in its file, and restart every instance"},
 		"an embedded Redis":  {[]string{"LARDER_REDIS_URL=embedded"}, "restart larder, and it has a new signing key"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -77,8 +78,11 @@ func journalProblem(err error) *Problem {
 		return temporaryProblem(CodeJournalRestored, retryRestored, err,
 			"new orders are paused while the records of earlier orders are checked; try again later")
 	case errors.As(err, &journal) && !errors.Is(err, context.Canceled):
-		return temporaryProblem(CodeJournalUnavailable, retryJournal, err,
-			"the order journal does not answer; this request was not sent to the ordering service; try again")
+		const unsent = "; this request was not sent to the ordering service"
+		if text := redisdb.SafeText(err); !strings.HasPrefix(text, "does not answer") {
+			return temporaryProblem(CodeJournalUnavailable, retryJournal, err, "Redis "+text+unsent)
+		}
+		return temporaryProblem(CodeJournalUnavailable, retryJournal, err, "the order journal does not answer"+unsent+"; try again")
 	default:
 		return nil
 	}

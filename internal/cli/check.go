@@ -138,6 +138,9 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 		err = redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // every master of a cluster
 	}
 	findings := []finding{redisFinding(redis, info, err)}
+	if strings.HasPrefix(cfg.Redis.URL, "rediss") && strings.HasSuffix(redisdb.SafeText(err), "timeout") {
+		findings[0].Msg += "; if it has no TLS, write redis instead of rediss there"
+	}
 	probed := err
 	short, _, _ := strings.Cut(redisdb.SafeText(probed), ": ")
 	untested := finding{Subject: "orders", Msg: "not tested: Redis " + short}
@@ -172,6 +175,9 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	if len(at) == 1 {
 		findings[1].Subject = "orders"
 	}
+	if probed != nil {
+		return findings
+	}
 	return append(findings, foreignOrders(ctx, cfg, orders)...)
 }
 
@@ -180,15 +186,17 @@ func redisFinding(redis *redisdb.DB, info redisdb.ServerInfo, err error) finding
 	short, why, _ := strings.Cut(redisdb.SafeText(err), ": ")
 	f := newFinding("redis", "answers: "+info.String(), nil)
 	f.OK = err == nil
-	refused, isRefused := errors.AsType[*redisdb.RefusedError](err)
+	_, isRefused := errors.AsType[*redisdb.RefusedError](err)
 	switch {
 	case isRefused:
-		f.Msg = fmt.Sprintf("(%s) responds, but %s: %s: %v", info, short, why, refused.Err)
+		f.Msg = fmt.Sprintf("(%s) %s", info, redisdb.SafeText(err))
+	case short == "answers with an error" && strings.Contains(why, ": "): // which SafeText explains
+		f.Msg = fmt.Sprintf("(%s) %s", redis.Topology(), redisdb.SafeText(err))
 	case errors.Is(err, syscall.ECONNREFUSED), err != nil && why == "timeout":
 		f.Msg = fmt.Sprintf("no Redis answers at %s (%s): start it, or correct redis.url", redis.Address(), why)
 	case err != nil:
 		f.Msg = fmt.Sprintf("(%s) %s", redis.Topology(), stripPackage(err.Error()))
-		if why != "" {
+		if short == "does not answer" && why != "" {
 			f.Msg += "; " + why
 		}
 	}

@@ -44,6 +44,9 @@ func rotateKey(cmd *cobra.Command, env *Environment) error {
 	defer cancel()
 	done, err := auth.RotateKey(ctx, cfg.Auth, db, BoolFlag(cmd, "keep-tokens"))
 	if errors.Is(err, redisdb.ErrUnavailable) && cmd.Context().Err() == nil {
+		if cause := db.Probe(ctx); cause != nil { // EXECABORT has none
+			err = cause
+		}
 		err = fmt.Errorf("the signing key at Redis %s may be unchanged (%s): correct that, and run the command again",
 			db.Address(), redisdb.SafeText(err))
 	}

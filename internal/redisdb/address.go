@@ -86,6 +86,12 @@ func parseAddress(topology Topology, secured bool, rest string) (address, error)
 	authority, tail := rest[:end], rest[end:]
 	at := strings.LastIndexByte(authority, '@') + 1
 	path, query, _ := strings.Cut(tail, "?")
+	refuse := func(why string) (address, error) {
+		if strings.Contains(tail, "@") {
+			why += " (percent-encode special characters of user and password)"
+		}
+		return refuse(why)
+	}
 	hosts, why := parseHosts(authority[at:], topology)
 	if why != "" {
 		return refuse(why)
@@ -105,7 +111,7 @@ func parseAddress(topology Topology, secured bool, rest string) (address, error)
 		one += "?" + query
 	}
 	if _, err := url.Parse(one); err != nil {
-		return refuse("is not a valid address (percent-encode special characters of a password)")
+		return refuse("is not a valid address (percent-encode special characters of user and password)")
 	}
 	options, err := redis.ParseURL(one)
 	if err != nil || options.DB < 0 {

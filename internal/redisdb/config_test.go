@@ -65,6 +65,9 @@ func TestRedisURL(t *testing.T) {
 		"redis+cluster://:hunter2@h1/0":          "a cluster has neither a database",
 		"redis+cluster://:hunter2@h1?db=1":       "has a database",
 		"redis+cluster://:hunter2@":              "has no host",
+		"redis://u:h@hunter2/w#rd@host":          "percent-encode special characters of user and password",
+		"redis://u:1/hunter2@host":               "percent-encode special characters of user and password",
+		"redis+cluster://u:1/hunter2@host":       "percent-encode special characters of user and password",
 	} {
 		c := redisdb.Config{URL: url, Prefix: "p"}
 		err := c.Validate()

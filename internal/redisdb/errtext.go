@@ -19,13 +19,18 @@ import (
 // NoPermission is the class of a missing permission of larder's user.
 const NoPermission = "NOPERM"
 
+const aCluster = "it is a node of a cluster: write redis+cluster:// in redis.url"
+
 // errorClassTexts explain classes of errors to a person.
 var errorClassTexts = map[string]string{ //nolint:gochecknoglobals,gosec // constant; G101 takes a text for a password
 	"OOM":         "its memory is full (maxmemory)",
 	"MISCONF":     "it cannot write to its disk",
 	"NOREPLICAS":  "it has fewer replicas than min-replicas-to-write",
-	"READONLY":    "it is a read-only replica",
-	NoPermission:  "its user lacks a permission that larder needs",
+	"READONLY":    "it is a read-only replica: write the master's address in redis.url, or use redis+sentinel://",
+	"EXECABORT":   "it refused a command of a transaction: larder check --online says why",
+	"MOVED":       aCluster,
+	"CROSSSLOT":   aCluster,
+	NoPermission:  "its user lacks a right (docs/redis.md#rights lists all)",
 	"NOAUTH":      "it requires a password",
 	"WRONGPASS":   "wrong user or password",
 	"LOADING":     "it is loading its data",
@@ -41,6 +46,7 @@ var withinScript = regexp.MustCompile(`^ERR (ACL failure in script|The user exec
 
 // errorClass returns the class of a Redis error, "ERR" if it has none.
 func errorClass(message string) string {
+	message = strings.TrimPrefix(message, "EXECABORT Transaction discarded because of: ") // of EXEC itself
 	switch found := classPattern.FindStringSubmatch(message); {
 	case withinScript.MatchString(message):
 		return NoPermission
@@ -59,16 +65,42 @@ var (
 	noScripts = regexp.MustCompile("(?i)unknown command ['`](eval|evalsha)['`]")
 )
 
+// missingRight returns the right whose lack an error means, as a word of ACL SETUSER in a shell; "" if it is unknown.
+func missingRight(message string) string {
+	switch found := forbidden.FindStringSubmatch(message); {
+	case found != nil && strings.Contains(found[1], "|"):
+		return "'+" + found[1] + "'"
+	case found != nil:
+		return "+" + found[1]
+	case strings.Contains(message, "channel"):
+		return "'&PREFIX:*'"
+	case strings.Contains(message, " key"):
+		return "'~PREFIX:*'"
+	}
+	return ""
+}
+
+// rightsText names the rights that larder's user lacks.
+func rightsText(rights string) string {
+	return "its user lacks rights: run ACL SETUSER NAME " + rights + " in Redis (docs/redis.md#rights)"
+}
+
 // classText explains an error of a class to a person, "" if the class is unknown.
 func classText(class, message string) string {
-	found := forbidden.FindStringSubmatch(message)
+	right := missingRight(message)
 	switch {
-	case class == NoPermission && found != nil && strings.HasPrefix(found[1], "eval"): // larder needs both
-		return "its user may not run EVAL and EVALSHA; allow both (ACL SETUSER NAME +eval +evalsha)"
-	case class == NoPermission && found != nil:
-		return "its user may not run " + strings.ToUpper(found[1]) + "; allow it (ACL SETUSER NAME +" + found[1] + ")"
+	case class == NoPermission && strings.HasPrefix(right, "+eval"): // larder needs both
+		return rightsText("+eval +evalsha")
+	case class == NoPermission && right != "":
+		return rightsText(right)
 	case noScripts.MatchString(message):
 		return "it does not have EVAL and EVALSHA, which larder needs"
+	case strings.Contains(message, "cluster support disabled"):
+		return "it is not a cluster: write redis:// in redis.url"
+	case strings.Contains(message, "SELECT is not allowed in cluster mode"):
+		return aCluster + ", without a database"
+	case strings.Contains(message, "DB index is out of range"):
+		return "it does not have the database of redis.url: write a smaller number after the host, such as /0"
 	}
 	return errorClassTexts[class]
 }
@@ -77,6 +109,9 @@ func classText(class, message string) string {
 // contains no address, and nothing of the text of Redis but the name of a command. The cause itself is for the log.
 func SafeText(err error) string {
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
+		if refused.Class == NoPermission || errorClassTexts[refused.Class] == aCluster {
+			return "refuses commands: " + refused.Reason()
+		}
 		return "refuses writes: " + refused.Reason()
 	}
 	if said, ok := errors.AsType[redis.Error](err); ok {

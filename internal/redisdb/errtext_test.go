@@ -22,7 +22,10 @@ func TestConnectionFaults(t *testing.T) {
 		"no TLS where Redis needs it": {
 			redisdb.Config{URL: strings.Replace(secured.URL(), "rediss://", "redis://", 1)}, "use rediss://",
 		},
-		"TLS where Redis has none": {redisdb.Config{URL: strings.Replace(open.URL(), "redis://", "rediss://", 1)}, "timeout"},
+		"a database that Redis has not": {redisdb.Config{URL: strings.Replace(open.URL(), "/0", "/99", 1)}, "write a smaller number after the host"},
+		"no cluster":                    {redisdb.Config{URL: strings.Replace(open.URL(), "redis://", "redis+cluster://", 1)[:len(open.URL())+6]}, "write redis:// in redis.url"},
+		"a database of a cluster":       {redisdb.Config{URL: strings.Replace(shared.Cluster(t).Nodes()[0].URL(), "/0", "/1", 1)}, "redis+cluster:// in redis.url, without a database"},
+		"TLS where Redis has none":      {redisdb.Config{URL: strings.Replace(open.URL(), "redis://", "rediss://", 1)}, "timeout"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,8 +4,9 @@ import (
 	"context"
 	_ "embed" // the script
 	"errors"
-	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -25,27 +26,27 @@ var probeSource string
 var probeScript = redis.NewScript(probeSource)
 
 // Probe checks whether Redis, or every master of a cluster, accepts larder's writes. A Redis may respond to
-// Ping and refuse the rest: it is full, lacks replicas or its disk, or denies larder's user a permission. Probe
-// also publishes the word "probe" on the given channels; pass channels only if there is doubt, not every few
+// Ping and refuse the rest: it is full, lacks replicas or its disk, or denies larder's user a right. Probe
+// also tests all rights if it gets larder's channels; pass them only if there is doubt, not every few
 // seconds. Errors, all ErrUnavailable: *RefusedError if Redis responds and refuses, else as Ping.
 func (db *DB) Probe(ctx context.Context, channels ...string) error {
+	keys, err := db.probeKeys(ctx)
+	if err != nil {
+		return AsRefused(unavailable("look for the masters", err))
+	}
+	for key, server := range keys {
+		if len(channels) == 0 || db.Embedded() {
+			break
+		}
+		if err := db.testRights(ctx, server, key, channels); err != nil {
+			return err
+		}
+	}
 	if err := db.Ping(ctx); err != nil {
 		return err
 	}
-	args := []any{probeLife.Milliseconds()}
-	for _, channel := range channels {
-		args = append(args, channel)
-	}
-	keys, err := db.probeKeys(ctx)
-	if err != nil {
-		return unavailable("look for the masters", err)
-	}
-	for _, key := range keys {
-		refused, err := probeScript.Run(ctx, db.noRetry, []string{key}, args...).StringSlice()
-		switch {
-		case err == nil && len(refused) == 2:
-			return &RefusedError{Class: errorClass(refused[1]), Channel: refused[0], Err: errors.New(refused[1])}
-		case err != nil:
+	for key := range keys {
+		if err := probeScript.Run(ctx, db.noRetry, []string{key}, probeLife.Milliseconds()).Err(); err != nil {
 			return AsRefused(unavailable("write a probe", err))
 		}
 	}
@@ -57,11 +58,11 @@ func (db *DB) probeKey(tag int) string {
 	return db.prefix + ":{p:" + strconv.Itoa(tag) + "}:f1:probe"
 }
 
-// probeKeys returns a key on every master that has slots.
-func (db *DB) probeKeys(ctx context.Context) ([]string, error) {
+// probeKeys returns a key on every master that has slots, with the master.
+func (db *DB) probeKeys(ctx context.Context) (map[string]redis.Cmdable, error) {
 	cluster, ok := db.noRetry.(*redis.ClusterClient)
 	if !ok {
-		return []string{db.probeKey(0)}, nil
+		return map[string]redis.Cmdable{db.probeKey(0): db.noRetry}, nil
 	}
 	var masters atomic.Int32
 	err := cluster.ForEachMaster(ctx, func(context.Context, *redis.Client) error {
@@ -71,7 +72,7 @@ func (db *DB) probeKeys(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var keys []string
+	keys := map[string]redis.Cmdable{}
 	seen := map[*redis.Client]bool{}
 	for tag := 0; tag < probeTags && len(keys) < int(masters.Load()); tag++ {
 		key := db.probeKey(tag)
@@ -80,7 +81,7 @@ func (db *DB) probeKeys(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		if !seen[master] {
-			seen[master], keys = true, append(keys, key)
+			seen[master], keys[key] = true, master
 		}
 	}
 	return keys, nil
@@ -94,36 +95,38 @@ func AsRefused(err error) error {
 		return err
 	}
 	switch class := errorClass(said.Error()); class {
-	case "OOM", "MISCONF", "NOREPLICAS", "READONLY", NoPermission:
+	case "OOM", "MISCONF", "NOREPLICAS", "READONLY", "MOVED", "CROSSSLOT", NoPermission:
 		return &RefusedError{Class: class, Err: err}
 	default:
 		return err
 	}
 }
 
-// RefusedError means that Redis responds, but refuses larder's writes. It is ErrUnavailable.
+// RefusedError means that Redis responds, but refuses larder's writes or other commands. It is ErrUnavailable.
 type RefusedError struct {
-	Class   string // the class of the Redis error: OOM, MISCONF, NOREPLICAS, READONLY or NOPERM
-	Channel string // the one that larder may not publish to; "" for a write
-	Err     error  // the error of Redis, for the log only
+	Class  string   // the class of the Redis error: OOM, MISCONF, NOREPLICAS, READONLY, MOVED, CROSSSLOT or NOPERM
+	Rights []string // which larder's user lacks, as far as testRights has found them
+	Err    error    // the error of Redis, for the log only
 }
 
 // Error returns the text of Redis.
-func (e *RefusedError) Error() string {
-	if e.Channel != "" {
-		return fmt.Sprintf("redisdb: publish to %s: %v", e.Channel, e.Err)
-	}
-	return e.Err.Error()
-}
+func (e *RefusedError) Error() string { return e.Err.Error() }
 
 // Unwrap returns ErrUnavailable and the cause.
 func (e *RefusedError) Unwrap() []error { return []error{ErrUnavailable, e.Err} }
 
+// OnlyChannels reports whether larder's user may do everything but publish and subscribe, which orders do not need.
+func (e *RefusedError) OnlyChannels() bool {
+	return len(e.Rights) > 0 && !slices.ContainsFunc(e.Rights, func(right string) bool {
+		return right != "+publish" && right != "+subscribe" && !strings.HasPrefix(right, "'&")
+	})
+}
+
 // Reason returns the class and its meaning for a person. It contains no address, and of the text of Redis only the
 // name of a command.
 func (e *RefusedError) Reason() string {
-	if e.Channel != "" {
-		return e.Class + ": its user may not publish to the channel " + e.Channel
+	if len(e.Rights) > 0 {
+		return e.Class + ": " + rightsText(strings.Join(e.Rights, " "))
 	}
 	return e.Class + ": " + classText(e.Class, e.Err.Error())
 }

@@ -56,7 +56,7 @@ func TestDurability_O14b(t *testing.T) {
 	t.Parallel()
 	disk, noDisk := []redistest.Option{redistest.AppendOnly()}, []redistest.Option{}
 	wait := func(n int) func(*ordering.Config) { return func(c *ordering.Config) { c.WaitReplicas = &n } }
-	const refused, mayNotAsk, noScripts = "WAIT is refused: NOPERM", "INFO is refused: NOPERM", "refuses writes: NOPERM: its user may not run EVAL and EVALSHA"
+	const refused, mayNotAsk, noScripts = "WAIT is refused: NOPERM", "INFO is refused: NOPERM", "refuses commands: NOPERM: its user lacks rights: run ACL SETUSER NAME +eval +evalsha in Redis"
 	for _, test := range []struct {
 		name     string
 		options  []redistest.Option
