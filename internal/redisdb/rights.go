@@ -14,7 +14,7 @@ const (
 	anyCommands = "copy K K; del K; eval x 1 K; evalsha x 1 K; exec; exists K; get K; getrange K 0 0; hdel K x; hexists K x; " +
 		"hget K x; hgetall K; hincrby K x 1; hlen K; hmget K x; hset K x x; hstrlen K x; hvals K; llen K; lpush K x; " +
 		"lrange K 0 0; lset K 0 x; ltrim K 0 0; mget K L; multi; persist K; pexpire K 1; pexpireat K 1; ping; pttl K; " +
-		"publish C x; rename K K; renamenx K K; sadd K x; scard K; set K x; sismember K x; smembers K; srem K x; sscan K 0; " +
+		"publish C x; rename K K; renamenx K K; sadd K x; scan 0; scard K; set K x; sismember K x; smembers K; srem K x; sscan K 0; " +
 		"strlen K; subscribe D; time; unlink K; xadd K * x x; xrange K - +; xrevrange K + -; zadd K 0 x; zcard K; " +
 		"zrange K 0 0; zrangebylex K - +; zrangebyscore K 0 0; zrem K x; zremrangebyrank K 0 0; zrevrange K 0 0; zrevrangebylex K + -"
 	clusterCommands = "command; cluster slots; asking"
