@@ -97,6 +97,7 @@ func TestRedisOfAnotherVersion_O20(t *testing.T) {
 	for name, load := range map[string]func(*testing.T, *moving){
 		"without epoch": func(t *testing.T, m *moving) { m.loadRedis(t, "redis-6f34b86e.txt") },
 		"older":         func(t *testing.T, m *moving) { m.loadRedis(t, "redis-d0f55138.txt") },
+		"previous":      func(t *testing.T, m *moving) { m.loadRedis(t, "redis-9660ae6d.txt") }, // without a menu
 		"newer": func(t *testing.T, m *moving) {
 			m.leaveOrders(t)
 			m.redis.Client().HSet(t.Context(), "larder:{o:a}:f1:journal", "format", "4")
@@ -230,7 +231,7 @@ func TestTwoVersionsOnOneRedis_O20(t *testing.T) {
 // kept no set of names. Every question says that they cannot be read, and so do the metrics and check.
 func TestARenamedConnectionOfAnotherVersion_O20(t *testing.T) {
 	t.Parallel()
-	for _, dump := range []string{"redis-6f34b86e.txt", "redis-d0f55138.txt"} {
+	for _, dump := range []string{"redis-6f34b86e.txt", "redis-d0f55138.txt", "redis-9660ae6d.txt"} {
 		t.Run(dump, func(t *testing.T) {
 			t.Parallel()
 			m, service := newMoving(t), newPOS(t, 10)
