@@ -116,6 +116,9 @@ func TestDurabilityIsShown_O14b(t *testing.T) {
 				if status == http.StatusCreated {
 					t.Fatalf("an order is placed: %s", body)
 				}
+				if strings.Contains(body, "ACL") || strings.Contains(body, "ordering.") || strings.Contains(body, "Redis") {
+					t.Errorf("a client without the scope ops gets a text for operators: %s", body)
+				}
 				return status == http.StatusServiceUnavailable
 			})
 		})

@@ -117,15 +117,6 @@ func TestRedisOfAnotherVersion_O20(t *testing.T) {
 			one.waitFor(t, 10)
 			ops := one.ops(t)
 			for what, got := range map[string]reply{
-				"a new order":             one.place(t, "a-new-key-for-a-new-order"),
-				"the key of an order":     one.place(t, "key-1-before-the-upgrade"),
-				"the key of the unknown":  one.place(t, "key-4-before-the-upgrade"),
-				"a payment":               one.pay(t, "2", ""),
-				"an unknown orderID":      one.pay(t, "99", ""),
-				"a completion":            one.ask(t, http.MethodPut, "/v1/orders/1/complete", "", ""),
-				"a rejection":             one.ask(t, http.MethodPut, "/v1/orders/2/reject", "", `{"reason":"x"}`),
-				"an order":                one.ask(t, http.MethodGet, "/v1/orders/1", "", ""),
-				"an order by key":         one.ask(t, http.MethodGet, "/v1/orders?key=key-1-before-the-upgrade", "", ""),
 				"the list":                ops.ask(t, http.MethodGet, "/v1/ops/orders", "", ""),
 				"the unknown orders":      ops.ask(t, http.MethodGet, "/v1/ops/orders?state=unknown", "", ""),
 				"an order by ref":         ops.ask(t, http.MethodGet, "/v1/ops/orders/"+ref, "", ""),
@@ -139,11 +130,27 @@ func TestRedisOfAnotherVersion_O20(t *testing.T) {
 					t.Errorf("%s: %s has no way out", what, got.Body)
 				}
 			}
+			for what, got := range map[string]reply{
+				"a new order":            one.place(t, "a-new-key-for-a-new-order"),
+				"the key of an order":    one.place(t, "key-1-before-the-upgrade"),
+				"the key of the unknown": one.place(t, "key-4-before-the-upgrade"),
+				"a payment":              one.pay(t, "2", ""),
+				"an unknown orderID":     one.pay(t, "99", ""),
+				"a completion":           one.ask(t, http.MethodPut, "/v1/orders/1/complete", "", ""),
+				"a rejection":            one.ask(t, http.MethodPut, "/v1/orders/2/reject", "", `{"reason":"x"}`),
+				"an order":               one.ask(t, http.MethodGet, "/v1/orders/1", "", ""),
+				"an order by key":        one.ask(t, http.MethodGet, "/v1/orders?key=key-1-before-the-upgrade", "", ""),
+			} {
+				got.is(t, what, http.StatusServiceUnavailable, "journal_format")
+				if !strings.Contains(got.Body, notAccepted) || strings.Contains(got.Body, "format 3") || strings.Contains(got.Body, "unreadable") {
+					t.Errorf("%s: %s is no text for a client without the scope ops", what, got.Body)
+				}
+			}
 			for _, compatible := range []reply{
 				one.ask(t, http.MethodPut, "/orders/api/v1/orders/1/complete", "", ""),
 				one.ask(t, http.MethodPost, "/orders/api/v1/orders", "", strings.Replace(soups(""), "{", `{"restaurantID":"r",`, 1)),
 			} {
-				if compatible.Status != http.StatusServiceUnavailable || !strings.Contains(compatible.Body, otherVersion) {
+				if compatible.Status != http.StatusServiceUnavailable || !strings.Contains(compatible.Body, notAccepted) {
 					t.Errorf("the compatible API answers %+v", compatible)
 				}
 			}
