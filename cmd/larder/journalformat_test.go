@@ -312,19 +312,22 @@ func TestHoldOfAnotherVersion_O20(t *testing.T) {
 				m, service := newMoving(t), newPOS(t, 11)
 				m.loadRedis(t, dump)
 				one := m.start(t, "", over(service))
-				one.log.Find(t, `"event":"sync.quarantined"`)
+				one.log.Find(t, `larder menu release r ends.*"event":"sync.quarantined"`)
+				clitest.Eventually(t, "/readyz?verbose names the hold", func() bool {
+					return strings.Contains(one.ask(t, http.MethodGet, "/readyz?verbose", "", "").Body, "larder menu release r ends the hold")
+				})
 				ops := one.ops(t)
 				for _, price := range []int{11, 12} {
 					service.changePrice(price)
 					run := ops.ask(t, http.MethodPost, "/v1/ops/restaurants/r/sync?wait=20s", "", "{}")
-					if !strings.Contains(run.Body, `"outcome":"quarantined"`) || !strings.Contains(run.Body, "A rollback holds a menu of another larder version") {
+					if !strings.Contains(run.Body, `"outcome":"quarantined"`) || !strings.Contains(run.Body, "A rollback of another larder version holds a menu: larder menu release r ends the hold") {
 						t.Errorf("a sync: %s", run.Body)
 					}
 					if v, got, _ := one.serves(t); v != 0 || got != 0 {
 						t.Errorf("version %d with the price %d is served", v, got)
 					}
 				}
-				if view := ops.ask(t, http.MethodGet, "/v1/ops/restaurants/r", "", ""); !strings.Contains(view.Body, "A rollback holds a menu of another larder version") {
+				if view := ops.ask(t, http.MethodGet, "/v1/ops/restaurants/r", "", ""); !strings.Contains(view.Body, "A rollback of another larder version holds a menu: larder menu release r ends the hold") {
 					t.Errorf("the restaurant: %+v", view)
 				}
 				if decision == "force" {
