@@ -56,6 +56,7 @@ func refusal(response *http.Response, body []byte, anonymous bool) error {
 		refused.Foreign = true
 		refused.Code, refused.Msg = http.StatusText(status), "the response is not from larder; check the address"
 	}
+	refused.Errors = slices.DeleteFunc(refused.Errors, func(v Violation) bool { return v.Path == "" && v.Msg == refused.Msg }) // has only params
 	if json.Valid(body) {
 		refused.Body = body
 	}
