@@ -90,7 +90,7 @@ func (m *moving) unknownRef(t *testing.T, connection string) string {
 
 const otherVersion = "this version reads only order records of format 3; another version of larder wrote others, or Redis has lost a part of them"
 
-// notAccepted is what a caller without the scope ops is told.
+// notAccepted is the text for callers without the scope ops.
 const notAccepted = "orders are not accepted at the moment; nothing was sent to the ordering service; try again later"
 
 // Redis has the records of another version of larder, with open and unknown orders: every question about orders is
