@@ -215,6 +215,9 @@ func (k Keys) JournalSecret() string { return k.name(format, "journal-secret") }
 // whether new orders are paused (policies O14 and O14a). It never expires.
 func (k Keys) JournalState(connection string) string { return k.orderName(connection, "journal") }
 
+// OrderProbe is the test write of a command that only looks. It expires.
+func (k Keys) OrderProbe(connection string) string { return k.orderName(connection, "probe") }
+
 // Order is a text: one order's record. It expires (policy O13).
 func (k Keys) Order(connection, ref string) string { return k.orderName(connection, "order:", ref) }
 

@@ -42,42 +42,46 @@ func (h *health) catalogues() catalogues {
 	return found
 }
 
-// failed returns the restaurants whose last sync failed, by connection. For restaurants without
-// a menu it reads the last run, for at most triedAtOnce of them.
-func (h *health) failed(ctx context.Context, found readinessReport) map[string][]directory.Restaurant {
+// failed returns the restaurants whose last sync failed, by connection, and the first restaurant without a menu whose fetched
+// one is quarantined, with the reason. For restaurants without a menu it reads the last run, for at most triedAtOnce of them.
+func (h *health) failed(ctx context.Context, found readinessReport) (map[string][]directory.Restaurant, string) {
 	failed := byConnection(found.failed)
-	if found.redis != nil {
-		return failed
+	if found.redis != nil || len(found.missing) == 0 {
+		return failed, ""
 	}
-	for _, restaurant := range h.failedWithoutMenu(ctx, found.missing) {
+	without, refused := h.failedWithoutMenu(ctx, found.missing)
+	for _, restaurant := range without {
 		if _, known := h.deps.Replica.Version(restaurant.ID); !known {
 			failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
 		}
 	}
-	return failed
+	return failed, refused
 }
 
-// failedWithoutMenu returns the restaurants without a menu whose last sync failed. Anybody may ask, so
-// it reads the runs at most once a second (policy H7).
-func (h *health) failedWithoutMenu(ctx context.Context, missing []directory.Restaurant) []directory.Restaurant {
+// failedWithoutMenu returns what failed does of the restaurants without a menu. Anybody may ask, so it reads the runs at most
+// once a second (policy H7).
+func (h *health) failedWithoutMenu(ctx context.Context, missing []directory.Restaurant) (failed []directory.Restaurant, refused string) {
 	h.listing.Lock()
 	defer h.listing.Unlock()
 	now := h.deps.Clock()
 	if len(missing) == h.missing && now.Sub(h.listedAt) < time.Second {
-		return h.listed
+		return h.listed, h.refused
 	}
-	var failed []directory.Restaurant
 	for _, restaurant := range missing[:min(len(missing), triedAtOnce)] {
 		runs, _, err := h.deps.Runner.Log().List(ctx, runlog.Filter{Restaurant: restaurant.ID, Limit: 1})
 		if err != nil {
-			return failed // incomplete: the next request reads again
+			return failed, refused // incomplete: the next request reads again
 		}
-		if len(runs) > 0 && runs[0].Outcome == runlog.OutcomeFailed {
+		switch {
+		case len(runs) == 0:
+		case runs[0].Outcome == runlog.OutcomeFailed:
 			failed = append(failed, restaurant)
+		case runs[0].Outcome == runlog.OutcomeQuarantined && refused == "":
+			refused = restaurant.String() + ": " + runs[0].Error
 		}
 	}
-	h.listedAt, h.listed, h.missing = now, failed, len(missing)
-	return failed
+	h.listedAt, h.listed, h.refused, h.missing = now, failed, refused, len(missing)
+	return failed, refused
 }
 
 // byConnection groups restaurants by their connection.

@@ -52,6 +52,7 @@ type health struct {
 	listing  sync.Mutex // guards the fields below
 	listedAt time.Time
 	listed   []directory.Restaurant // at listedAt: those without a menu whose last sync failed
+	refused  string                 // at listedAt: the first restaurant without a menu whose fetched one is quarantined, and why
 	missing  int                    // at listedAt: number of restaurants without a menu
 	formerAt time.Time
 	former   map[string]component // at formerAt
@@ -200,7 +201,11 @@ func (h *health) componentsOf(ctx context.Context, found readinessReport) *compo
 	if found.redis == nil && h.deps.UnknownOrders != nil {
 		p.Former = h.formerComponents(ctx)
 	}
-	failed, foreign := h.failed(ctx, found), byConnection(found.foreign)
+	failed, refused := h.failed(ctx, found)
+	if refused != "" {
+		p.Catalogues.Msg += "; quarantined: " + refused
+	}
+	foreign := byConnection(found.foreign)
 	for _, connection := range h.deps.Connections {
 		token := connection.TokenStatus()
 		one := component{OK: token.OK, Token: token.State}

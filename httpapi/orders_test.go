@@ -369,7 +369,7 @@ func TestPlacingNeedsARedisThatKeeps(t *testing.T) { // policy O14
 	w := newFixture(t, func(p *plan) { p.ordering.AllowNonDurable = false })
 	got := w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)
 	problem := got.refused(t, http.StatusServiceUnavailable, "journal_unavailable")
-	if !strings.Contains(problem.Msg, "ordering.allow_non_durable") || got.header.Get("Retry-After") == "" {
+	if !strings.HasPrefix(problem.Msg, "orders are not accepted at the moment;") || got.header.Get("Retry-After") != "60" {
 		t.Errorf("got %s", got.body)
 	}
 	w.post(validatePath, order()).is(t, http.StatusOK)

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// RecordFormat is the format of the records that this version reads and writes, as the state of a connection has it.
+const RecordFormat = "3"
+
 // FormatError reports order records that this version of larder cannot read, because another version has written them
 // (policy O20). Journal.List returns it with the records that it can read.
 type FormatError struct {
@@ -16,6 +19,7 @@ type FormatError struct {
 type Unreadable struct {
 	Connection string  `json:"connection"`
 	Ref        *string `json:"ref"`
+	Found      string  `json:"found,omitempty"` // what Redis has instead of RecordFormat, for people; "" for one record
 }
 
 func (e *FormatError) Error() string { return fmt.Sprintf("ordering: %s: %v", e.Msg(), e.Err) }
@@ -36,7 +40,7 @@ func (e *FormatError) Msg() string {
 	var named []string
 	for _, u := range e.Unreadable[:min(len(e.Unreadable), most)] {
 		if u.Ref == nil {
-			named = append(named, "all records of connection "+u.Connection)
+			named = append(named, strings.TrimSuffix("all records of connection "+u.Connection+" (found: "+u.Found+")", " (found: )"))
 		} else {
 			named = append(named, "order "+*u.Ref+" of connection "+u.Connection)
 		}
@@ -44,7 +48,8 @@ func (e *FormatError) Msg() string {
 	if more := len(e.Unreadable) - len(named); more > 0 {
 		named = append(named, fmt.Sprintf("%d more", more))
 	}
-	text := "this version cannot read order records; another version of larder wrote them, or Redis has lost a part of them"
+	text := "this version reads only order records of format " + RecordFormat +
+		"; another version of larder wrote others, or Redis has lost a part of them"
 	if len(named) > 0 {
 		text += ": " + strings.Join(named, ", ")
 	}

@@ -65,12 +65,12 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	if unreadable {
 		return err
 	}
-	if !now.Embedded && (!watched || last.Rule() != now.Rule()) {
+	if rule := now.Rule(); rule != "" && !now.Embedded && (!watched || last.Rule() != rule) {
 		level := logrus.InfoLevel
 		if now.Replicas == 0 && (now.Seen || now.Attached > 0) {
 			level = logrus.WarnLevel
 		}
-		logEvent(level, "journal.rule", now.Rule())
+		logEvent(level, "journal.rule", rule)
 	}
 	if watched && now.NotReady != "" && now.NotReady != last.NotReady { // the daemon logs it at the start
 		logEvent(logrus.WarnLevel, "order.not_ready", "no orders are placed: "+now.NotReady)
@@ -108,19 +108,24 @@ func (o *Orders) AcceptRestore(ctx context.Context, connection string) (bool, er
 	return accepted, err
 }
 
-// Rule describes the replica rule that applies and what a failover of Redis can lose (policy O14).
+// Rule describes the replica rule that applies and what a failover of Redis can lose (policy O14). It is "" while the settings
+// of Redis prevent orders: what they would wait for may not be known.
 func (h JournalHealth) Rule() string {
-	if h.Durability != "" {
+	switch {
+	case h.NotReady != "":
+		return ""
+	case h.Durability != "":
 		return h.replicaRule() + "; " + h.Durability
+	default:
+		return h.replicaRule()
 	}
-	return h.replicaRule()
 }
 
 func (h JournalHealth) replicaRule() string {
 	const loses = ": a failover can lose orders that were acknowledged"
 	switch {
 	case h.Replicas == 0 && h.Automatic && h.Attached > 0:
-		return "orders do not wait for a replica, because none of Redis has ever acknowledged a write, although " +
+		return "orders do not wait for a replica, because no replica of Redis has ever acknowledged a write, although " +
 			AttachedText(h.Attached) + loses
 	case h.Replicas == 0 && h.Automatic:
 		return "orders do not wait for a replica, because no replica of Redis has ever acknowledged a write (" +

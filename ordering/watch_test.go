@@ -260,25 +260,45 @@ func (s *stuck) Watch(ctx context.Context, connection string) (ordering.JournalH
 	return s.Journal.Watch(ctx, connection)
 }
 
-// embedded is a journal in an embedded Redis.
-type embedded struct{ ordering.Journal }
+// changedHealth is a journal with another health.
+type changedHealth struct {
+	ordering.Journal
+	change func(*ordering.JournalHealth)
+}
 
-func (e embedded) Watch(ctx context.Context, connection string) (ordering.JournalHealth, error) {
-	health, err := e.Journal.Watch(ctx, connection)
-	health.Embedded = true
+func (c changedHealth) Watch(ctx context.Context, connection string) (ordering.JournalHealth, error) {
+	health, err := c.Journal.Watch(ctx, connection)
+	c.change(&health)
 	return health, err
 }
 
-// An embedded Redis has no replicas.
-func TestAnEmbeddedRedisLogsNoRuleForReplicas(t *testing.T) {
+// An embedded Redis has no replicas. While settings of Redis prevent orders, the rule is not known: it is logged afterwards.
+func TestNoRuleForReplicasIsLogged_O14b(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = embedded{d.Journal} })
-	if err := h.Watch(t.Context(), "main"); err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range h.log.AllEntries() {
-		if line.Data["event"] == "journal.rule" {
-			t.Errorf("logged %q", line.Message)
+	notReady := "WAIT is refused"
+	for name, change := range map[string]func(*ordering.JournalHealth){
+		"embedded":  func(h *ordering.JournalHealth) { h.Embedded = true },
+		"not ready": func(h *ordering.JournalHealth) { h.NotReady = notReady },
+	} {
+		h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = changedHealth{d.Journal, change} })
+		rules := func() (n int) {
+			if err := h.Watch(t.Context(), "main"); err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range h.log.AllEntries() {
+				if line.Data["event"] == "journal.rule" {
+					n++
+				}
+			}
+			return n
+		}
+		if n := rules(); n != 0 {
+			t.Errorf("%s: %d rules are logged", name, n)
+		}
+		if name == "not ready" {
+			if notReady = ""; rules() != 1 {
+				t.Error("the rule is not logged once it is known")
+			}
 		}
 	}
 }

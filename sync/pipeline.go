@@ -187,7 +187,7 @@ func (p *pipelineRun) evaluate(
 			return "", redisdb.CallError(ctx, "sync: read the hold", err)
 		}
 		if guarded && unreadable { // it may be the menu that was held away (policy O20)
-			why := refusal{what: "A rollback holds a menu of another larder version, which this one cannot read"}
+			why := refusal{what: "A rollback of another larder version holds a menu: larder menu release " + string(p.target.ID) + " ends the hold"}
 			return "", p.quarantine(ctx, why, published, f.now)
 		}
 	}

@@ -46,7 +46,7 @@ func TestDurabilityIsShown_O14b(t *testing.T) {
 		"EVAL refused":                         {rights: []string{"-eval", "-evalsha"}, faults: []string{noEval}},
 		"no file, a replica":                   {memory: true, replica: true, faults: []string{noDisk, replicas}},
 		"no file, a replica that acknowledges": {memory: true, replica: true, setting: "durability: replicas, wait_replicas: 1"},
-		"no file, no replica":                  {memory: true, setting: "durability: replicas, wait_replicas: 1", faults: []string{"Redis reports 0 replicas, but ordering.wait_replicas is 1"}, logged: "journal.replicas_missing"},
+		"no file, no replica":                  {memory: true, setting: "durability: replicas, wait_replicas: 1", faults: []string{"ordering.wait_replicas is 1, but Redis reports no replica"}, logged: "journal.replicas_missing"},
 		"all faults": {
 			memory: true, eviction: true, replica: true,
 			rights: []string{"-wait", "-eval", "-evalsha"}, faults: []string{evicts, noDisk, noWait, noEval}, ready: []string{noEval},
@@ -115,6 +115,9 @@ func TestDurabilityIsShown_O14b(t *testing.T) {
 				status, _, body := o.place(t, shop, "key")
 				if status == http.StatusCreated {
 					t.Fatalf("an order is placed: %s", body)
+				}
+				if strings.Contains(body, "ACL") || strings.Contains(body, "ordering.") || strings.Contains(body, "Redis") {
+					t.Errorf("a client without the scope ops gets a text for operators: %s", body)
 				}
 				return status == http.StatusServiceUnavailable
 			})

@@ -32,8 +32,16 @@ func (a *Auth) RequireScope(want Scope) gin.HandlerFunc {
 				Code: respond.CodeForbidden, Msg: "the token does not have the scope " + string(want), Params: map[string]any{"scope": string(want)},
 			})
 		default:
-			c.Set(keyCaller, who)
+			setCaller(c, who)
 		}
+	}
+}
+
+// setCaller stores the caller of a request.
+func setCaller(c *gin.Context, who *Caller) {
+	c.Set(keyCaller, who)
+	if Holds(who.Scopes, ScopeOps) {
+		respond.SetOperator(c)
 	}
 }
 

@@ -219,7 +219,7 @@ func (a *Auth) RequireOps(c *gin.Context) {
 		respond.Fail(c, unauthorized("the session has ended; sign in again at /ops"))
 	default:
 		if a.OwnSite(c); !c.IsAborted() {
-			c.Set(keyCaller, &who)
+			setCaller(c, &who)
 		}
 	}
 }

@@ -90,7 +90,7 @@ var statuses = map[Code]struct { //nolint:gochecknoglobals // constant
 	CodeOrderIDTaken:           {http.StatusConflict, "Another order has this orderID"},
 	CodeOrderOutcomeUnknown:    {http.StatusGatewayTimeout, "The outcome of the operation is unknown"},
 	CodeJournalUnavailable:     {http.StatusServiceUnavailable, "Orders cannot be recorded"},
-	CodeJournalFormat:          {http.StatusServiceUnavailable, "Another version of larder wrote the order records"},
+	CodeJournalFormat:          {http.StatusServiceUnavailable, "The order records cannot be read"},
 	CodeJournalRestored:        {http.StatusServiceUnavailable, "New orders are paused"},
 	CodeUpstreamRefused:        {http.StatusBadGateway, "The ordering service refused the operation"},
 	CodeUpstreamUnavailable:    {http.StatusServiceUnavailable, "The ordering service is unreachable"},

@@ -66,14 +66,17 @@ func journalProblem(err error) *Problem {
 		restored *ordering.RestoredError
 		journal  *ordering.JournalError
 	)
+	const public = "orders are not accepted at the moment; nothing was sent to the ordering service; try again later"
 	if format, ok := errors.AsType[*ordering.FormatError](err); ok {
 		p := temporaryProblem(CodeJournalFormat, retryRestored, err, format.Msg()) // policy O20
-		p.Params = map[string]any{"unreadable": append([]ordering.Unreadable{}, format.Unreadable...)}
+		p.Params, p.public = map[string]any{"unreadable": append([]ordering.Unreadable{}, format.Unreadable...)}, public
 		return p
 	}
 	switch {
 	case errors.As(err, &notReady):
-		return temporaryProblem(CodeJournalUnavailable, max(notReady.RetryAfter, time.Second), err, notReady.Msg)
+		p := temporaryProblem(CodeJournalUnavailable, max(notReady.RetryAfter, time.Second), err, notReady.Msg)
+		p.public = public
+		return p
 	case errors.As(err, &restored):
 		return temporaryProblem(CodeJournalRestored, retryRestored, err,
 			"new orders are paused while the records of earlier orders are checked; try again later")

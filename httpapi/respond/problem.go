@@ -33,6 +33,8 @@ type Problem struct { //nolint:errname // named after the problem documents of R
 	RetryAfter time.Duration
 	Cause      error
 	upstream   *upstreamAnswer
+	// public replaces Msg and Params for callers without the scope ops, who cannot remove the cause; "" if they get both.
+	public string
 
 	// The request id and path of the first request, if the response comes from a record and
 	// must be the same each time. If empty, those of this request are used.
@@ -150,7 +152,9 @@ func ProblemOf(err error) *Problem {
 			Params: map[string]any{"line": syntax.Line, "column": syntax.Column},
 		}
 	case errors.Is(err, redisdb.ErrUnavailable): // before its cause
-		return temporaryProblem(CodeStorageUnavailable, retryStorage, err, "Redis "+redisdb.SafeText(err)+"; try again")
+		p := temporaryProblem(CodeStorageUnavailable, retryStorage, err, "Redis "+redisdb.SafeText(err)+"; try again")
+		p.public = "the storage is not available at the moment; try again"
+		return p
 	}
 	for _, plain := range plainErrors {
 		if errors.Is(err, plain.err) {
@@ -212,9 +216,13 @@ func shortPath(path string) string {
 
 // Keys of gin.Context.
 const (
-	keyCode   = "larder.code"         // the Code of a response with status 500 or higher
-	keyFormat = "larder.error_format" // what SetErrorFormat has set
+	keyCode     = "larder.code"         // the Code of a response with status 500 or higher
+	keyFormat   = "larder.error_format" // what SetErrorFormat has set
+	keyOperator = "larder.operator"     // what SetOperator has set
 )
+
+// SetOperator makes Fail answer with the text for operators: the caller has the scope ops.
+func SetOperator(c *gin.Context) { c.Set(keyOperator, true) }
 
 // SetErrorFormat makes Fail write the problem of a request by the given function instead of as a problem document.
 func SetErrorFormat(c *gin.Context, write func(*gin.Context, *Problem)) { c.Set(keyFormat, write) }
@@ -251,6 +259,9 @@ func Fail(c *gin.Context, err error) {
 	}
 	if p.Code == CodeUnauthorized && c.Writer.Header().Get("WWW-Authenticate") == "" {
 		c.Header("WWW-Authenticate", `Bearer realm="larder"`)
+	}
+	if p.public != "" && !c.GetBool(keyOperator) {
+		p = &Problem{Code: p.Code, Msg: p.public}
 	}
 	c.Header("Cache-Control", "no-store")
 	c.Abort()

@@ -154,7 +154,7 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	rules := cfg.Ordering
 	rules.StateDir = "" // otherwise the journal would create it
 	orders := journal.New(redis, rules, silentlog.New())
-	orders.OnlyReadSources(upstream.NewSources(cfg.Connections))
+	orders.OnlyRead(upstream.NewSources(cfg.Connections))
 	at := map[string]int{} // joins connections with the same message; in a cluster their records may be on different masters
 	for _, connection := range cfg.Connections {
 		f := newFinding("orders of "+connection.Name, "can be placed", nil)
@@ -208,7 +208,12 @@ func foreignOrders(ctx context.Context, cfg *configs.Config, orders *journal.Jou
 	found, err := orders.ForeignOrders(ctx, Mapped(cfg.Connections, func(c upstream.Config) string { return c.Name }))
 	findings := Mapped(found, func(f journal.ForeignOrders) finding { return newFinding("warning", ForeignText(f), nil) })
 	if format, unreadable := errors.AsType[*ordering.FormatError](err); unreadable {
-		findings = append(findings, finding{Subject: "order records", Msg: format.Msg()})
+		format.Unreadable = slices.DeleteFunc(format.Unreadable, func(u ordering.Unreadable) bool { // those of checkJournal
+			return u.Ref == nil && slices.ContainsFunc(cfg.Connections, func(c upstream.Config) bool { return c.Name == u.Connection })
+		})
+		if format.ErrorOrNil() != nil {
+			findings = append(findings, finding{Subject: "order records", Msg: format.Msg()})
+		}
 	} else if err != nil {
 		findings = append(findings, newFinding("orders of other services", "", err))
 	}

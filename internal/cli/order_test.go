@@ -59,6 +59,11 @@ func TestOrderPlaceSaysWhyAnOrderWasNotPlaced(t *testing.T) {
 		},
 		"a proxy that gave up waiting": {504, `{}`, []string{"\nCall the restaurant. To retry safely, use --key "}, "quote"},
 		"no menu yet":                  {503, `{"status":503,"code":"no_catalogue","msg":"no menu"}`, []string{"not placed: "}, "not known"},
+		"records of another format": {
+			503, `{"status":503,"code":"journal_format","msg":"another","errors":[{"path":"","code":"journal_format","msg":"another","params":{}}]}`,
+			[]string{"not placed: ", "503 journal_format: another. Start the version", "(Order records of another version)"},
+			"(Upgrade)",
+		},
 		"a key in flight": {
 			409, `{"status":409,"code":"idempotency_key_in_flight","msg":"the first request is not finished","requestId":"r1","ref":"` + ref + `"}`,
 			[]string{"still in progress: the first request is not finished (ref " + ref + ", request r1)"},

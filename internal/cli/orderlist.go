@@ -131,7 +131,10 @@ func listOrders(cmd *cobra.Command, env *Environment) error {
 	if err := cmp.Or(answer.Decode(&page), printAnswer(cmd, env, answer, env.printOrderList)); err != nil || len(page.Unreadable) == 0 {
 		return err
 	}
-	return errors.New((&ordering.FormatError{Unreadable: page.Unreadable}).Msg())
+	return &hintError{
+		errors.New((&ordering.FormatError{Unreadable: page.Unreadable}).Msg()),
+		"The daemon's log has each such order (event journal.corrupt) and connection (journal.format).",
+	}
 }
 
 func (env *Environment) printOrderList(page client.Envelope[[]OrderRecord]) {

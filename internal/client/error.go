@@ -56,6 +56,8 @@ func refusal(response *http.Response, body []byte, anonymous bool) error {
 		refused.Foreign = true
 		refused.Code, refused.Msg = http.StatusText(status), "the response is not from larder; check the address"
 	}
+	// An entry that only carries params repeats the text.
+	refused.Errors = slices.DeleteFunc(refused.Errors, func(v Violation) bool { return v.Path == "" && v.Msg == refused.Msg })
 	if json.Valid(body) {
 		refused.Body = body
 	}

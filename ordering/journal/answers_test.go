@@ -157,7 +157,7 @@ func TestWaitIsAnsweredWithZero_O14b(t *testing.T) {
 			_, err := j.Begin(t.Context(), o)
 			health := watched(t, j)
 			if test.want == "" {
-				const rule = "none of Redis has ever acknowledged a write, although 1 replica is attached: a failover can lose orders"
+				const rule = "no replica of Redis has ever acknowledged a write, although 1 replica is attached: a failover can lose orders"
 				if err != nil || !strings.Contains(health.Rule(), rule) {
 					t.Errorf("Begin = %v, the rule is %q; want the order placed and %q", err, health.Rule(), rule)
 				}

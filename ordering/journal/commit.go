@@ -62,6 +62,9 @@ func (s *store) run(ctx context.Context, c *tx, wait int, limit time.Duration) (
 	state, queues := s.history.state(c.connection()), s.queuesOf(c.connection())
 	known := state.known()
 	e := &evaluation{key: c.state, command: c.command(known), wait: wait, limit: limit}
+	if s.onlyReads { // Ready only probes
+		e.command = []any{"set", s.keys.OrderProbe(c.connection()), "", "px", time.Minute.Milliseconds()}
+	}
 	var err error
 	switch {
 	case c.mode == modeWatch || c.mode == modeProbe: // must not wait for a full queue
@@ -76,7 +79,10 @@ func (s *store) run(ctx context.Context, c *tx, wait int, limit time.Duration) (
 	if err != nil {
 		return reply{acknowledged: -1}, err
 	}
-	r, err := readReply(e.reply)
+	r, err := reply{}, e.reply.Err()
+	if !s.onlyReads {
+		r, err = readReply(e.reply)
+	}
 	r.acknowledged, r.waitRefused = e.acknowledged, e.waitRefused
 	if err == nil {
 		s.history.learn(state, r, c.mode, known)

@@ -16,8 +16,7 @@ import (
 const (
 	noEviction = "noeviction"
 	yes        = "1"
-	// stateFormat is the format of the records, in the field format of a connection's state.
-	stateFormat = "3"
+	byReplicas = "if replicas acknowledge writes, ordering.durability: replicas and ordering.wait_replicas"
 )
 
 // facts is what Redis says about its settings and replicas (policies O14 and O14b).
@@ -169,11 +168,10 @@ func (d *durability) diskFault(f facts, required int) string {
 	case d.cfg.Durability == ordering.DurableByReplicas && required > 0: // recovered reports whether they acknowledge
 		return ""
 	case appendOnly == "":
-		return f.notShown("whether it writes orders to disk", "aof_enabled", "it does, set ordering.allow_non_durable: true")
+		return f.notShown("whether it writes orders to disk", "aof_enabled", "it does, set ordering.allow_non_durable: true; or, "+byReplicas)
 	default:
 		return "Redis does not write every order to disk (appendonly is off, and snapshots lose the latest orders): " +
-			"set appendonly yes in Redis, or, if replicas acknowledge writes, ordering.durability: replicas and ordering.wait_replicas, " +
-			"or ordering.allow_non_durable: true"
+			"set appendonly yes in Redis, or, " + byReplicas + ", or ordering.allow_non_durable: true"
 	}
 }
 
@@ -207,7 +205,7 @@ func (d *durability) missingReplicas(connection string) string {
 		return fmt.Sprintf("too few replicas of Redis acknowledge writes (%d needed; %s): repair the replicas, "+
 			"or set ordering.wait_replicas to 0", required, ordering.AttachedText(f.attached()))
 	case d.cfg.WaitReplicas != nil:
-		return fmt.Sprintf("Redis reports %d replicas, but ordering.wait_replicas is %d: add replicas, or lower the setting", online, required)
+		return fmt.Sprintf("ordering.wait_replicas is %d, but %s: add replicas, or lower the setting", required, ordering.AttachedText(online))
 	default:
 		return "Redis has lost its replicas: a failover would lose orders; repair the replicas, " +
 			"or set ordering.wait_replicas to 0: a repeated request then sends a lost order again"

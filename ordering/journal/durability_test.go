@@ -77,7 +77,7 @@ func TestDurability_O14b(t *testing.T) {
 			func(c *ordering.Config) { c.WaitReplicas, c.AllowNonDurable = new(0), true }, nil, "ordering.allow_non_durable",
 		},
 		{"WAIT is an unknown command", []redistest.Option{redistest.AppendOnly(), redistest.Config("rename-command", "WAIT", "")}, 0, nil, nil, []string{"WAIT is refused: unknown command; Redis reports no replica", "use a Redis that has WAIT"}, ""},
-		{"INFO refused", disk, 0, []string{"-info"}, nil, []string{mayNotAsk, "ordering.allow_eviction", "ordering.allow_non_durable", "+info"}, ""},
+		{"INFO refused", disk, 0, []string{"-info"}, nil, []string{mayNotAsk, "ordering.allow_eviction", "ordering.allow_non_durable", "ordering.durability: replicas and ordering.wait_replicas", "+info"}, ""},
 		{"INFO refused, one key", disk, 0, []string{"-info"}, func(c *ordering.Config) { c.AllowEviction = true }, []string{mayNotAsk, "allow_non_durable"}, ""},
 		{"INFO refused, both keys", disk, 0, []string{"-info"}, func(c *ordering.Config) { c.AllowEviction, c.AllowNonDurable = true, true }, nil, "not known how many replicas are attached"},
 		{"INFO of memory only", disk, 0, []string{"-info", "+info|memory"}, nil, []string{mayNotAsk, "whether it writes orders to disk"}, ""},
@@ -89,7 +89,7 @@ func TestDurability_O14b(t *testing.T) {
 		{"no file, replicas acknowledge", noDisk, 1, nil, nil, []string{"appendonly is off", "ordering.durability: replicas"}, ""},
 		{"no file, replicas acknowledge, by replicas", noDisk, 1, nil, byReplicas(1), nil, "or the loss of all nodes; only instances that keep running detect both; one that starts later sends a lost order again if its request is repeated: set ordering.state_dir"},
 		{"no file, wait_replicas 0, by replicas", noDisk, 1, nil, byReplicas(0), []string{"appendonly is off"}, ""}, // configs refuses it too
-		{"no file, too few replicas, by replicas", noDisk, 1, nil, byReplicas(2), []string{"Redis reports 1 replicas, but ordering.wait_replicas is 2"}, ""},
+		{"no file, too few replicas, by replicas", noDisk, 1, nil, byReplicas(2), []string{"ordering.wait_replicas is 2, but 1 replica is attached"}, ""},
 		{"no file, WAIT refused, by replicas", noDisk, 1, []string{"-wait"}, byReplicas(1), []string{refused, "ordering.allow_non_durable"}, ""},
 		{"no file, INFO refused, by replicas", noDisk, 1, []string{"-info"}, func(c *ordering.Config) { byReplicas(1)(c); c.AllowEviction = true }, nil, "loss of all nodes"},
 		{"a file and no replica", disk, 0, nil, nil, nil, "Redis reports no replica"},
@@ -127,6 +127,9 @@ func TestDurability_O14b(t *testing.T) {
 				return // without EVAL nothing can be watched
 			}
 			health := watched(t, j)
+			if health.NotReady != "" && health.Rule() != "" {
+				t.Errorf("the rule is %q, but %s", health.Rule(), health.NotReady)
+			}
 			if rule := health.Rule(); !strings.Contains(rule, test.rule) || strings.Contains(rule, "no failover") {
 				t.Errorf("the rule is %q, want %q", rule, test.rule)
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -27,11 +28,13 @@ func (s *store) readable(ctx context.Context, connections []string) (can []strin
 	replies, _ := pipe.Exec(ctx) // each reply has its own error
 	other = &ordering.FormatError{}
 	for i, connection := range connections {
-		switch err := replies[i].Err(); {
+		err := replies[i].Err()
+		found, isOther := errors.AsType[*ordering.FormatError](unreadable(location{connection: connection}, err))
+		switch {
 		case errors.Is(err, redis.Nil):
 			can = append(can, connection)
-		case is[*ordering.FormatError](unreadable(location{}, err)):
-			other.Unreadable, other.Err = append(other.Unreadable, ordering.Unreadable{Connection: connection}), err
+		case isOther:
+			other.Unreadable, other.Err = append(other.Unreadable, found.Unreadable...), err
 		default:
 			return nil, nil, err
 		}
@@ -66,7 +69,8 @@ func unreadable(at location, err error) error {
 	case at.ref != "":
 		found.Unreadable = []ordering.Unreadable{{Connection: at.connection, Ref: &at.ref}}
 	case at.connection != "":
-		found.Unreadable = []ordering.Unreadable{{Connection: at.connection}}
+		_, instead, _ := strings.Cut(err.Error(), "FORMAT ")
+		found.Unreadable = []ordering.Unreadable{{Connection: at.connection, Found: instead}}
 	}
 	return found
 }

@@ -2,6 +2,8 @@ package journal_test
 
 import (
 	"errors"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -15,27 +17,30 @@ import (
 func TestOtherFormat_O20(t *testing.T) {
 	t.Parallel()
 	const state = "larder:{o:main}:f1:journal"
-	for name, change := range map[string]func(redis.Pipeliner){
-		"older: an epoch without a format": func(p redis.Pipeliner) { p.HDel(t.Context(), state, "format") },
-		"no epoch, and no format":          func(p redis.Pipeliner) { p.HDel(t.Context(), state, "format", "epoch") },
-		"no state":                         func(p redis.Pipeliner) { p.Del(t.Context(), state) },
-		"newer":                            func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "4") },
-		"junk":                             func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "3 ") },
-		"empty":                            func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "") },
-		"newer, without an epoch and orders": func(p redis.Pipeliner) {
+	for name, test := range map[string]struct {
+		change func(redis.Pipeliner)
+		found  string // what the text says that Redis has
+	}{
+		"older: an epoch without a format": {func(p redis.Pipeliner) { p.HDel(t.Context(), state, "format") }, `no format`},
+		"no epoch, and no format":          {func(p redis.Pipeliner) { p.HDel(t.Context(), state, "format", "epoch") }, `no format`},
+		"no state":                         {func(p redis.Pipeliner) { p.Del(t.Context(), state) }, `no key larder:{o:main}:f1:journal`},
+		"newer":                            {func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "4") }, `format "4"`},
+		"junk":                             {func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "3 ") }, `format "3 "`},
+		"empty":                            {func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "") }, `format ""`},
+		"newer, without an epoch and orders": {func(p redis.Pipeliner) {
 			p.HDel(t.Context(), state, "epoch")
 			p.HSet(t.Context(), state, "format", "4")
 			p.Del(t.Context(), "larder:{o:main}:f1:orders")
-		},
-		"paused": func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "4", "paused", "1") },
-		"a state of another type": func(p redis.Pipeliner) {
+		}, `format "4"`},
+		"paused": {func(p redis.Pipeliner) { p.HSet(t.Context(), state, "format", "4", "paused", "1") }, `format "4"`},
+		"a state of another type": {func(p redis.Pipeliner) {
 			p.Del(t.Context(), state)
 			p.Set(t.Context(), state, "v7", 0)
-		},
-		"no state, and orders of another type": func(p redis.Pipeliner) {
+		}, ``},
+		"no state, and orders of another type": {func(p redis.Pipeliner) {
 			p.Del(t.Context(), state, "larder:{o:main}:f1:orders")
 			p.Set(t.Context(), "larder:{o:main}:f1:orders", "v7", 0)
-		},
+		}, `no key larder:{o:main}:f1:journal`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +49,7 @@ func TestOtherFormat_O20(t *testing.T) {
 			begun(t, w.Journal, order)
 			unknown := ended(t, w.Journal, begun(t, w.Journal, create()), ordering.OutcomeUnknown, "")
 			placed := ended(t, w.Journal, begun(t, w.Journal, create()), ordering.OutcomeDone, "765")
-			if _, err := w.client.TxPipelined(t.Context(), func(p redis.Pipeliner) error { change(p); return nil }); err != nil {
+			if _, err := w.client.TxPipelined(t.Context(), func(p redis.Pipeliner) error { test.change(p); return nil }); err != nil {
 				t.Fatal(err)
 			}
 			_, _, _ = w.Lookup(t.Context(), "another", journaltest.Hashed("any")) // creates the secret, which belongs to no connection
@@ -90,8 +95,9 @@ func TestOtherFormat_O20(t *testing.T) {
 			if _, _, err := fresh.Lookup(t.Context(), main, journaltest.Hashed("no such key")); !isFormat(err) {
 				t.Errorf("Lookup: %v, want a *FormatError", err)
 			}
-			if err := fresh.Ready(t.Context(), main); !isFormat(err) {
-				t.Errorf("Ready: %v, want a *FormatError", err)
+			format, ok := errors.AsType[*ordering.FormatError](fresh.Ready(t.Context(), main))
+			if !ok || format.Unreadable[0].Found != test.found || !strings.Contains(format.Msg(), "only order records of format 3") {
+				t.Errorf("Ready: %v, want a *FormatError with %q and the format of this version", format, test.found)
 			}
 			if _, err := fresh.Unknown(t.Context(), main); !isFormat(err) {
 				t.Errorf("Unknown: %v, want a *FormatError", err)
@@ -145,7 +151,7 @@ func TestPartlyUnreadable_O20(t *testing.T) {
 	}
 	page, _, err := w.List(t.Context(), ordering.Query{Connections: []string{"other", main}, Limit: 10})
 	format, ok := errors.AsType[*ordering.FormatError](err)
-	if !ok || len(page) != 1 || page[0].Ref != readable.Ref || len(format.Unreadable) != 1 || format.Unreadable[0] != (ordering.Unreadable{Connection: "other"}) {
+	if !ok || len(page) != 1 || page[0].Ref != readable.Ref || len(format.Unreadable) != 1 || format.Unreadable[0] != (ordering.Unreadable{Connection: "other", Found: `format "4"`}) {
 		t.Errorf("List = %d records, %v; want that of main, and an error about the other connection", len(page), err)
 	}
 	found, err := w.of(t, "next").ForeignOrders(t.Context(), []string{"other", main})
@@ -158,6 +164,20 @@ func TestPartlyUnreadable_O20(t *testing.T) {
 	former, err := w.Former(t.Context(), []string{main})
 	if err != nil || len(former) != 1 || former[0] != "other" {
 		t.Errorf("Former = %q, %v; want the other connection", former, err)
+	}
+}
+
+// docs/redis.md names the format of this version.
+func TestDocumentedFormat_O20(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/redis.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| `format` | the format of the records, `3` |", "A record is one text: `f3`,", "the `format` of `journal` is not `3`,"} {
+		if want = strings.Replace(want, "3", ordering.RecordFormat, 1); !strings.Contains(string(text), want) {
+			t.Errorf("docs/redis.md does not say %q", want)
+		}
 	}
 }
 

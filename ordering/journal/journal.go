@@ -41,8 +41,9 @@ var _ ordering.Journal = (*Journal)(nil)
 // records of a connection have the same service.
 func (j *Journal) UseSources(s *upstream.Sources) { j.store.sources = s }
 
-// OnlyReadSources is UseSources for a command that only reads: ForeignOrders then adds no connection to those that larder has had.
-func (j *Journal) OnlyReadSources(s *upstream.Sources) { j.store.sources, j.store.onlyReads = s, true }
+// OnlyRead is UseSources for a command that only looks: ForeignOrders then adds no connection to those that larder has had, and
+// Ready stores nothing but a test write that expires. So an acknowledgement of a replica sets no rule (policy O14).
+func (j *Journal) OnlyRead(s *upstream.Sources) { j.store.sources, j.store.onlyReads = s, true }
 
 // New returns a Journal that stores its records in r. It uses these settings: KeyTTL, RecordTTL and
 // CustomerDataTTL (policies O7 and O13), AllowNonDurable, AllowEviction, WaitReplicas and

@@ -75,7 +75,7 @@ func (s *store) sharedText(ctx context.Context, connection, key string) (string,
 	if err := s.share(ctx, &s.queuesOf(connection).lookups, e); err != nil {
 		return "", err
 	}
-	if format, _ := e.format.Slice(); !slices.Equal(format, []any{stateFormat}) {
+	if format, _ := e.format.Slice(); !slices.Equal(format, []any{ordering.RecordFormat}) {
 		if err := s.checkFormat(ctx, connection); err != nil { // it may be a new journal
 			return "", err
 		}

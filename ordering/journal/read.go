@@ -30,7 +30,7 @@ type store struct {
 	history *history // each commit compares it
 	keys    cache.Keys
 	sources *upstream.Sources
-	// onlyReads: see OnlyReadSources.
+	// onlyReads: see OnlyRead.
 	onlyReads bool
 	secret    *secret
 	// read retries failed commands. write does not: a command may have run before its reply was lost.

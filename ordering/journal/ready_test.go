@@ -47,7 +47,7 @@ func TestReady(t *testing.T) {
 			"without its replicas",
 			[]redistest.Option{appendOnly},
 			func(c *ordering.Config) { c.WaitReplicas = new(2) },
-			"Redis reports 0 replicas, but ordering.wait_replicas is 2", 5 * time.Second,
+			"ordering.wait_replicas is 2, but Redis reports no replica", 5 * time.Second,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

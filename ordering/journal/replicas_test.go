@@ -478,3 +478,38 @@ func TestAbortIsRepeatedAfterAFailover(t *testing.T) {
 		t.Errorf("Lookup = %v, want the key free", err)
 	}
 }
+
+// A command that only looks writes nothing that stays, and says which rule orders will have. The replica that it has seen may
+// be detached later: that must not stop orders of a Redis that never served (policy O14).
+func TestOnlyReadStoresNoRule_O14(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*ordering.Config){
+		"automatic":       func(*ordering.Config) {},
+		"wait_replicas 1": func(c *ordering.Config) { c.WaitReplicas = new(1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := startPair(t, 1)
+			client := p.master.Client()
+			client.Del(t.Context(), "written")
+			j := p.journal(t, change)
+			j.OnlyRead(upstream.NewSources(nil))
+			ready(t, j)
+			health, err := j.Health(t.Context(), main)
+			if err != nil || health.Replicas != 1 || !strings.Contains(health.Rule(), "each change of an order waits for ") {
+				t.Errorf("Health = %+v, %v; want that orders wait for the replica", health, err)
+			}
+			const probe = "larder:{o:main}:f1:probe"
+			if keys := client.Keys(t.Context(), "*").Val(); len(keys) != 1 || keys[0] != probe || client.PTTL(t.Context(), probe).Val() <= 0 {
+				t.Errorf("Redis has %q, want only %s, which expires", keys, probe)
+			}
+			cutOff(t, p.replicas[0])
+			later := p.journal(t)
+			eventually(t, "the replica is detached", func() bool {
+				return strings.Contains(client.Info(t.Context(), "replication").Val(), "connected_slaves:0")
+			})
+			ready(t, later)
+			begun(t, later, create())
+		})
+	}
+}

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: abb9047631a47248c13bc0f465adb055b62a2ce351f584e34cd49db552341c39
-// what follows: d55a1ddb47d7072d647e3a5db9046c7c0f9823be5190d70c0d172875c58e8375
+// openapi.yaml: 779ec0ec977d6dce5ac080200d0aab3bd36422a235979aaf4ba24b40b5f6f75a
+// what follows: 27a9a8edbde8219a352dd1fd31eccabe96db7e603b593b6024f70edd2ca5a5ac
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1761,6 +1761,8 @@ export interface components {
             /** @description What is missing in the list, because another version of larder wrote it. If nothing can be listed then, the response is 503 `journal_format`. */
             unreadable: {
                 connection: string;
+                /** @description For all orders: what Redis has instead of the format of this version. */
+                found?: string;
                 /** @description One order; null for all orders of the connection. */
                 ref: string | null;
             }[];
