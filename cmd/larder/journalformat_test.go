@@ -91,7 +91,7 @@ func (m *moving) unknownRef(t *testing.T, connection string) string {
 const otherVersion = "this version reads only order records of format 3; another version of larder wrote others, or Redis has lost a part of them"
 
 // notAccepted is the text for callers without the scope ops.
-const notAccepted = "orders are not accepted at the moment; nothing was sent to the ordering service; try again later"
+const notAccepted = "orders are not accepted at the moment; this request was not sent to the ordering service; try again later"
 
 // Redis has the records of another version of larder, with open and unknown orders: every question about orders is
 // answered with journal_format and the way out, nothing is sent, and no byte of the records changes.
