@@ -159,3 +159,21 @@ func TestSecretIsRestored(t *testing.T) {
 		t.Errorf("another instance has another secret, %v", err)
 	}
 }
+
+// Records of another format and wrong settings of Redis are reported together (policies O14b and O20).
+func TestFormatAndSettings_O14b(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil, redistest.Config("appendonly", "no"), redistest.Config("maxmemory-policy", "volatile-lru"))
+	if err := w.client.HSet(t.Context(), "larder:{o:main}:f1:journal", "format", "9").Err(); err != nil {
+		t.Fatal(err)
+	}
+	err := w.Ready(t.Context(), main)
+	for _, part := range []string{`format "9"`, "appendonly is off", "volatile-lru"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("Ready = %v, want %s", err, part)
+		}
+	}
+	if !isFormat(err) {
+		t.Errorf("Ready = %T, want a *FormatError in it", err)
+	}
+}

@@ -224,7 +224,11 @@ func (d *durability) checkSettings(ctx context.Context, connection string) (fact
 		_, err = d.store.readPause(ctx, connection) // learns whether a replica ever acknowledged a write
 		switch format, other := errors.AsType[*ordering.FormatError](err); {
 		case other:
-			return f, &ordering.NotReadyError{Msg: format.Msg(), RetryAfter: retrySettings, Err: format}
+			notReady := &ordering.NotReadyError{Msg: format.Msg(), RetryAfter: retrySettings, Err: format}
+			if more, ok := errors.AsType[*ordering.NotReadyError](d.durabilityError(f, connection, nil)); ok {
+				notReady.Msg += ". Also: " + more.Msg
+			}
+			return f, notReady
 		case err != nil:
 			return f, unreachable(err)
 		}
