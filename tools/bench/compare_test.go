@@ -50,6 +50,33 @@ func TestCompareFindsAnotherRule(t *testing.T) {
 	}
 }
 
+func TestWhatIsDecidedIsRemovedFromBothSides(t *testing.T) {
+	t.Parallel()
+	decided, err := decidedDifferences("known: [a-z, ]+|GET lists them\n,\"more\":\\[\\]\n(?s)\\Aone error\\n=>\\n.*two errors\\z\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const earlier, later = "2026-05-01T10:00:00Z", "2026-05-01T10:00:01.5Z"
+	for name, c := range map[string]struct {
+		old, new string
+		shown    string // empty: decided
+	}{
+		"other words":                     {"no. known: large, small", "no. GET lists them", ""},
+		"a new member, and another time":  {`{"at":"` + earlier + `"}`, `{"at":"` + later + `","more":[]}`, ""},
+		"both sides":                      {"one error", "line 1: two errors", ""},
+		"a new member that says more":     {`{"a":1}`, `{"a":1,"more":[2]}`, `more`},
+		"another difference beside it":    {`{"a":1}`, `{"a":2,"more":[]}`, `new: "{\"a\":2}"`},
+		"a difference after another time": {earlier + ` {"a":1}`, later + ` {"a":2}`, `new: "TIME {\"a\":2}"`},
+		"only one of both sides":          {"one error", "nothing", "one error"},
+		"one side is empty":               {"", "a line\n", "a line"},
+	} {
+		report := compare.Report{Differences: []compare.Difference{{Where: "a step", Old: c.old, New: c.new}}}.Without(decided)
+		if found := report.Text(); (len(report.Differences) == 0) != (c.shown == "") || !strings.Contains(found, c.shown) {
+			t.Errorf("%s: %s", name, found)
+		}
+	}
+}
+
 func TestDecidedDifferences(t *testing.T) {
 	t.Parallel()
 	if _, err := decidedDifferences(decidedText); err != nil {

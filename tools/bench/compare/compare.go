@@ -264,6 +264,7 @@ func (c *comparison) end(ctx context.Context) error {
 		for line, n := range s.logged(string(text)) {
 			all = append(all, fmt.Sprintf("%d times %s", n, line))
 		}
+		slices.Sort(all)
 		return all
 	}
 	c.differLines("log", lines(c.old), lines(c.new))
@@ -272,14 +273,14 @@ func (c *comparison) end(ctx context.Context) error {
 
 // differLines records the lines that only one side has.
 func (c *comparison) differLines(what string, before, after []string) {
-	for _, line := range before {
-		if !slices.Contains(after, line) {
-			c.differ(what, line, "")
+	missing := func(lines, from []string) string {
+		var b strings.Builder
+		for _, line := range lines {
+			if !slices.Contains(from, line) {
+				b.WriteString(line + "\n")
+			}
 		}
+		return b.String()
 	}
-	for _, line := range after {
-		if !slices.Contains(before, line) {
-			c.differ(what, "", line)
-		}
-	}
+	c.differ(what, missing(before, after), missing(after, before))
 }

@@ -26,7 +26,7 @@ func faults() []fault {
 		{Name: "an unknown member", Response: "HTTP/1.1 201 Created\r\nConnection: close\r\n\r\n{\"result\":{\"orderID\":\"%d\",\"more\":1},\"extra\":[]}", Cut: true},
 		{Name: "the orderID of another order", Response: respond("201 Created", `{"result":{"orderID":"1"}}`)},
 		{Name: "a page", Response: "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 15\r\n\r\n<html>hi</html>"},
-		{Name: "late", Response: respond("200 OK", `{"result":{}}`), Wait: 2500 * time.Millisecond},
+		{Name: "late", Response: respond("200 OK", `{"result":{}}`), Wait: 4500 * time.Millisecond},
 	}
 	for _, status := range []string{"200 OK", "204 No Content", "302 Found", "400 Bad Request", "401 Unauthorized", "403 Forbidden", "404 Not Found", "409 Conflict", "422 Unprocessable Entity", "429 Too Many Requests", "500 Internal Server Error", "502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout"} {
 		for name, body := range map[string]string{"POS": posError, "plain": plain, "empty": "", "no JSON": "busy", "success": `{"result":{}}`} {

@@ -8,13 +8,23 @@ import (
 	"strings"
 )
 
-// Without returns the report without the differences that match one of the patterns.
+// becomes is the line between what the old build and what the new one did.
+const becomes = "\n=>\n"
+
+// Without removes what the patterns match from all differences, and returns the report of
+// those that are left. A pattern may match a whole difference, with both sides.
 func (r Report) Without(decided []*regexp.Regexp) Report {
-	r.Differences = slices.DeleteFunc(slices.Clone(r.Differences), func(d Difference) bool {
-		return slices.ContainsFunc(decided, func(pattern *regexp.Regexp) bool {
-			return pattern.MatchString(d.Where + "\n" + d.Old + "\n" + d.New)
-		})
-	})
+	var open []Difference
+	for _, d := range r.Differences {
+		text := d.Old + becomes + d.New
+		for _, pattern := range decided {
+			text = pattern.ReplaceAllString(text, "")
+		}
+		if d.Old, d.New, _ = strings.Cut(text, becomes); !same(d.Old, d.New) {
+			open = append(open, d)
+		}
+	}
+	r.Differences = open
 	return r
 }
 
@@ -39,8 +49,12 @@ func (r Report) Text() string {
 // part is how much text is shown before and after the first difference.
 const part = 300
 
-// around returns the parts of two texts where they differ first.
+// around returns the parts of two texts where they differ first. Times count only if
+// nothing else differs.
 func around(a, b string) (string, string) {
+	if x, y := times.ReplaceAllString(a, "TIME"), times.ReplaceAllString(b, "TIME"); x != y {
+		a, b = x, y
+	}
 	i := 0
 	for i < min(len(a), len(b)) && a[i] == b[i] {
 		i++

@@ -74,8 +74,9 @@ func startSide(ctx context.Context, name, program, dir string, env []string) (*s
 	return s, nil
 }
 
-// configuration returns the file of this side. Nothing is limited by time, so that the
-// same requests get the same answers.
+// configuration returns the file of this side. Nothing is limited by time, so that the same
+// requests get the same answers: the random pauses of four attempts (at most 1.4s) end
+// within two thirds of timeouts.write.
 func (s *side) configuration() string {
 	var list strings.Builder
 	for _, restaurant := range restaurants() {
@@ -94,9 +95,9 @@ connections:
     client_id: comparison
     client_secret: Bn5kQe1zRt6yVu0i
     default_menu: true
-    timeouts: {write: 2s}
+    timeouts: {write: 4s}
 sync: {schedule: "0 0 1 1 *"}
-ordering: {place_timeout: 3s}
+ordering: {place_timeout: 5s}
 auth:
   clients:
     - {id: %s, secret: %s, scopes: [menu, orders], connection: main}
