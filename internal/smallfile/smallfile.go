@@ -1,4 +1,4 @@
-// Package smallfile reads the files that a configuration names: secrets, keys and certificates (policy H12).
+// Package smallfile reads the files that a configuration names: secrets, keys, certificates and the state of the journal (policy H12).
 //
 // Its invariant: a read ends, whatever the name is. A pipe, a device or a file system that does not respond
 // must not stop a reload or the end of the process. The package knows no settings.
