@@ -13,12 +13,9 @@ import (
 // Content loads a content from Redis, decodes it and compiles it: O(its size). The caller should cache
 // the result by hash. Errors: ErrNoCatalogue if the content is not stored, ErrCorrupt if the stored one
 // is unreadable or has another hash, redisdb.ErrUnavailable.
-func (s *Store) Content(ctx context.Context, hash string) (*menu.Content, error) {
-	return s.ContentAs(ctx, hash, nil)
-}
-
-// ContentAs is Content with other settings than the stored ones (policy S9), unless as is nil.
-func (s *Store) ContentAs(ctx context.Context, hash string, as *menu.Settings) (*menu.Content, error) {
+//
+// It is compiled with other settings than the stored ones (policy S9), unless as is nil.
+func (s *Store) Content(ctx context.Context, hash string, as *menu.Settings) (*menu.Content, error) {
 	stored, err := s.redis.Client().HMGet(ctx, s.keys.ContentBody(hash), contentFields()...).Result()
 	if err != nil {
 		return nil, unavailable("load content "+hash, err)

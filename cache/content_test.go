@@ -29,7 +29,7 @@ func TestUnreadableContent(t *testing.T) {
 			if err := r.Client().HSet(ctx, key, change...).Err(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Content(ctx, one.Content); !errors.Is(err, cache.ErrCorrupt) {
+			if _, err := s.Content(ctx, one.Content, nil); !errors.Is(err, cache.ErrCorrupt) {
 				t.Errorf("%s: got %v, want ErrCorrupt", name, err)
 			}
 			if err := r.Client().HSet(ctx, key, before).Err(); err != nil {
@@ -59,7 +59,7 @@ func TestRestore(t *testing.T) {
 			if err := s.Restore(t.Context(), v, p.Catalogue, p.Published); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Content(t.Context(), v.Content); err != nil {
+			if _, err := s.Content(t.Context(), v.Content, nil); err != nil {
 				t.Errorf("the restored content: %v", err)
 			}
 		}

@@ -76,7 +76,7 @@ func serves(t *testing.T, s *Store, want int64) {
 	t.Helper()
 	v, err := s.Current(t.Context(), "bistro")
 	if err == nil {
-		_, err = s.Content(t.Context(), v.Content)
+		_, err = s.Content(t.Context(), v.Content, nil)
 	}
 	if err != nil || v.Version != want {
 		t.Fatalf("the store has %+v, %v; want version %d", v, err, want)

@@ -46,7 +46,7 @@ func TestState(t *testing.T) {
 		}
 		want("the content is lost, the version in memory", two, 2, false, 0)
 		want("the content is lost, nothing in memory", cache.Version{}, 2, false, 0)
-		if _, err := s.Content(t.Context(), two.Content); !errors.Is(err, cache.ErrNoCatalogue) {
+		if _, err := s.Content(t.Context(), two.Content, nil); !errors.Is(err, cache.ErrNoCatalogue) {
 			t.Errorf("the lost content: %v, want ErrNoCatalogue", err)
 		}
 		topology.DeleteAllKeys(t, r)

@@ -71,22 +71,6 @@ func (s *Store) Current(ctx context.Context, restaurant menu.RestaurantID) (Vers
 	return found[0].Version, found[0].Err
 }
 
-// CurrentVersions returns the current versions of many restaurants in few round trips. It omits a restaurant
-// without a catalogue or with an unreadable record. The error is redisdb.ErrUnavailable.
-func (s *Store) CurrentVersions(ctx context.Context, restaurants []menu.RestaurantID) (map[menu.RestaurantID]Version, error) {
-	found, err := s.Find(ctx, restaurants)
-	if err != nil {
-		return nil, err
-	}
-	versions := make(map[menu.RestaurantID]Version, len(found))
-	for i, f := range found {
-		if f.Err == nil {
-			versions[restaurants[i]] = f.Version
-		}
-	}
-	return versions, nil
-}
-
 // State is what a publisher must know about a restaurant before it fetches.
 type State struct {
 	Version Version // zero without a version

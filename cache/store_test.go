@@ -58,7 +58,7 @@ func TestPublishedVersionReadsBack(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
 		}
-		content, err := s.Content(t.Context(), current.Content)
+		content, err := s.Content(t.Context(), current.Content, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,12 +300,23 @@ func TestCurrentVersionsOfManyRestaurants(t *testing.T) {
 		if err := r.Client().Set(t.Context(), cache.NewKeys(r.Prefix()).Current(ids[301]), "not a record", 0).Err(); err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.CurrentVersions(t.Context(), ids)
+		found, err := s.Find(t.Context(), ids)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got) != 2 || got[ids[0]].Version != 1 || got[ids[599]].Restaurant != ids[599] {
-			t.Errorf("got %v, want the versions of r0 and r599", got)
+		for i, got := range found {
+			switch {
+			case i == 0 || i == 599:
+				if got.Err != nil || got.Version.Version != 1 || got.Version.Restaurant != ids[i] {
+					t.Errorf("%s: %+v, want its version", ids[i], got)
+				}
+			case i == 300 || i == 301:
+				if !errors.Is(got.Err, cache.ErrCorrupt) {
+					t.Errorf("%s: %v, want ErrCorrupt", ids[i], got.Err)
+				}
+			case !errors.Is(got.Err, cache.ErrNoCatalogue):
+				t.Errorf("%s: %v, want ErrNoCatalogue", ids[i], got.Err)
+			}
 		}
 		if _, err := s.Current(t.Context(), ids[300]); !errors.Is(err, cache.ErrCorrupt) {
 			t.Errorf("an unreadable record: %v, want ErrCorrupt", err)
@@ -344,13 +355,13 @@ func TestSweep(t *testing.T) {
 		if got, err := s.Sweep(t.Context()); err != nil || got != 0 {
 			t.Errorf("a second sweep in a day: %d, %v", got, err)
 		}
-		if _, err := s.Content(t.Context(), old.Content); !errors.Is(err, cache.ErrNoCatalogue) {
+		if _, err := s.Content(t.Context(), old.Content, nil); !errors.Is(err, cache.ErrNoCatalogue) {
 			t.Errorf("the unused content: %v, want ErrNoCatalogue", err)
 		}
 		if n := r.Client().Exists(t.Context(), cache.NewKeys(r.Prefix()).Products(cache.NewKeys(r.Prefix()).Content(old.Content))).Val(); n != 0 {
 			t.Error("the unused content's index still exists")
 		}
-		if _, err := s.Content(t.Context(), kept.Content); err != nil {
+		if _, err := s.Content(t.Context(), kept.Content, nil); err != nil {
 			t.Errorf("the content in use: %v", err)
 		}
 	})

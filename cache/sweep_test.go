@@ -31,7 +31,7 @@ func TestSweepKeepsAContentThatIsUsedAgain(t *testing.T) {
 		if got, err := s.Sweep(ctx); err != nil || got != 1 {
 			t.Errorf("swept %d, %v; want the one content that no history names", got, err)
 		}
-		if _, err := s.Content(ctx, versions[2].Content); err != nil || versions[0].Content != versions[2].Content {
+		if _, err := s.Content(ctx, versions[2].Content, nil); err != nil || versions[0].Content != versions[2].Content {
 			t.Errorf("the content that is used again: %v", err)
 		}
 	})

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -97,9 +98,7 @@ func separate(err error) []error {
 func (c *Config) fillRestaurants() {
 	for i := range c.Restaurants {
 		r := &c.Restaurants[i]
-		if r.Name == "" {
-			r.Name = string(r.ID)
-		}
+		r.Name = cmp.Or(r.Name, string(r.ID))
 		if r.Connection == "" && len(c.Connections) == 1 {
 			r.Connection = c.Connections[0].Name
 		}

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -11,10 +12,7 @@ import (
 
 // unknown reports an unknown key of the section.
 func (l *loader) unknown(path string, at Position, name string, keys []string) {
-	section := "the configuration"
-	if path != "" {
-		section = path
-	}
+	section := cmp.Or(path, "the configuration")
 	guess := setting.Nearest(name, keys)
 	// A section auth inside another one is indented by mistake.
 	underAuth := strings.HasPrefix(path+".", "auth.") || name == "auth"

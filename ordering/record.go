@@ -197,56 +197,43 @@ type Payment struct {
 	Unknown jsontext.Value `json:",embed"` // as Record.Unknown
 }
 
-// Call returns a call by its number.
-func (r *Record) Call(number int) (Call, bool) {
-	for i := range r.Calls {
-		if r.Calls[i].Number == number {
+// last returns the last call that matches.
+func (r *Record) last(matches func(*Call) bool) (Call, bool) {
+	for i := range slices.Backward(r.Calls) {
+		if matches(&r.Calls[i]) {
 			return r.Calls[i], true
 		}
 	}
 	return Call{}, false
 }
 
+// Call returns a call by its number.
+func (r *Record) Call(number int) (Call, bool) {
+	return r.last(func(c *Call) bool { return c.Number == number })
+}
+
 // Last returns the last call of an operation.
 func (r *Record) Last(op Operation) (Call, bool) {
-	for _, call := range slices.Backward(r.Calls) {
-		if call.Operation == op {
-			return call, true
-		}
-	}
-	return Call{}, false
+	return r.last(func(c *Call) bool { return c.Operation == op })
 }
 
 // Busy returns the call that prevents changes of the order: it is open, or its outcome is unknown.
 // There is at most one (policy O9).
 func (r *Record) Busy() (Call, bool) {
-	for _, call := range slices.Backward(r.Calls) {
-		if call.Outcome == OutcomeOpen || call.Outcome == OutcomeUnknown {
-			return call, true
-		}
-	}
-	return Call{}, false
+	return r.last(func(c *Call) bool { return c.Outcome == OutcomeOpen || c.Outcome == OutcomeUnknown })
 }
 
 // Payments returns the payments of the order; nil while it is not paid.
 func (r *Record) Payments() []Payment {
-	for _, call := range slices.Backward(r.Calls) {
-		if call.Operation == upstream.OpPay && call.Outcome == OutcomeDone {
-			return call.Payments
-		}
-	}
-	return nil
+	paid, _ := r.last(func(c *Call) bool { return c.Operation == upstream.OpPay && c.Outcome == OutcomeDone })
+	return paid.Payments
 }
 
 // Refs returns a generator of refs (policy O9): ULIDs, 26 characters that sort by time to the
 // millisecond, with 80 random bits.
 func Refs(clock func() time.Time) func() string {
-	return func() string {
-		var id ulid.ULID
-		_ = id.SetTime(ulid.Timestamp(clock())) // fits until the year 10889
-		_, _ = rand.Read(id[6:])                // never fails (crypto/rand)
-		return id.String()
-	}
+	// The time fits until the year 10889.
+	return func() string { return ulid.MustNew(uint64(max(clock().UnixMilli(), 0)), rand.Reader).String() }
 }
 
 // withResult returns the record as it will be when the journal has the result.

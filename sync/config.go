@@ -74,12 +74,10 @@ func (c *Config) SetDefaults() {
 // Validate checks every value after SetDefaults. The error joins one *setting.Error for each invalid value.
 func (c *Config) Validate() error {
 	var faults setting.Faults
-	if _, err := ParseSchedule(c.Schedule, "", ""); err != nil {
-		faults = append(faults, setting.Errorf("sync.schedule", "%v", err))
-	}
-	if err := CheckShrinkLimit(c.ShrinkLimit); err != nil {
-		faults = append(faults, setting.Errorf("sync.shrink_limit", "%v", err))
-	}
+	_, err := ParseSchedule(c.Schedule, "", "")
+	faults.If(err != nil, "sync.schedule", "%v", err)
+	err = CheckShrinkLimit(c.ShrinkLimit)
+	faults.If(err != nil, "sync.shrink_limit", "%v", err)
 	const positive = "must be at least 1"
 	faults.If(c.History < 1, "sync.history", positive)
 	faults.If(c.StaleAfter < 1, "sync.stale_after", positive)

@@ -234,7 +234,7 @@ func (p *pipelineRun) served(ctx context.Context, st state) (*menu.Catalogue, er
 		}
 		hash, stops = snapshot.Content, snapshot.Stops
 	}
-	content, err := p.target.store.ContentAs(ctx, hash, &st.use)
+	content, err := p.target.store.Content(ctx, hash, &st.use)
 	if err != nil {
 		return nil, err
 	}

@@ -314,7 +314,7 @@ func (p *pipelineRun) changes(ctx context.Context, st state, m built) runlog.Cha
 	case st.current.Version == 0:
 		before = menu.Compile(&menu.View{}, p.target.ID, st.use)
 	default:
-		content, err := p.target.store.Content(ctx, st.current.Content)
+		content, err := p.target.store.Content(ctx, st.current.Content, nil)
 		if err != nil {
 			return runlog.Changes{}
 		}

@@ -184,7 +184,7 @@ func TestALostContentIsWrittenAgain(t *testing.T) {
 				t.Fatalf("the content is %.40v, want it as it was", got)
 			}
 		}
-		if _, err := g.store.Content(t.Context(), g.current().Content); err != nil {
+		if _, err := g.store.Content(t.Context(), g.current().Content, nil); err != nil {
 			t.Errorf("the content cannot be read: %v", err)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -84,8 +85,8 @@ func TestAddedAndChangedRestaurantsAreSyncedAtOnce(t *testing.T) {
 		g.schedule(g.Instance)
 		synced := func(ids ...menu.RestaurantID) func() bool {
 			return func() bool {
-				versions, err := g.store.CurrentVersions(t.Context(), ids)
-				return err == nil && len(versions) == len(ids)
+				found, err := g.store.Find(t.Context(), ids)
+				return err == nil && !slices.ContainsFunc(found, func(one cache.Found) bool { return one.Err != nil })
 			}
 		}
 		eventually(t, "the first ones are synced", synced("a", "b"))

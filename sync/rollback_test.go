@@ -365,7 +365,7 @@ func TestRollbackToTheOldestContent(t *testing.T) {
 	if _, err := g.store.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	content, err := g.store.Content(t.Context(), kept[0].Content)
+	content, err := g.store.Content(t.Context(), kept[0].Content, nil)
 	if err != nil || content.Products().Len() != 11 {
 		t.Errorf("the content under the hold: %v", err)
 	}

@@ -31,9 +31,9 @@ func TestStartupCatchesUp(t *testing.T) {
 		stop := g.schedule(g.Instance)
 		own := cache.DefaultMenu("main")
 		eventually(t, "everything is synced", func() bool {
-			versions, err := g.store.CurrentVersions(t.Context(), []menu.RestaurantID{bistro, own})
+			found, err := g.store.Find(t.Context(), []menu.RestaurantID{bistro, own})
 			_, _, missing := g.store.Reasons(t.Context(), "main")
-			return err == nil && len(versions) == 2 && missing == nil
+			return err == nil && found[0].Err == nil && found[1].Err == nil && missing == nil
 		})
 		stop()
 		list, _, err := g.store.Reasons(t.Context(), "main")

@@ -89,11 +89,8 @@ func (b *Bodies) Build(key Key, version *VersionBodies, render func() (*Represen
 		version.Put(b, key, r)
 		return r, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	r, _ := built.(*Representation)
-	return r, nil
+	r, _ := built.(*Representation) // nil on an error
+	return r, err
 }
 
 // VersionBodies tracks the bodies of one version, or of its published view, so that they are removed together. It stores

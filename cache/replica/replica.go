@@ -101,7 +101,7 @@ func New(store *cache.Store, cfg Config) *Replica {
 			if err != nil {
 				return nil, err
 			}
-			return store.ContentAs(ctx, hash, as)
+			return store.Content(ctx, hash, as)
 		}),
 		bodies:  bodies,
 		encoder: encoded.NewEncoder(),
@@ -112,7 +112,7 @@ func New(store *cache.Store, cfg Config) *Replica {
 			misses:  misses{clock: cfg.Clock, all: make(map[string]miss)},
 			watches: watches{all: make(map[menu.RestaurantID]map[*Watch]struct{})},
 		},
-		noticeQueue: newQueue(),
+		noticeQueue: &queue{all: make(map[menu.RestaurantID]struct{}), wake: sleep.NewSignal()},
 		pollNow:     sleep.NewSignal(),
 	}
 }

@@ -372,16 +372,16 @@ func TestReadsContinueWithoutRedis(t *testing.T) {
 	}
 	p := cachetest.Publication(t, bistro, 1, cachetest.MenuJSON(3, 2))
 	_, publishErr := s.Publish(t.Context(), p)
-	_, contentErr := s.Content(t.Context(), snap.Content)
+	_, contentErr := s.Content(t.Context(), snap.Content, nil)
 	_, _, reasonsErr := s.Reasons(t.Context(), "main")
 	_, versionsErr := s.Versions(t.Context(), bistro)
 	_, versionErr := s.Version(t.Context(), bistro, 1)
-	_, currentsErr := s.CurrentVersions(t.Context(), []menu.RestaurantID{bistro})
+	_, findErr := s.Find(t.Context(), []menu.RestaurantID{bistro})
 	_, currentErr := s.Current(t.Context(), bistro)
 	_, sweepErr := s.Sweep(t.Context())
 	for name, err := range map[string]error{
 		"Publish": publishErr, "Content": contentErr, "Reasons": reasonsErr, "Versions": versionsErr, "Version": versionErr,
-		"CurrentVersions": currentsErr, "Current": currentErr, "Sweep": sweepErr, "Ping": r.Ping(t.Context()),
+		"Find": findErr, "Current": currentErr, "Sweep": sweepErr, "Ping": r.Ping(t.Context()),
 		"SaveReasons": s.SaveReasons(t.Context(), "main", nil), "Checked": cachetest.Checked(t.Context(), r, bistro, noon, "unchanged"),
 	} {
 		if !errors.Is(err, redisdb.ErrUnavailable) {

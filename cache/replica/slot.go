@@ -55,7 +55,9 @@ func (s *slots) change(restaurant menu.RestaurantID, fn func(*slot)) {
 	one.mu.Lock()
 	fn(one)
 	one.mu.Unlock()
-	s.dropIfNotAllowed(restaurant)
+	if !s.allowed(restaurant) {
+		s.drop(restaurant)
+	}
 }
 
 // setPending sets the pending version of a restaurant without one in memory, unless its content is known to be broken.
@@ -191,13 +193,6 @@ func (s *slots) drop(restaurant menu.RestaurantID) {
 	}
 	if now != nil {
 		now.bodies.Clear(s.bodies)
-	}
-}
-
-// dropIfNotAllowed is called after a slot was filled or created.
-func (s *slots) dropIfNotAllowed(restaurant menu.RestaurantID) {
-	if !s.allowed(restaurant) {
-		s.drop(restaurant)
 	}
 }
 

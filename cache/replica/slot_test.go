@@ -38,7 +38,7 @@ func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 				close(begun)
 				<-gate
 			}
-			return s.Content(ctx, hash)
+			return s.Content(ctx, hash, nil)
 		})
 		done := make(chan error, 1)
 		go func() { done <- replica.Poll(ctx) }()

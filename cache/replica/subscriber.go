@@ -53,10 +53,6 @@ type queue struct {
 	wake sleep.Signal // set while the queue is not empty
 }
 
-func newQueue() *queue {
-	return &queue{all: make(map[menu.RestaurantID]struct{}), wake: sleep.NewSignal()}
-}
-
 func (q *queue) add(one menu.RestaurantID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -341,16 +342,10 @@ func (d *daemon) syncedConnections() []menusync.Connection {
 }
 
 func rulesOf(cfg *configs.Config) []validate.Restaurant {
-	rules := make([]validate.Restaurant, 0, len(cfg.Restaurants))
-	for _, r := range cfg.Restaurants {
+	return cli.Mapped(cfg.Restaurants, func(r configs.Restaurant) validate.Restaurant {
 		zone, _ := menusync.TimeZone(r.TimeZone) // configs has rejected unknown zones
-		of := validate.Restaurant{ID: r.ID, Location: zone}
-		if r.Ordering != nil {
-			of.Override = *r.Ordering
-		}
-		rules = append(rules, of)
-	}
-	return rules
+		return validate.Restaurant{ID: r.ID, Location: zone, Override: *cmp.Or(r.Ordering, &validate.Override{})}
+	})
 }
 
 func (d *daemon) connectionStates() []httpapi.Connection {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -56,9 +57,7 @@ func (r *reloader) reload() {
 		r.log.WithField("event", "config.reload_rejected").Warn("SIGHUP was ignored during startup: send it again when larder is ready")
 		return
 	}
-	if r.running == nil {
-		r.running = d.cfg
-	}
+	r.running = cmp.Or(r.running, d.cfg)
 	began := time.Now()
 	next, restart, err := r.read(r.running)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"runtime"
 	"runtime/debug"
@@ -29,9 +30,7 @@ func thisBuild() build {
 	if !ok {
 		return b
 	}
-	if b.Version == "" {
-		b.Version = info.Main.Version
-	}
+	b.Version = cmp.Or(b.Version, info.Main.Version)
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -109,12 +110,8 @@ func (a *Log) write(ctx context.Context, d Entry) error {
 	return nil
 }
 
-// isEntryID reports whether a text is an entry's id: two numbers.
-func isEntryID(id string) bool {
-	at, within, found := strings.Cut(id, "-")
-	number := func(text string) bool { return text != "" && len(text) <= 19 && strings.Trim(text, "0123456789") == "" }
-	return found && number(at) && number(within)
-}
+// entryID matches an entry's id: two numbers.
+var entryID = regexp.MustCompile(`^[0-9]{1,19}-[0-9]{1,19}$`)
 
 // Add logs an action of the caller and records it. The action is done already, so an error of
 // Redis only adds a log line.
@@ -188,7 +185,7 @@ func (a *Log) List(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if last != "" && !isEntryID(last) {
+	if last != "" && !entryID.MatchString(last) {
 		return respond.BadCursor()
 	}
 	wanted, err := respond.OneOf(c, "action", []Action{

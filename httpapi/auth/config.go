@@ -129,12 +129,10 @@ func (c Config) ValidateFor(exposed string) error {
 	if exposed == "" {
 		return nil
 	}
-	var errs []error
+	var faults setting.Faults
 	reject := func(key, weakness string) {
-		if weakness != "" {
-			errs = append(errs, setting.Errorf(key,
-				"%s, which is not allowed because %s; create a random one with `openssl rand -base64 32`", weakness, exposed))
-		}
+		faults.If(weakness != "", key,
+			"%s, which is not allowed because %s; create a random one with `openssl rand -base64 32`", weakness, exposed)
 	}
 	for i, client := range c.Clients {
 		reject(setting.Index("auth.clients", i)+".secret", weakness(client.Secret, client.ID, minSecret))
@@ -142,7 +140,7 @@ func (c Config) ValidateFor(exposed string) error {
 	if c.SigningKey != "" {
 		reject("auth.signing_key", weakness(c.SigningKey, "", minSigningKey))
 	}
-	return errors.Join(errs...)
+	return errors.Join(faults...)
 }
 
 // MenuIsOpen reports whether everyone may read menus.

@@ -93,12 +93,8 @@ func (p Proxies) https(r *http.Request) bool {
 	if len(values) == 0 || !p.Trust(r.RemoteAddr) {
 		return false
 	}
-	for hop := range strings.SplitSeq(strings.Join(values, ","), ",") {
-		if !strings.EqualFold(strings.TrimSpace(hop), "https") {
-			return false
-		}
-	}
-	return true
+	hops := strings.Split(strings.Join(values, ","), ",")
+	return !slices.ContainsFunc(hops, func(hop string) bool { return !strings.EqualFold(strings.TrimSpace(hop), "https") })
 }
 
 // Trust reports whether the remote address of a connection (address:port) is a trusted proxy.

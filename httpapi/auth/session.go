@@ -171,11 +171,7 @@ func (a *Auth) SignOut(c *gin.Context) error {
 
 // readSignIn reads the body {"client": "…", "secret": "…"}.
 func readSignIn(c *gin.Context) (client, secret string, err error) {
-	body, err := respond.ReadJSON(c)
-	if err != nil {
-		return "", "", err
-	}
-	err = respond.ReadObject(body, `{"client": "…", "secret": "…"}`, map[string]func(*jsontext.Reader) bool{
+	err = respond.ReadFields(c, `{"client": "…", "secret": "…"}`, map[string]func(*jsontext.Reader) bool{
 		"client": func(r *jsontext.Reader) (ok bool) { client, ok = r.Text(); return ok },
 		"secret": func(r *jsontext.Reader) (ok bool) { secret, ok = r.Text(); return ok },
 	})

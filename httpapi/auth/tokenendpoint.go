@@ -128,54 +128,47 @@ func tokenForm(c *gin.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, errors.New(respond.ProblemOf(err).Msg)
 	}
-	form := map[string]string{}
-	put := func(name, value string) error {
-		name = jsontext.FoldName(name)
-		if _, twice := form[name]; twice {
-			return errors.New("the parameter " + safeText(name) + " is sent twice")
-		}
-		form[name] = value
-		return nil
-	}
+	var values url.Values
 	if media == "multipart/form-data" {
-		return form, readMultipart(body, parameters["boundary"], put)
+		values, err = readMultipart(body, parameters["boundary"])
+	} else if values, err = url.ParseQuery(string(body)); err != nil {
+		err = errors.New("the form is malformed")
 	}
-	values, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil, errors.New("the form is malformed")
+		return nil, err
 	}
+	form := map[string]string{}
 	for name, list := range values {
-		for _, value := range list {
-			if err := put(name, value); err != nil {
-				return nil, err
-			}
+		name = jsontext.FoldName(name)
+		if _, twice := form[name]; twice || len(list) > 1 {
+			return nil, errors.New("the parameter " + safeText(name) + " is sent twice")
 		}
+		form[name] = list[0]
 	}
 	return form, nil
 }
 
-// readMultipart passes each part of a multipart form to put.
-func readMultipart(body []byte, boundary string, put func(name, value string) error) error {
+// readMultipart reads the parts of a multipart form.
+func readMultipart(body []byte, boundary string) (url.Values, error) {
 	malformed := errors.New("the multipart form is malformed")
 	if boundary == "" {
-		return malformed
+		return nil, malformed
 	}
+	values := url.Values{}
 	reader := multipart.NewReader(bytes.NewReader(body), boundary)
-	for parts := 0; ; parts++ {
+	for {
 		part, err := reader.NextPart()
-		if errors.Is(err, io.EOF) && parts > 0 {
-			return nil
+		if errors.Is(err, io.EOF) && len(values) > 0 {
+			return values, nil
 		}
 		if err != nil {
-			return malformed
+			return nil, malformed
 		}
 		value, err := io.ReadAll(part)
 		if err != nil {
-			return malformed
+			return nil, malformed
 		}
-		if err := put(part.FormName(), string(value)); err != nil {
-			return err
-		}
+		values.Add(part.FormName(), string(value))
 	}
 }
 

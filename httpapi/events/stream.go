@@ -103,7 +103,7 @@ func wait[T any](ctx context.Context, h *Handlers, st *stream, news <-chan T) en
 	select {
 	case <-ctx.Done():
 		return endReason(ctx)
-	case <-h.streams.closing:
+	case <-h.streams.closing.Done():
 		st.sendRetryHint(h.deps.DrainDelay)
 		return endDrain
 	case <-st.due.C:

@@ -2,6 +2,7 @@ package events
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -58,10 +59,11 @@ func (c Config) Check() (faults setting.Faults) {
 type streams struct {
 	cfg     Config
 	replica *replica.Replica
-	closing chan struct{} // closed when the server drains
+	closing context.Context //nolint:containedctx // ends when the server drains
+	// End ends every stream and rejects new ones.
+	End context.CancelFunc
 
 	mu        sync.Mutex
-	ended     bool
 	open      map[string]int // by kind
 	byAddress map[string]int
 	topics    map[menu.RestaurantID]*topic
@@ -69,24 +71,16 @@ type streams struct {
 }
 
 func newStreams(cfg Config, watched *replica.Replica) *streams {
+	closing, end := context.WithCancel(context.Background()) //nolint:gosec // End calls it
 	return &streams{
 		cfg:       cfg,
 		replica:   watched,
-		closing:   make(chan struct{}),
+		closing:   closing,
+		End:       end,
 		open:      map[string]int{},
 		byAddress: map[string]int{},
 		topics:    map[menu.RestaurantID]*topic{},
 		orders:    map[string]*orderTopic{},
-	}
-}
-
-// End ends every stream and rejects new ones.
-func (s *streams) End() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.ended {
-		s.ended = true
-		close(s.closing)
 	}
 }
 
@@ -97,7 +91,7 @@ func (s *streams) reserve(kind, address string) error {
 	defer s.mu.Unlock()
 	address = kind + address
 	switch {
-	case s.ended:
+	case s.closing.Err() != nil:
 		return noStream("larder is stopping")
 	case kind == metrics.StreamOps:
 		if s.open[kind] >= maxOpsStreams {

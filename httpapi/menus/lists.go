@@ -58,12 +58,11 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	done, err := h.takeTurn(c.Request.Context())
-	if err != nil {
+	if err := h.turns.Acquire(c.Request.Context(), 1); err != nil {
 		return err
 	}
 	body := h.restaurantsPage(c, want)
-	done()
+	h.turns.Release(1)
 	return h.answerHashed(c, body)
 }
 

@@ -1,10 +1,10 @@
 package menus
 
 import (
-	"context"
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"golang.org/x/sync/semaphore"
 
 	"larder/cache"
 	"larder/cache/replica"
@@ -16,24 +16,14 @@ import (
 // Handlers answer reads of menus, products, restaurants and rejection reasons.
 type Handlers struct {
 	deps               Deps
-	publicCacheControl string // Cache-Control of public menu reads
-	turns              chan struct{}
+	publicCacheControl string              // Cache-Control of public menu reads
+	turns              *semaphore.Weighted // to compute lists
 }
 
 // lists limits how many lists are computed at once. Thousands that wait for a processor would delay all other
-// requests, also those of the liveness probe.
+// requests, also those of the liveness probe. A turn ends before the list is sent: a client that does not read must not
+// keep it.
 const lists = 8
-
-// takeTurn waits until a list may be computed, which takes milliseconds. The caller calls done after the computation,
-// before it sends: a client that does not read must not keep the turn.
-func (h *Handlers) takeTurn(ctx context.Context) (done func(), err error) {
-	select {
-	case h.turns <- struct{}{}:
-		return func() { <-h.turns }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
 
 // Deps are the dependencies of the handlers.
 type Deps struct {
@@ -52,7 +42,7 @@ func New(deps Deps) *Handlers {
 	return &Handlers{
 		deps:               deps,
 		publicCacheControl: PublicCacheControl(deps.MaxAge, deps.StaleWhileRevalidate, deps.StaleIfError),
-		turns:              make(chan struct{}, lists),
+		turns:              semaphore.NewWeighted(lists),
 	}
 }
 

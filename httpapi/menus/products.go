@@ -30,12 +30,11 @@ func (h *Handlers) Products(c *gin.Context) error {
 	if expand && value != "groups" {
 		return respond.InvalidParameter("expand", "must be groups")
 	}
-	done, err := h.takeTurn(c.Request.Context())
-	if err != nil {
+	if err := h.turns.Acquire(c.Request.Context(), 1); err != nil {
 		return err
 	}
 	body := productsPage(snapshot.Catalogue, query, expand)
-	done()
+	h.turns.Release(1)
 	etag := `W/"` + strconv.FormatInt(snapshot.Version.Version, 10) + "-" + BodyHash(body) + `"`
 	return h.answerVersion(c, snapshot, snapshot.ModifiedAt, &encoded.Representation{Body: body, ETag: etag})
 }

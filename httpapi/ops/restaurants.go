@@ -158,8 +158,12 @@ func (h *Handlers) currentVersions(ctx context.Context, restaurants []directory.
 	if !h.deps.Scheduler.RedisDown() { // otherwise each list would wait for a timeout
 		ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
 		defer cancel()
-		if found, err := h.deps.Store.CurrentVersions(ctx, ids); err == nil {
-			versions = found
+		if found, err := h.deps.Store.Find(ctx, ids); err == nil {
+			for i, stored := range found {
+				if stored.Err == nil {
+					versions[ids[i]] = stored.Version
+				}
+			}
 		}
 	}
 	for _, id := range ids {

@@ -74,10 +74,7 @@ func (h *Handlers) Batch(c *gin.Context) error {
 	if err == nil && !auth.CallerOf(c).Sees(batch.Connection) {
 		err = runlog.ErrUnknownBatch
 	}
-	if err != nil {
-		return err
-	}
-	return respond.JSON(c, http.StatusOK, respond.Result{Result: batch})
+	return respond.Answer(c, batch, err)
 }
 
 // answerRun answers with a run when it has finished or the wait is over.
@@ -131,11 +128,7 @@ func forced(c *gin.Context) (force bool, err error) {
 	if c.Request.ContentLength == 0 {
 		return false, nil
 	}
-	body, err := respond.ReadJSON(c)
-	if err != nil {
-		return false, err
-	}
-	err = respond.ReadObject(body, `{"force": true} or empty`, map[string]func(*jsontext.Reader) bool{
+	err = respond.ReadFields(c, `{"force": true} or empty`, map[string]func(*jsontext.Reader) bool{
 		"force": func(r *jsontext.Reader) (ok bool) { force, ok = r.Bool(); return ok },
 	})
 	return force, err
@@ -160,10 +153,7 @@ func (h *Handlers) Run(c *gin.Context) error {
 	if err == nil && !h.deps.Directory.SeesMenu(auth.CallerOf(c).Viewer(), run.Restaurant) {
 		err = runlog.ErrUnknownRun
 	}
-	if err != nil {
-		return err
-	}
-	return respond.JSON(c, http.StatusOK, respond.Result{Result: run})
+	return respond.Answer(c, run, err)
 }
 
 // Runs answers GET /v1/ops/runs, newest first. ?restaurant= and ?outcome= filter.

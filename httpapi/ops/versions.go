@@ -137,12 +137,8 @@ func (h *Handlers) RollBack(c *gin.Context, restaurant menu.RestaurantID) error 
 // rollbackOf reads the body {"version": 40, "hold": "released|next_change"}.
 func rollbackOf(c *gin.Context) (runlog.Rollback, error) {
 	to := runlog.Rollback{Hold: cache.HoldNextChange}
-	body, err := respond.ReadJSON(c)
-	if err != nil {
-		return to, err
-	}
 	version, hold := "", string(to.Hold)
-	err = respond.ReadObject(body, `{"version": 40, "hold": "released|next_change"}`, map[string]func(*jsontext.Reader) bool{
+	err := respond.ReadFields(c, `{"version": 40, "hold": "released|next_change"}`, map[string]func(*jsontext.Reader) bool{
 		"version": func(r *jsontext.Reader) bool { version = r.Raw(); return true },
 		"hold":    func(r *jsontext.Reader) (ok bool) { hold, ok = r.Text(); return ok },
 	})

@@ -103,10 +103,7 @@ func (h *Handlers) Order(c *gin.Context) error {
 		return err
 	}
 	record, err := h.deps.Orders.ByOrderID(c.Request.Context(), connections, respond.Param(c, "orderID"))
-	if err != nil {
-		return err
-	}
-	return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(record)})
+	return respond.Answer(c, newRecordView(record), err)
 }
 
 // ByKey answers GET /v1/orders with the record of the caller's order. Its key is in ?key= or in the header

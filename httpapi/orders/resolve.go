@@ -21,10 +21,7 @@ func (h *Handlers) Resolve(c *gin.Context) error {
 	}
 	resolution.Ref = respond.Param(c, "ref")
 	resolved, err := h.resolve(c, resolution)
-	if err != nil {
-		return err
-	}
-	return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(resolved.Record)})
+	return respond.Answer(c, newRecordView(resolved.Record), err)
 }
 
 // resolve resolves one order for the caller, and records who did it.

@@ -33,12 +33,8 @@ func ReadJSON(c *gin.Context) ([]byte, error) {
 
 // RequireJSON rejects a Content-Type other than JSON.
 func RequireJSON(contentType string) error {
-	const mediaJSON = "application/json"
-	if contentType == mediaJSON { // the usual spelling
-		return nil
-	}
 	media, parameters, err := mime.ParseMediaType(contentType)
-	if err != nil || media != mediaJSON {
+	if err != nil || media != "application/json" {
 		return &Problem{Code: CodeUnsupportedMedia, Msg: "send the body with Content-Type: application/json"}
 	}
 	if charset, given := parameters["charset"]; given && !strings.EqualFold(charset, "utf-8") {
@@ -99,6 +95,15 @@ func ReadObject(body []byte, form string, members map[string]func(*jsontext.Read
 	return wrong
 }
 
+// ReadFields reads a body as ReadJSON and ReadObject do.
+func ReadFields(c *gin.Context, form string, members map[string]func(*jsontext.Reader) bool) error {
+	body, err := ReadJSON(c)
+	if err != nil {
+		return err
+	}
+	return ReadObject(body, form, members)
+}
+
 // tooLarge rejects a body. It closes the connection to avoid reading the rest.
 func tooLarge(c *gin.Context, limit int64) error {
 	c.Header("Connection", "close")
@@ -126,6 +131,14 @@ func JSONText(c *gin.Context, status int, text []byte) {
 // Result is the body of a successful response.
 type Result struct {
 	Result any `json:"result"`
+}
+
+// Answer answers with a result, or returns the error.
+func Answer(c *gin.Context, result any, err error) error {
+	if err != nil {
+		return err
+	}
+	return JSON(c, http.StatusOK, Result{Result: result})
 }
 
 // HeaderMenuVersion is the header with the menu version of a response.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"golang.org/x/sync/semaphore"
 
 	"larder/cache"
 	"larder/cache/encoded"
@@ -55,8 +56,8 @@ type Page struct {
 	policy   web.Policy
 	pages    *encoded.Bodies
 	encoder  *encoded.Encoder
-	slots    chan struct{}
-	edition  string // identifies the template and its shared values
+	slots    *semaphore.Weighted // to render
+	edition  string              // identifies the template and its shared values
 }
 
 // shared are the values that all pages have.
@@ -83,7 +84,7 @@ func New(deps Deps) (*Page, error) {
 		policy:   web.Policy{Images: deps.Config.images()},
 		pages:    encoded.NewBodies(memory),
 		encoder:  encoded.NewEncoder(),
-		slots:    make(chan struct{}, rendering),
+		slots:    semaphore.NewWeighted(rendering),
 		shared: shared{
 			Currency: deps.Config.Currency,
 			Payments: strings.Join(deps.Payments, " "),
@@ -291,12 +292,10 @@ func (p *Page) body(ctx context.Context, v view, s *cache.Snapshot, key encoded.
 	if ready, ok := p.pages.Get(key); ok {
 		return ready, nil
 	}
-	select { // here, so that no request waits with the context of another one
-	case p.slots <- struct{}{}:
-		defer func() { <-p.slots }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := p.slots.Acquire(ctx, 1); err != nil { // here, so that no request waits with the context of another one
+		return nil, err
 	}
+	defer p.slots.Release(1)
 	return p.pages.Build(key, &encoded.VersionBodies{}, func() (*encoded.Representation, error) {
 		html, err := p.render(v, s)
 		if err != nil {

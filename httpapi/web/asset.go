@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -46,18 +47,15 @@ var kinds = map[string]string{ //nolint:gochecknoglobals // constant
 
 // newAsset returns an asset with an immutable body. The name's extension determines its type.
 func newAsset(name string, body []byte) *Asset {
+	sum := sha256.Sum256(body)
 	return &Asset{
 		kind:    cmp.Or(kinds[path.Ext(name)], "application/octet-stream"),
 		body:    body,
-		version: versionOf(body),
+		version: hex.EncodeToString(sum[:6]),
 		gzip:    compressed(body, gzipWriter),
-		brotli:  compressed(body, brotliWriter),
+		// Level 11 takes seconds per megabyte and saves little.
+		brotli: compressed(body, func(out io.Writer) io.WriteCloser { return brotli.NewWriterLevel(out, 9) }),
 	}
-}
-
-func versionOf(body []byte) string {
-	sum := sha256.Sum256(body)
-	return hex.EncodeToString(sum[:6])
 }
 
 // compressed returns a function that compresses the body at its first call.
@@ -74,10 +72,6 @@ func compressed(body []byte, newWriter func(io.Writer) io.WriteCloser) func() []
 func gzipWriter(out io.Writer) io.WriteCloser {
 	writer, _ := gzip.NewWriterLevel(out, gzip.BestCompression) // the level is valid
 	return writer
-}
-
-func brotliWriter(out io.Writer) io.WriteCloser {
-	return brotli.NewWriterLevel(out, 9) // 11 takes seconds per megabyte and saves little
 }
 
 // Body returns the uncompressed body.
@@ -145,12 +139,7 @@ func (a *Asset) keep(r *http.Request) string {
 
 // MatchesETag reports whether one of the If-None-Match lists contains the entity tag (weak comparison) or is "*".
 func MatchesETag(lists []string, etag string) bool {
-	for _, list := range lists {
-		if ListsETag(list, etag) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lists, func(list string) bool { return ListsETag(list, etag) })
 }
 
 // ListsETag reports whether one If-None-Match list contains the entity tag (weak comparison) or is "*". It

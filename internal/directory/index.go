@@ -34,12 +34,7 @@ func (x *Index) Entries() []Entry { return x.entries }
 
 // Matches reports whether the restaurant's id or name contains every word. The words must come from SearchWords.
 func (e Entry) Matches(words []string) bool {
-	for _, word := range words {
-		if !strings.Contains(e.text, word) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(e.text, word) })
 }
 
 // SearchWords returns the first distinct words of a search.

@@ -112,7 +112,7 @@ func (c *Content) unsatisfiable(excluded flags) map[Index][]Index {
 	next := make([]bool, len(c.schemes))
 	for range c.settings.MaxDepth {
 		changed := false
-		failing = nil
+		failing = map[Index][]Index{}
 		for s := range c.schemes {
 			var groups []Index
 			for _, limit := range c.Limits(Index(s)) {
@@ -121,9 +121,6 @@ func (c *Content) unsatisfiable(excluded flags) map[Index][]Index {
 				}
 			}
 			if len(groups) > 0 {
-				if failing == nil {
-					failing = make(map[Index][]Index)
-				}
 				failing[Index(s)] = groups
 			}
 			next[s] = len(groups) == 0

@@ -33,10 +33,7 @@ func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
 	ids := make(map[string]Index, min(len(all), longList))
 	for i := range all {
 		key := id(&all[i])
-		if key == "" {
-			continue
-		}
-		if _, again := ids[key]; again {
+		if _, again := ids[key]; again || key == "" {
 			continue
 		}
 		ids[key] = Index(len(kept))

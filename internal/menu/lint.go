@@ -351,8 +351,6 @@ func issueText(code, field, value string, count int) string {
 	if count > 1 {
 		times = fmt.Sprintf(" (%d times)", count)
 	}
-	text := strings.ReplaceAll(issueTexts[code].text, "{times}", times)
-	text = strings.ReplaceAll(text, "{field}", field)
-	text = strings.ReplaceAll(text, "{value}", value)
-	return strings.ReplaceAll(text, "{quoted}", strconv.Quote(value))
+	values := strings.NewReplacer("{times}", times, "{field}", field, "{value}", value, "{quoted}", strconv.Quote(value))
+	return values.Replace(issueTexts[code].text)
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -25,10 +26,7 @@ func (s *Sandbox) createOrder(c *call) answer {
 	restaurant := identifier(member(body, "restaurantID"), set.tolerant())
 	o := &order{at: c.at, headers: headers(c.r.Header)}
 	o.RestaurantID, o.State, o.CreatedAt, o.Body = restaurant, stateNew, stamp(c.at), c.body
-	menu := restaurant
-	if menu == "" {
-		menu = DefaultMenu // for an order without restaurantID
-	}
+	menu := cmp.Or(restaurant, DefaultMenu) // for an order without restaurantID
 	model, out, err := s.menus.model(menu)
 	if err != nil {
 		return c.refuse(http.StatusBadRequest, "order_validation", "the order is not valid", "/restaurantID: "+err.Error())

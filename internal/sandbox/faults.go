@@ -191,23 +191,21 @@ func matchPattern(pattern, text string) bool {
 func (l *faultList) put(c *call) answer {
 	var list []*Fault
 	err := decodeStrict(c.body, &list)
-	if err == nil {
-		err = l.change(list, true)
-	}
-	return l.changed(c, err)
+	return l.apply(c, list, true, err)
 }
 
 // post handles POST /sandbox/faults: it adds a fault.
 func (l *faultList) post(c *call) answer {
 	f := &Fault{}
 	err := decodeStrict(c.body, f)
-	if err == nil {
-		err = l.change([]*Fault{f}, false)
-	}
-	return l.changed(c, err)
+	return l.apply(c, []*Fault{f}, false, err)
 }
 
-func (l *faultList) changed(c *call, err error) answer {
+// apply changes the faults, unless err says that the body is wrong.
+func (l *faultList) apply(c *call, list []*Fault, replace bool, err error) answer {
+	if err == nil {
+		err = l.change(list, replace)
+	}
 	if err != nil {
 		return c.refuse(http.StatusBadRequest, "bad_faults", err.Error())
 	}

@@ -176,7 +176,7 @@ func (g Generate) template(n int) *template {
 	const gap = "{{stops}}"
 	m := newMenuGenerator(g, n)
 	menu := genMenu{
-		Name:        m.title(),
+		Name:        pick(m.rng, words().Brands) + " " + pick(m.rng, words().Places),
 		Categories:  m.categories,
 		Schemes:     m.schemes,
 		Groups:      m.groups,

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -29,9 +30,7 @@ type chain struct {
 // precedence. It does not change the default menu. Menus are generated on first use.
 func (s *Sandbox) SetGenerated(g Generate) {
 	g = g.withDefaults()
-	if g.ImageBase == "" {
-		g.ImageBase = s.baseURL
-	}
+	g.ImageBase = cmp.Or(g.ImageBase, s.baseURL)
 	gen := &generated{g: g, index: make(map[string]int, g.Restaurants), chains: newChains(keptBytes)}
 	for i := range g.Restaurants {
 		gen.index[g.RestaurantID(i)] = i

@@ -61,10 +61,6 @@ func (m *menuGenerator) id(what uint64, i int) string {
 	return guid(derive(m.seed, what, uint64(i)))
 }
 
-func (m *menuGenerator) title() string {
-	return pick(m.rng, words().Brands) + " " + pick(m.rng, words().Places)
-}
-
 // makeCategories makes a third of the categories roots; the others are below them.
 func (m *menuGenerator) makeCategories(n int) {
 	names := words().Categories

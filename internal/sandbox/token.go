@@ -35,15 +35,12 @@ type tokenIssuer struct {
 }
 
 func newTokenIssuer(clientID, clientSecret string) tokenIssuer {
-	t := tokenIssuer{
+	return tokenIssuer{
 		clientID:     clientID,
 		clientSecret: clientSecret,
-		key:          make([]byte, 32),
+		key:          []byte(rand.Text() + rand.Text()),
 		generation:   new(atomic.Int64),
 	}
-	// Read never returns an error.
-	_, _ = rand.Read(t.key)
-	return t
 }
 
 // issueToken handles POST /connect/token (docs/ordering-service.md, section 5):

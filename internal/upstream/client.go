@@ -72,7 +72,7 @@ func New(cfg Config, deps Deps) (*Client, error) {
 		deps.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	}
 	if deps.Jitter == nil {
-		deps.Jitter = fullJitter
+		deps.Jitter = func(most time.Duration) time.Duration { return rand.N(max(most, 0) + 1) }
 	}
 	c := &Client{
 		cfg:     cfg,
@@ -109,9 +109,4 @@ func (c *Client) Close() {
 		idle.CloseIdleConnections()
 	}
 	c.writes.Close()
-}
-
-// fullJitter returns a random duration from 0 to most, inclusive.
-func fullJitter(most time.Duration) time.Duration {
-	return rand.N(max(most, 0) + 1)
 }

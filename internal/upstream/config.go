@@ -95,12 +95,8 @@ type Timeouts struct {
 // SetDefaults sets the defaults of empty fields.
 func (c *Config) SetDefaults() {
 	c.TokenRequest.SetDefaults()
-	if c.DefaultMenu == nil {
-		c.DefaultMenu = new(true)
-	}
-	if c.Timeouts.Reuse == nil {
-		c.Timeouts.Reuse = new(defaultReuse)
-	}
+	c.DefaultMenu = cmp.Or(c.DefaultMenu, new(true))
+	c.Timeouts.Reuse = cmp.Or(c.Timeouts.Reuse, new(defaultReuse))
 	c.OrderNumbers = cmp.Or(c.OrderNumbers, OrderNumbersService)
 	c.FieldCase = cmp.Or(c.FieldCase, FieldCaseDocument)
 	c.Concurrency = cmp.Or(c.Concurrency, defaultConcurrency)
@@ -116,42 +112,26 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
 // Validate checks a configuration after SetDefaults. The error joins a *setting.Error for each invalid key.
 func (c Config) Validate() error {
-	var errs []error
-	bad := func(key, format string, args ...any) {
-		errs = append(errs, setting.Errorf(key, format, args...))
-	}
-	if !validName.MatchString(c.Name) {
-		bad("name", "%q: use 1 to 64 of A-Z a-z 0-9 . _ : -", c.Name)
-	}
+	var faults setting.Faults
+	faults.If(!validName.MatchString(c.Name), "name", "%q: use 1 to 64 of A-Z a-z 0-9 . _ : -", c.Name)
 	for _, address := range [][2]string{{"base_url", c.BaseURL}, {"auth_url", c.AuthURL}} {
-		if msg := addressFault(address[1]); msg != "" {
-			bad(address[0], "%s", msg)
-		}
+		msg := addressFault(address[1])
+		faults.If(msg != "", address[0], "%s", msg)
 	}
-	c.checkFormer(bad)
-	if c.ClientID == "" {
-		bad("client_id", "is missing")
-	}
-	if c.ClientSecret == "" {
-		bad("client_secret", "is missing (set it, or client_secret_file)")
-	}
-	if form := c.TokenRequest.Encoding; form != EncodingMultipart && form != EncodingURLEncoded {
-		bad("token_request.encoding", "%q: use %s or %s", form, EncodingMultipart, EncodingURLEncoded)
-	}
-	if c.FieldCase != FieldCaseDocument && c.FieldCase != FieldCaseCamel {
-		bad("field_case", "unknown value %q (valid: document, camel)", string(c.FieldCase))
-	}
-	if c.OrderNumbers != OrderNumbersService && c.OrderNumbers != OrderNumbersRestaurant {
-		bad("order_numbers", "unknown value %q (valid: service, restaurant)", string(c.OrderNumbers))
-	}
-	if c.Rate < 0 || math.IsNaN(c.Rate) || math.IsInf(c.Rate, 0) {
-		bad("rate", "must be a number of at least 0; 0 means no limit")
-	}
-	if c.Concurrency < 1 {
-		bad("concurrency", "must be at least 1")
-	}
-	c.checkTexts(bad)
-	errs = append(errs, c.TLS.check(c))
+	c.checkFormer(&faults)
+	faults.If(c.ClientID == "", "client_id", "is missing")
+	faults.If(c.ClientSecret == "", "client_secret", "is missing (set it, or client_secret_file)")
+	form := c.TokenRequest.Encoding
+	faults.If(form != EncodingMultipart && form != EncodingURLEncoded,
+		"token_request.encoding", "%q: use %s or %s", form, EncodingMultipart, EncodingURLEncoded)
+	faults.If(c.FieldCase != FieldCaseDocument && c.FieldCase != FieldCaseCamel,
+		"field_case", "unknown value %q (valid: document, camel)", string(c.FieldCase))
+	faults.If(c.OrderNumbers != OrderNumbersService && c.OrderNumbers != OrderNumbersRestaurant,
+		"order_numbers", "unknown value %q (valid: service, restaurant)", string(c.OrderNumbers))
+	faults.If(c.Rate < 0 || math.IsNaN(c.Rate) || math.IsInf(c.Rate, 0), "rate", "must be a number of at least 0; 0 means no limit")
+	faults.If(c.Concurrency < 1, "concurrency", "must be at least 1")
+	c.checkTexts(&faults)
+	faults = append(faults, c.TLS.check(c))
 	for _, t := range []struct {
 		key   string
 		value time.Duration
@@ -160,43 +140,35 @@ func (c Config) Validate() error {
 		{"timeouts.menu", c.Timeouts.Menu},
 		{"timeouts.write", c.Timeouts.Write},
 	} {
-		if t.value <= 0 || t.value > maxTimeout {
-			bad(t.key, "must be more than 0 and at most %s, not %s", maxTimeout, t.value)
-		}
+		faults.If(t.value <= 0 || t.value > maxTimeout, t.key, "must be more than 0 and at most %s, not %s", maxTimeout, t.value)
 	}
-	if reuse := c.Timeouts.Reuse; reuse != nil && (*reuse < 0 || *reuse > maxTimeout) {
-		bad("timeouts.reuse", "must not be negative or more than %s, not %s; 0 means never", maxTimeout, *reuse)
-	}
-	return errors.Join(errs...)
+	reuse := *cmp.Or(c.Timeouts.Reuse, new(defaultReuse))
+	faults.If(reuse < 0 || reuse > maxTimeout,
+		"timeouts.reuse", "must not be negative or more than %s, not %s; 0 means never", maxTimeout, reuse)
+	return errors.Join(faults...)
 }
 
 // checkFormer checks the earlier addresses and clients of the service (policy O16).
-func (c Config) checkFormer(bad func(key, format string, args ...any)) {
+func (c Config) checkFormer(faults *setting.Faults) {
 	for i, address := range c.FormerURLs {
-		if address == "" {
-			bad(fmt.Sprintf("former_urls[%d]", i), "is empty")
-		} else if msg := addressFault(address); msg != "" {
-			bad(fmt.Sprintf("former_urls[%d]", i), "%s", msg)
-		}
+		key, msg := setting.Index("former_urls", i), addressFault(address)
+		faults.If(address == "", key, "is empty")
+		faults.If(address != "" && msg != "", key, "%s", msg)
 	}
 	for i, client := range c.FormerClientIDs {
-		if client == "" {
-			bad(fmt.Sprintf("former_client_ids[%d]", i), "is empty")
-		}
+		faults.If(client == "", setting.Index("former_client_ids", i), "is empty")
 	}
 }
 
 // checkTexts checks the texts by which errors of the service are judged (policy O8b).
-func (c Config) checkTexts(bad func(key, format string, args ...any)) {
+func (c Config) checkTexts(faults *setting.Faults) {
 	for i, entry := range c.RefusalCodes {
-		if code, _, _ := strings.Cut(entry, ":"); strings.TrimSpace(code) == "" {
-			bad(fmt.Sprintf("refusal_codes[%d]", i), "%q has no code: write CODE, or CODE: part of the message", entry)
-		}
+		code, _, _ := strings.Cut(entry, ":")
+		faults.If(strings.TrimSpace(code) == "",
+			setting.Index("refusal_codes", i), "%q has no code: write CODE, or CODE: part of the message", entry)
 	}
 	for i, word := range c.TimeoutWords {
-		if strings.TrimSpace(word) == "" {
-			bad(fmt.Sprintf("timeout_words[%d]", i), "is empty: it would match every message")
-		}
+		faults.If(strings.TrimSpace(word) == "", setting.Index("timeout_words", i), "is empty: it would match every message")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -85,12 +86,8 @@ func (c *Client) storedAnswer(got *httpAnswer, used *oauth2.Token) Answer {
 // A proxy may unescape the path and resolve "..", so escaping is not enough: a client that may name
 // any order must not reach any other path.
 func InPath(orderID string) bool {
-	for step := range strings.FieldsFuncSeq(orderID, func(c rune) bool { return c == '/' || c == '\\' }) {
-		if step == "." || step == ".." {
-			return false
-		}
-	}
-	return orderID != "" && !strings.ContainsFunc(orderID, unicode.IsControl)
+	steps := strings.FieldsFunc(orderID, func(c rune) bool { return c == '/' || c == '\\' })
+	return orderID != "" && !strings.ContainsFunc(orderID, unicode.IsControl) && !slices.Contains(steps, ".") && !slices.Contains(steps, "..")
 }
 
 // write makes a call that writes, and returns the token of the answer. It repeats the call only

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -107,24 +108,18 @@ func DefaultConfig() Config {
 
 // With returns the configuration with the overrides of one restaurant.
 func (c Config) With(o Override) Config {
-	overlay(&c.MaxZero, o.MaxZero)
-	overlay(&c.MaxDepth, o.MaxDepth)
-	overlay(&c.FractionalUnits, o.FractionalUnits)
-	overlay(&c.MaxQuantity, o.MaxQuantity)
-	overlay(&c.PriceDigits, o.PriceDigits)
-	overlay(&c.Required.Delivery, o.Required.Delivery)
-	overlay(&c.Required.Pickup, o.Required.Pickup)
-	overlay(&c.MissingExternalID, o.MissingExternalID)
-	overlay(&c.PastTolerance, o.PastTolerance)
-	overlay(&c.MaxLead, o.MaxLead)
-	overlay(&c.LeadTime, o.LeadTime)
+	c.MaxZero = *cmp.Or(o.MaxZero, &c.MaxZero)
+	c.MaxDepth = *cmp.Or(o.MaxDepth, &c.MaxDepth)
+	c.FractionalUnits = *cmp.Or(o.FractionalUnits, &c.FractionalUnits)
+	c.MaxQuantity = *cmp.Or(o.MaxQuantity, &c.MaxQuantity)
+	c.PriceDigits = *cmp.Or(o.PriceDigits, &c.PriceDigits)
+	c.Required.Delivery = *cmp.Or(o.Required.Delivery, &c.Required.Delivery)
+	c.Required.Pickup = *cmp.Or(o.Required.Pickup, &c.Required.Pickup)
+	c.MissingExternalID = *cmp.Or(o.MissingExternalID, &c.MissingExternalID)
+	c.PastTolerance = *cmp.Or(o.PastTolerance, &c.PastTolerance)
+	c.MaxLead = *cmp.Or(o.MaxLead, &c.MaxLead)
+	c.LeadTime = *cmp.Or(o.LeadTime, &c.LeadTime)
 	return c
-}
-
-func overlay[T any](field, value *T) {
-	if value != nil {
-		*field = *value
-	}
 }
 
 // MenuSettings returns the settings for compiling a restaurant's menu. stopListAnyValue is a

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"time"
@@ -60,9 +61,7 @@ func parseTime(text string) (at time.Time, sent string, hasZone bool) {
 		return time.Time{}, "", true
 	}
 	hour, minute, second, fraction, offset := m[5], m[6], m[7], m[8], strings.NewReplacer(":", "", "−", "-", "z", "Z").Replace(m[9])
-	if second == "" {
-		second = "00"
-	}
+	second = cmp.Or(second, "00")
 	endOfDay := hour == "24" && minute+second+strings.Trim(fraction, "0") == "0000"
 	if endOfDay {
 		hour = "00"

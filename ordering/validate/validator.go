@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -80,9 +81,7 @@ type rules struct {
 }
 
 func newRules(cfg Config, location *time.Location) *rules {
-	if location == nil {
-		location = time.UTC
-	}
+	location = cmp.Or(location, time.UTC)
 	both := slices.DeleteFunc(slices.Clone(cfg.Required.Pickup), func(name string) bool {
 		return !slices.Contains(cfg.Required.Delivery, name)
 	})

@@ -1,10 +1,5 @@
 package violation
 
-import (
-	_ "embed" // messages.json
-	"encoding/json"
-)
-
 // Code names a kind of violation. The codes are stable; docs/violations.md explains them.
 type Code string
 
@@ -42,47 +37,3 @@ const (
 	PhoneInvalid           Code = "phone_invalid"
 	TextInvalid            Code = "text_invalid"
 )
-
-// texts is a text in each language.
-type texts struct {
-	English string `json:"en"`
-	Russian string `json:"ru"`
-}
-
-func (t texts) in(language string) string {
-	if language == Russian {
-		return t.Russian
-	}
-	return t.English
-}
-
-// template is the message of a violation code; messages.go expands the placeholders in braces.
-type template struct {
-	Message texts
-	// Subject replaces {subject} if no name is known. If it is empty, a leading "{subject}: " is dropped.
-	Subject texts
-	// Special is the message to use if a param has a certain value.
-	Special struct {
-		Param, Value string
-		Message      texts
-	}
-}
-
-// allMessages is the content of messages.json.
-type allMessages struct {
-	Violations    map[Code]template // of every violation code
-	RussianLimits map[string]string // subjects of LimitExceeded
-	RussianKinds  map[string]string // kinds of values
-}
-
-//go:embed messages.json
-var messagesJSON []byte
-
-var messages = readMessages() //nolint:gochecknoglobals // constant
-
-func readMessages() (all allMessages) {
-	if err := json.Unmarshal(messagesJSON, &all); err != nil {
-		panic("violation: messages.json: " + err.Error()) // every test of the package reads it
-	}
-	return all
-}

@@ -6,4 +6,4 @@ import (
 )
 
 // Codes returns all violation codes that have a message.
-func Codes() []Code { return slices.Collect(maps.Keys(messages.Violations)) }
+func Codes() []Code { return slices.Collect(maps.Keys(templates)) }

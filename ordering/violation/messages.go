@@ -34,19 +34,19 @@ const (
 // message returns the message of a violation for a person. subject is the name of a dish or ingredient, or
 // empty. The templates use names and values only in positions that need no agreement of case or gender.
 func message(code Code, language string, params Params, subject string) string {
-	d, ok := messages.Violations[code]
+	d, ok := templates[code]
 	if !ok {
 		return string(code)
 	}
-	text := d.Message.in(language)
-	if s := &d.Special; s.Param != "" && placeholder(s.Param, English, params) == s.Value {
-		text = s.Message.in(language)
+	text := d.message.in(language)
+	if s := &d.special; s.param != "" && placeholder(s.param, English, params) == s.value {
+		text = s.message.in(language)
 	}
 	switch {
 	case subject != "":
 		subject = limitSubject(code, language, subject)
-	case d.Subject.in(language) != "":
-		subject = expand(d.Subject.in(language), language, params, "")
+	case d.subject.in(language) != "":
+		subject = expand(d.subject.in(language), language, params, "")
 	default:
 		if rest, found := strings.CutPrefix(text, "{subject}: "); found {
 			first, size := utf8.DecodeRuneInString(rest)
@@ -94,7 +94,7 @@ func placeholder(name, language string, params Params) string {
 	case value == nil:
 		return ""
 	case language == Russian && (name == "want" || name == "got"):
-		return messages.RussianKinds[fmt.Sprint(value)]
+		return russianKinds[fmt.Sprint(value)]
 	default:
 		if names, ok := value.([]string); ok {
 			return strings.Join(names, ", ")
@@ -114,7 +114,7 @@ func limitSubject(code Code, language, subject string) string {
 	if names, found := strings.CutPrefix(subject, LimitOfValues); found {
 		return "Значений одного поля " + names
 	}
-	return cmp.Or(messages.RussianLimits[subject], subject)
+	return cmp.Or(russianLimits[subject], subject)
 }
 
 // limitsText returns a group's limits: "1 to 2", "exactly 1", "at least 1", "at most 2".

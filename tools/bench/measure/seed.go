@@ -113,7 +113,7 @@ func (o *ownRunner) head(ctx context.Context, id menu.RestaurantID) (h chainHead
 	if h.version, err = o.store.Current(ctx, id); err != nil {
 		return h, err
 	}
-	if h.content, err = o.store.Content(ctx, h.version.Content); err != nil {
+	if h.content, err = o.store.Content(ctx, h.version.Content, nil); err != nil {
 		return h, err
 	}
 	if h.published, err = o.store.View(ctx, h.version); err != nil {
