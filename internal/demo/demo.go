@@ -190,7 +190,7 @@ func (d *demo) show(ctx context.Context, base string) error {
 	if d.exit {
 		return s.run(ctx)
 	}
-	if err := s.waitForMenus(ctx); ctx.Err() != nil {
+	if _, err := s.waitForMenus(ctx); ctx.Err() != nil {
 		return nil //nolint:nilerr // a stop is not a failure
 	} else if err != nil {
 		return err
