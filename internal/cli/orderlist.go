@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/httpapi/auth"
 	"larder/internal/client"
 	"larder/internal/setting"
 	"larder/internal/upstream"
@@ -57,37 +56,26 @@ func oneOf(flag, value string, words []string) error {
 	return &usageError{"--" + flag + ": " + setting.Unknown(flag, value, words)}
 }
 
-// OrderRecord contains the printed fields of an order of the journal.
+// OrderRecord contains the printed fields of an order of the journal. Their names are those of the response.
 type OrderRecord struct {
-	Ref        string         `json:"ref"`
-	OrderID    string         `json:"orderID"`
-	Restaurant string         `json:"restaurant"`
-	Connection string         `json:"connection"`
-	Client     string         `json:"client"`
-	State      string         `json:"state"`
-	Paid       bool           `json:"paid"`
-	Adopted    bool           `json:"adopted"`
-	Total      json.Number    `json:"total"`
-	CreatedAt  string         `json:"createdAt"`
-	ExpectedAt string         `json:"expectedAt"`
-	Attempts   []orderAttempt `json:"attempts"`
+	Ref, OrderID, Restaurant, Connection, Client, State string
+	CreatedAt, ExpectedAt                               string
+	Paid, Adopted                                       bool
+	Total                                               json.Number
+	Attempts                                            []orderAttempt
 
 	// Only the operators' route has these.
-	RestaurantName    string      `json:"restaurantName"`
-	RestaurantPhone   string      `json:"restaurantPhone"`
-	RestaurantAddress string      `json:"restaurantAddress"`
-	Calls             []orderCall `json:"calls"`
+	RestaurantName, RestaurantPhone, RestaurantAddress string
+	Calls                                              []orderCall
 
 	// Unknown is set for an order with an unknown outcome.
-	Unknown *unknownOutcome `json:"unknown"`
+	Unknown *unknownOutcome
 }
 
 // unknownOutcome is what a person needs to find out about an unknown outcome.
 type unknownOutcome struct {
-	Status          json.Number `json:"status"`
-	Code            string      `json:"code"`
-	RestaurantPhone string      `json:"restaurantPhone"`
-	GuestPhone      string      `json:"guestPhone"`
+	Status                            json.Number
+	Code, RestaurantPhone, GuestPhone string
 }
 
 // StateText describes the order's state, including payment and unknown changes.
@@ -119,22 +107,23 @@ func listOrders(cmd *cobra.Command, env *Environment) error {
 	}
 	query := url.Values{"state": {state}, "connection": {StringFlag(cmd, "connection")}, "limit": {strconv.Itoa(limit)}}
 	maps.DeleteFunc(query, func(_ string, values []string) bool { return values[0] == "" })
-	daemon, err := target(cmd, env, auth.ScopeOps)
+	page, err := request(cmd, env, http.MethodGet, "/v1/ops/orders?"+query.Encode(), nil, env.printOrderList)
 	if err != nil {
 		return err
 	}
-	answer, err := daemon.Call(cmd.Context(), http.MethodGet, "/v1/ops/orders?"+query.Encode(), nil)
-	if err != nil {
-		return err
+	if len(page.Unreadable) > 0 {
+		return errors.New((&ordering.FormatError{Unreadable: page.Unreadable}).Msg())
 	}
-	var page struct{ Unreadable []ordering.Unreadable }
-	if err := cmp.Or(answer.Decode(&page), printAnswer(cmd, env, answer, env.printOrderList)); err != nil || len(page.Unreadable) == 0 {
-		return err
-	}
-	return errors.New((&ordering.FormatError{Unreadable: page.Unreadable}).Msg())
+	return nil
 }
 
-func (env *Environment) printOrderList(page client.Envelope[[]OrderRecord]) {
+// orderPage is a page of orders, with the records that cannot be read.
+type orderPage struct {
+	client.Envelope[[]OrderRecord]
+	Unreadable []ordering.Unreadable
+}
+
+func (env *Environment) printOrderList(page orderPage) {
 	if len(page.Result) == 0 {
 		env.Out.Println("no orders")
 		return
@@ -171,7 +160,8 @@ func orderResolveCommand(env *Environment) *cobra.Command {
 		if len(args) > 1 {
 			return resolveOrders(cmd, env, body)
 		}
-		return operate(cmd, env, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(args[0])+"/resolve", body, env.printOrder)
+		_, err = request(cmd, env, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(args[0])+"/resolve", body, env.printOrder)
+		return err
 	})
 	cmd.Flags().String("operation", string(upstream.OpCreate), "operation to resolve: create, pay, complete or reject")
 	cmd.Flags().String("outcome", "", "outcome according to the restaurant: done, not_done or send_again")
@@ -184,25 +174,11 @@ func orderResolveCommand(env *Environment) *cobra.Command {
 // resolveOrders resolves several orders. It fails if an order was skipped.
 func resolveOrders(cmd *cobra.Command, env *Environment, body []byte) error {
 	type resolved struct {
-		Ref      string `json:"ref"`
-		Resolved bool   `json:"resolved"`
-		State    string `json:"state"`
-		Msg      string `json:"msg"`
+		Ref, State, Msg string
+		Resolved        bool
 	}
-	daemon, err := target(cmd, env, auth.ScopeOps)
-	if err != nil {
-		return err
-	}
-	answer, err := daemon.Call(cmd.Context(), http.MethodPost, "/v1/ops/orders/resolve", body)
-	if err != nil {
-		return err
-	}
-	var all []resolved
-	if err := answer.Result(&all); err != nil {
-		return err
-	}
-	err = env.Show(cmd, answer.Body, func() {
-		for _, one := range all {
+	all, err := request(cmd, env, http.MethodPost, "/v1/ops/orders/resolve", body, func(all client.Envelope[[]resolved]) {
+		for _, one := range all.Result {
 			if one.Resolved {
 				env.Out.Printf("%s: resolved, the order is %s\n", one.Ref, one.State)
 			} else {
@@ -210,7 +186,7 @@ func resolveOrders(cmd *cobra.Command, env *Environment, body []byte) error {
 			}
 		}
 	})
-	return reported(err, slices.ContainsFunc(all, func(one resolved) bool { return !one.Resolved }))
+	return reported(err, slices.ContainsFunc(all.Result, func(one resolved) bool { return !one.Resolved }))
 }
 
 // resolutionBody returns the body of the request.
@@ -245,16 +221,17 @@ func orderAcceptRestoreCommand(env *Environment) *cobra.Command {
 			path += "?connection=" + url.QueryEscape(connection)
 		}
 		type acceptance struct {
-			Connection string `json:"connection"`
-			Accepted   bool   `json:"accepted"`
+			Connection string
+			Accepted   bool
 		}
-		return operate(cmd, env, http.MethodPost, path, nil, func(answer client.Envelope[acceptance]) {
+		_, err := request(cmd, env, http.MethodPost, path, nil, func(answer client.Envelope[acceptance]) {
 			text := "nothing to accept: new orders of %s are not paused\n"
 			if answer.Result.Accepted {
 				text = "accepted: new orders of %s are placed again\n"
 			}
 			env.Out.Printf(text, answer.Result.Connection)
 		})
+		return err
 	})
 	cmd.Flags().String("connection", "", "the connection; default: the only one")
 	addTarget(cmd)

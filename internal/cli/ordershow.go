@@ -18,52 +18,34 @@ import (
 )
 
 type orderAttempt struct {
-	Operation string `json:"operation"`
-	At        string `json:"at"`
-	Status    int    `json:"status"`
-	Outcome   string `json:"outcome"`
-	Code      string `json:"code"`
-	By        string `json:"by"`
+	Operation, At, Outcome, Code, By string
+	Status                           int
 }
 
 // orderCall is one call of an order.
 type orderCall struct {
-	Operation    string          `json:"operation"`
-	Outcome      string          `json:"outcome"`
-	Contradicted string          `json:"contradicted"`
-	Sent         json.RawMessage `json:"sent"`
-	Resolved     *struct {
-		By      string `json:"by"`
-		Outcome string `json:"outcome"`
-		Note    string `json:"note"`
-	} `json:"settled"`
-	Answer *struct { // of the ordering service
-		Status int    `json:"status"`
-		Code   string `json:"code"`
-		Msg    string `json:"msg"`
-	} `json:"answer"`
+	Operation, Outcome, Contradicted string
+	Sent                             json.RawMessage
+	Resolved                         *struct{ By, Outcome, Note string } `json:"settled"`
+	Answer                           *struct {                           // of the ordering service
+		Status    int
+		Code, Msg string
+	}
 }
 
 // orderSent contains the printed fields of the order that was sent to the ordering
 // service. An operator asks the restaurant for it.
 type orderSent struct {
-	ExpeditionType string `json:"expeditionType"`
-	PaymentTypeID  string `json:"paymentTypeID"`
-	Guest          struct {
-		Phone     string `json:"phone"`
-		FirstName string `json:"firstName"`
-		LastName  string `json:"lastName"`
-	} `json:"guest"`
-	Address struct {
-		FullAddress string `json:"fullAddress"`
-	} `json:"address"`
-	DishList []sentDish `json:"dishList"`
+	ExpeditionType, PaymentTypeID string
+	Guest                         struct{ Phone, FirstName, LastName string }
+	Address                       struct{ FullAddress string }
+	DishList                      []sentDish
 }
 
 type sentDish struct {
-	Name        string      `json:"name"`
-	Quantity    json.Number `json:"quantity"`
-	Ingredients []sentDish  `json:"ingredients"`
+	Name        string
+	Quantity    json.Number
+	Ingredients []sentDish
 }
 
 func orderShowCommand(env *Environment) *cobra.Command {
@@ -76,7 +58,8 @@ func orderShowCommand(env *Environment) *cobra.Command {
 				return err
 			}
 		}
-		return operate(cmd, env, http.MethodGet, "/v1/ops/orders/"+url.PathEscape(ref), nil, env.printOrder)
+		_, err := request(cmd, env, http.MethodGet, "/v1/ops/orders/"+url.PathEscape(ref), nil, env.printOrder)
+		return err
 	})
 	cmd.Flags().String("connection", "", "connection of the order, if several connections have this ORDERID")
 	addTarget(cmd)

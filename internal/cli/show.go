@@ -17,33 +17,26 @@ import (
 
 // Storefront contains the printed fields of GET /v1/restaurants/{restaurant}/menu.
 type Storefront struct {
-	Restaurant struct {
-		Name string `json:"name"`
-	} `json:"restaurant"`
-	Name       string `json:"name"`
-	Version    int64  `json:"version"`
-	Categories []struct {
-		ID   string `json:"id"`
-		Name string `json:"name"`
-	} `json:"categories"`
-	Products []struct {
-		Categories []string    `json:"categoryIds"`
-		Name       string      `json:"name"`
-		Price      json.Number `json:"price"`
-		SchemeID   *string     `json:"schemeId"`
-		Available  bool        `json:"available"`
-		Orderable  bool        `json:"orderable"`
-	} `json:"products"`
+	Restaurant struct{ Name string }
+	Name       string
+	Version    int64
+	Categories []struct{ ID, Name string }
+	Products   []struct {
+		CategoryIDs          []string
+		Name                 string
+		Price                json.Number
+		SchemeID             *string
+		Available, Orderable bool
+	}
 	Schemes []struct {
-		ID     string `json:"id"`
+		ID     string
 		Groups []struct {
-			ID      string   `json:"id"`
-			Name    string   `json:"name"`
-			Min     int      `json:"min"`
-			Max     *int     `json:"max"`
-			Options []string `json:"options"`
-		} `json:"groups"`
-	} `json:"schemes"`
+			ID, Name string
+			Min      int
+			Max      *int
+			Options  []string
+		}
+	}
 }
 
 // showMenu prints the storefront's menu of a file or of the daemon.
@@ -123,7 +116,7 @@ func (s *Storefront) printCategory(env *Environment, name string, is func(of []s
 	title := "\n" + Safe(name) + "\n"
 	for i := range s.Products {
 		p := &s.Products[i]
-		if !is(p.Categories) {
+		if !is(p.CategoryIDs) {
 			continue
 		}
 		note := ""

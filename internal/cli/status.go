@@ -201,12 +201,9 @@ func printReadiness(env *Environment, base string, body []byte, problems []unhea
 
 // Restaurant is one restaurant in the daemon's list.
 type Restaurant struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	Version     int64  `json:"version"`
-	Stale       bool   `json:"stale"`
-	Held        bool   `json:"held"`
-	LastOutcome string `json:"lastOutcome"`
+	ID, Name, LastOutcome string
+	Version               int64
+	Stale, Held           bool
 }
 
 var errNoRestaurants = errors.New("the daemon has no restaurants")

@@ -171,30 +171,23 @@ func configCommand(env *Environment) *cobra.Command {
 	return cmd
 }
 
-// operate sends an operator's request and prints the response.
-func operate[T any](
-	cmd *cobra.Command, env *Environment, method, path string, body []byte, text func(answer client.Envelope[T]),
-) error {
+// request sends an operator's request, and prints the response as JSON or with text. It returns the response.
+func request[T any](cmd *cobra.Command, env *Environment, method, path string, body []byte, text func(T)) (decoded T, err error) {
 	daemon, err := target(cmd, env, auth.ScopeOps)
 	if err != nil {
-		return err
+		return decoded, err
 	}
 	answer, err := daemon.Call(cmd.Context(), method, path, body)
-	if err != nil {
-		return err
+	if err == nil {
+		decoded, err = printAnswer(cmd, env, answer, text)
 	}
-	return printAnswer(cmd, env, answer, text)
+	return decoded, err
 }
 
-// printAnswer prints a response as JSON or as text.
-func printAnswer[T any](cmd *cobra.Command, env *Environment, answer *client.Reply, text func(answer client.Envelope[T])) error {
-	if AsJSON(cmd) {
-		return PrintJSON(env.Out, answer.Body)
+// printAnswer prints a response as JSON or with text, and returns it.
+func printAnswer[T any](cmd *cobra.Command, env *Environment, answer *client.Reply, text func(T)) (decoded T, err error) {
+	if err = answer.Decode(&decoded); err == nil {
+		err = env.Show(cmd, answer.Body, func() { text(decoded) })
 	}
-	var decoded client.Envelope[T]
-	if err := answer.Decode(&decoded); err != nil {
-		return err
-	}
-	text(decoded)
-	return nil
+	return decoded, err
 }

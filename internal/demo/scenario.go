@@ -54,7 +54,7 @@ func (s *scenario) run(ctx context.Context) (err error) {
 	defer func() {
 		if ended := recover(); ended != nil {
 			last := &s.steps[len(s.steps)-1]
-			err = fmt.Errorf("%s: %w", last.Name, ended.(failure).error) //nolint:forcetypeassert,errcheck // panics again after a bug
+			err = fmt.Errorf("%s: %w", last.Name, ended.(failure).error) // panics again after a bug
 			last.Error = err.Error()
 		}
 		if s.demo.json {
