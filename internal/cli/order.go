@@ -44,8 +44,8 @@ func readOrder(
 	if order, err = env.openArg(file); err != nil {
 		return nil, "", nil, err
 	}
-	if daemon, err = target(cmd, env, scope); err != nil {
-		return nil, "", nil, err
+	if daemon = target(cmd, env, scope); daemon.Err != nil {
+		return nil, "", nil, daemon.Err
 	}
 	id := cmp.Or(StringFlag(cmd, "restaurant"), restaurantOf(order))
 	if id == "" {

@@ -69,10 +69,7 @@ func orderShowCommand(env *Environment) *cobra.Command {
 // refOf returns the ref of an order with an id of the ordering service. It uses the
 // scope orders, whose address may differ from that of the scope ops.
 func refOf(cmd *cobra.Command, env *Environment, orderID string) (string, error) {
-	daemon, err := target(cmd, env, auth.ScopeOrders)
-	if err != nil {
-		return "", err
-	}
+	daemon := target(cmd, env, auth.ScopeOrders)
 	path := "/v1/orders/" + url.PathEscape(orderID)
 	if connection := StringFlag(cmd, "connection"); connection != "" {
 		path += "?connection=" + url.QueryEscape(connection)

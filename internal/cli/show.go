@@ -70,10 +70,7 @@ func unsyncedMenu(c *menu.Catalogue, id menu.RestaurantID, name string) []byte {
 
 func storefrontOf(cmd *cobra.Command, env *Environment, arg string) ([]byte, error) {
 	if BoolFlag(cmd, "quarantined") {
-		daemon, err := target(cmd, env, auth.ScopeOps)
-		if err != nil {
-			return nil, err
-		}
+		daemon := target(cmd, env, auth.ScopeOps)
 		quarantined, err := storedCatalogue(cmd, daemon, arg, quarantinedView)
 		if err != nil {
 			return nil, err
@@ -88,10 +85,7 @@ func storefrontOf(cmd *cobra.Command, env *Environment, arg string) ([]byte, err
 		id := menu.RestaurantID(StringFlag(cmd, "restaurant"))
 		return unsyncedMenu(menu.Compile(view, id, menu.DefaultSettings()), id, arg), nil
 	}
-	daemon, err := target(cmd, env, auth.ScopeMenu)
-	if err != nil {
-		return nil, err
-	}
+	daemon := target(cmd, env, auth.ScopeMenu)
 	answer, err := daemon.Get(cmd.Context(), client.RestaurantPath(arg)+"/menu")
 	if err != nil {
 		return nil, neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)

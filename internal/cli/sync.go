@@ -32,9 +32,9 @@ func syncCommand(env *Environment) *cobra.Command {
 		case !all && len(args) == 0:
 			return &usageError{"specify at least one restaurant, or --all"}
 		}
-		daemon, err := target(cmd, env, auth.ScopeOps)
-		if err != nil {
-			return err
+		daemon := target(cmd, env, auth.ScopeOps)
+		if daemon.Err != nil {
+			return daemon.Err
 		}
 		body := fmt.Appendf(nil, `{"force":%t}`, BoolFlag(cmd, "force"))
 		if all {
@@ -151,14 +151,10 @@ func hasFailed(run runlog.Run) bool {
 // labelsOf returns the labels of the restaurants by id. If menus are served at another address than
 // /v1/ops, or the list takes too long, it returns nil.
 func labelsOf(cmd *cobra.Command, env *Environment) map[string]string {
-	daemon, err := target(cmd, env, auth.ScopeMenu)
-	if err != nil || AsJSON(cmd) {
+	if AsJSON(cmd) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), listLimit)
-	defer cancel()
-	daemon.HTTP.Timeout = listLimit // the token request does not use ctx
-	all, _ := Restaurants(ctx, daemon)
+	all, _ := restaurantsSoon(cmd.Context(), target(cmd, env, auth.ScopeMenu))
 	labels := make(map[string]string, len(all))
 	for i := range all {
 		labels[all[i].ID] = all[i].label()

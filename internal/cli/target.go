@@ -30,16 +30,17 @@ func addTarget(cmd *cobra.Command) {
 	AddJSON(cmd)
 }
 
-// target returns a client for the daemon that the flags select, with the address and the credentials for the scope.
-func target(cmd *cobra.Command, env *Environment, scope auth.Scope) (*client.Client, error) {
+// target returns a client for the daemon that the flags select, with the address and the credentials for the
+// scope. If a flag or the configuration is wrong, each call returns the error.
+func target(cmd *cobra.Command, env *Environment, scope auth.Scope) *client.Client {
 	base, ready, id, secret := StringFlag(cmd, "url"), "", StringFlag(cmd, "client-id"), StringFlag(cmd, "client-secret")
 	if id == "" && secret != "" {
-		return nil, &usageError{"--client-secret without --client-id"}
+		return client.Failed(&usageError{"--client-secret without --client-id"})
 	}
 	if StringFlag(cmd, "config") != "" {
 		cfg, err := loadConfig(cmd, env)
 		if err != nil {
-			return nil, err
+			return client.Failed(err)
 		}
 		if base == "" {
 			base, ready = configuredURL(cfg, scope), configuredURL(cfg, auth.ScopeOps)
@@ -50,11 +51,11 @@ func target(cmd *cobra.Command, env *Environment, scope auth.Scope) (*client.Cli
 	}
 	base, err := addressOf(cmp.Or(base, defaultURL))
 	if err != nil {
-		return nil, err
+		return client.Failed(err)
 	}
 	daemon := client.New(cmd.Context(), base, id, secret)
 	daemon.Ready = ready
-	return daemon, nil
+	return daemon
 }
 
 // addressOf parses --url, which may omit http://.
@@ -173,10 +174,7 @@ func configCommand(env *Environment) *cobra.Command {
 
 // request sends an operator's request, and prints the response as JSON or with text. It returns the response.
 func request[T any](cmd *cobra.Command, env *Environment, method, path string, body []byte, text func(T)) (decoded T, err error) {
-	daemon, err := target(cmd, env, auth.ScopeOps)
-	if err != nil {
-		return decoded, err
-	}
+	daemon := target(cmd, env, auth.ScopeOps)
 	answer, err := daemon.Call(cmd.Context(), method, path, body)
 	if err == nil {
 		decoded, err = printAnswer(cmd, env, answer, text)

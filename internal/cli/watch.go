@@ -45,14 +45,8 @@ func watchStatus(cmd *cobra.Command, env *Environment) error {
 	if every < minWatchInterval {
 		return &usageError{fmt.Sprintf("--every: at least %v, not %v", minWatchInterval, every)}
 	}
-	menus, err := target(cmd, env, auth.ScopeMenu)
-	if err != nil {
-		return err
-	}
-	ops, err := target(cmd, env, auth.ScopeOps)
-	if err != nil {
-		return err
-	}
+	menus := target(cmd, env, auth.ScopeMenu)
+	ops := target(cmd, env, auth.ScopeOps)
 	v := &watcher{env: env, menus: menus, ops: ops, json: AsJSON(cmd)}
 	if ops.Authorized == nil {
 		v.ops = nil

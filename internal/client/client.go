@@ -23,7 +23,11 @@ type Client struct {
 	Ready      string       // the address for /readyz if it is on http.ops_listen, which guests cannot overload
 	HTTP       *http.Client // without a token
 	Authorized *http.Client // with a token; nil without credentials
+	Err        error        // of Failed
 }
+
+// Failed returns a client whose calls return err.
+func Failed(err error) *Client { return &Client{HTTP: &http.Client{}, Err: err} }
 
 // callLimit is the time limit of one call. It is longer than the longest wait for a sync.
 const callLimit = 90 * time.Second
@@ -46,7 +50,9 @@ func New(ctx context.Context, base, id, secret string) *Client {
 }
 
 // ForReadiness returns the client for /readyz, which needs no token.
-func (c *Client) ForReadiness() *Client { return &Client{Base: cmp.Or(c.Ready, c.Base), HTTP: c.HTTP} }
+func (c *Client) ForReadiness() *Client {
+	return &Client{Base: cmp.Or(c.Ready, c.Base), HTTP: c.HTTP, Err: c.Err}
+}
 
 // opsRoutes is the prefix of the operators' API, which may have its own listener.
 const opsRoutes = "/v1/ops/"
@@ -122,6 +128,9 @@ func EveryPage[T any](ctx context.Context, daemon *Client, path string) ([]T, er
 
 // Call sends one request. It returns an *Error for a status of 400 or above.
 func (c *Client) Call(ctx context.Context, method, path string, body []byte, headers ...string) (*Reply, error) {
+	if c.Err != nil {
+		return nil, c.Err
+	}
 	request, err := http.NewRequestWithContext(ctx, method, c.Base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
