@@ -32,16 +32,11 @@ func thisBuild() build {
 	if b.Version == "" {
 		b.Version = info.Main.Version
 	}
+	settings := map[string]string{}
 	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.Commit = s.Value
-		case "vcs.time":
-			b.Time = s.Value
-		case "vcs.modified":
-			b.Modified = s.Value == "true"
-		}
+		settings[s.Key] = s.Value
 	}
+	b.Commit, b.Time, b.Modified = settings["vcs.revision"], settings["vcs.time"], settings["vcs.modified"] == "true"
 	return b
 }
 

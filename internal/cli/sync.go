@@ -130,11 +130,8 @@ func syncResults(cmd *cobra.Command, runs []runlog.Run, refusals []error) []any 
 }
 
 // followRun starts or joins a run, and waits for its end without a timeout.
-func followRun(ctx context.Context, daemon *client.Client, method, path string, body []byte) (run runlog.Run, _ error) {
-	answer, err := daemon.Call(ctx, method, path, body)
-	if err == nil {
-		err = answer.Result(&run)
-	}
+func followRun(ctx context.Context, daemon *client.Client, method, path string, body []byte) (runlog.Run, error) {
+	run, err := client.Send[runlog.Run](ctx, daemon, method, path, body)
 	for err == nil && !run.Finished() {
 		if err = sleep.For(ctx, pollInterval); err == nil {
 			run, err = client.Get[runlog.Run](ctx, daemon, "/v1/ops/runs/"+url.PathEscape(run.ID))
@@ -208,12 +205,8 @@ const (
 // syncAll runs `larder sync --all`: it starts a batch and polls its progress.
 func syncAll(cmd *cobra.Command, env *Environment, daemon *client.Client, body []byte) error {
 	ctx := cmd.Context()
-	answer, err := daemon.Call(ctx, http.MethodPost, "/v1/ops/sync", body)
+	batch, err := client.Send[runlog.Batch](ctx, daemon, http.MethodPost, "/v1/ops/sync", body)
 	if err != nil {
-		return err
-	}
-	var batch runlog.Batch
-	if err := answer.Result(&batch); err != nil {
 		return err
 	}
 	if batch.Total == 0 {

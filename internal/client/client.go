@@ -93,8 +93,13 @@ func (c *Client) Get(ctx context.Context, path string, headers ...string) (*Repl
 }
 
 // Get returns the result of a GET request.
-func Get[T any](ctx context.Context, daemon *Client, path string) (result T, err error) {
-	answer, err := daemon.Get(ctx, path)
+func Get[T any](ctx context.Context, daemon *Client, path string) (T, error) {
+	return Send[T](ctx, daemon, http.MethodGet, path, nil)
+}
+
+// Send sends a request and returns its result.
+func Send[T any](ctx context.Context, daemon *Client, method, path string, body []byte) (result T, err error) {
+	answer, err := daemon.Call(ctx, method, path, body)
 	if err == nil {
 		err = answer.Result(&result)
 	}

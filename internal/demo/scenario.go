@@ -53,8 +53,12 @@ func (s *scenario) run(ctx context.Context) (err error) {
 	begun := time.Now()
 	defer func() {
 		if ended := recover(); ended != nil {
+			failed, ok := ended.(failure)
+			if !ok {
+				panic(ended)
+			}
 			last := &s.steps[len(s.steps)-1]
-			err = fmt.Errorf("%s: %w", last.Name, ended.(failure).error) // panics again after a bug
+			err = fmt.Errorf("%s: %w", last.Name, failed.error)
 			last.Error = err.Error()
 		}
 		if s.demo.json {
@@ -157,7 +161,8 @@ func (s *scenario) menus(ctx context.Context) {
 			groups[g.ID] = true
 		}
 	}
-	s.say("%s, %s, %d bytes", cli.Plural(run.Products, "dish", "dishes"), cli.Plural(len(groups), "modifier group", "modifier groups"), run.Bytes)
+	s.say("%s, %s, %d bytes",
+		cli.Plural(run.Products, "dish", "dishes"), cli.Plural(len(groups), "modifier group", "modifier groups"), run.Bytes)
 	s.say("fetch %.1f ms, decode %.1f, lint %.1f, compile %.1f, publish %.1f",
 		run.Steps.Fetch, run.Steps.Decode, run.Steps.Lint, run.Steps.Compile, run.Steps.Publish)
 
@@ -205,7 +210,8 @@ func (s *scenario) place(ctx context.Context, order []byte, key string, want int
 		}
 		check(sleep.For(ctx, refused.RetryAfter))
 	}
-	expect(err == nil && answer.Status == want || refused != nil && refused.Status == want, "the order did not get the status %d: %w", want, err)
+	ok := err == nil && answer.Status == want || refused != nil && refused.Status == want
+	expect(ok, "the order did not get the status %d: %w", want, err)
 	return answer, refused
 }
 
