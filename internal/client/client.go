@@ -37,12 +37,8 @@ func New(ctx context.Context, base, id, secret string) *Client {
 	base = strings.TrimRight(base, "/")
 	c := &Client{Base: base, HTTP: &http.Client{Timeout: callLimit}}
 	if id != "" {
-		credentials := clientcredentials.Config{
-			ClientID:     id,
-			ClientSecret: secret,
-			TokenURL:     base + "/connect/token",
-			AuthStyle:    oauth2.AuthStyleInParams,
-		}
+		tokens := base + "/connect/token"
+		credentials := clientcredentials.Config{ClientID: id, ClientSecret: secret, TokenURL: tokens, AuthStyle: oauth2.AuthStyleInParams}
 		c.Authorized = credentials.Client(context.WithValue(ctx, oauth2.HTTPClient, c.HTTP))
 		c.Authorized.Timeout = callLimit
 	}

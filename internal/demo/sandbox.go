@@ -87,12 +87,7 @@ type sandboxInfo struct {
 
 // serveMenus serves menus of files and generated menus, or the bistro, and prints the restaurants.
 func (s *sandboxServer) serveMenus(cmd *cobra.Command, env *cli.Environment, generate sandbox.Generate, menus map[string][]byte) error {
-	info := sandboxInfo{
-		URL:          s.url,
-		ClientID:     "demo",
-		ClientSecret: "demo-secret",
-		Restaurants:  []string{},
-	}
+	info := sandboxInfo{URL: s.url, ClientID: "demo", ClientSecret: "demo-secret", Restaurants: []string{}}
 	if generate.Restaurants > 0 || len(menus) == 0 {
 		generate.ImageBase = s.url
 		s.load(generate)
@@ -191,11 +186,7 @@ const stopLimit = 5 * time.Second
 
 // run serves until ctx ends.
 func (s *sandboxServer) run(ctx context.Context) error {
-	server := &http.Server{
-		Handler:           s.service.Handler(),
-		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          httpapi.ErrorLog(s.log),
-	}
+	server := &http.Server{Handler: s.service.Handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: httpapi.ErrorLog(s.log)}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		if err := server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
