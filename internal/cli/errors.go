@@ -285,16 +285,20 @@ var hints = map[string][]respond.Code{ //nolint:gochecknoglobals // constant
 	"Correct the order; larder order validate FILE lists all violations.":                  {respond.CodeValidationFailed},
 	"Use --key with an idempotency key for this order.":                                    {respond.CodeIdempotencyKeyRequired},
 	"Send the same order as before with this key, or use another --key for another order.": {respond.CodeIdempotencyKeyReused},
-	"Try again with the same --key in a few seconds.":                                      {respond.CodeIdempotencyKeyInFlight, respond.CodeOrderBusy},
-	"List the stored orders with larder order list.":                                       {respond.CodeOrderNotFound},
+	"Try again with the same --key in a few seconds.": {
+		respond.CodeIdempotencyKeyInFlight, respond.CodeOrderBusy,
+	},
+	"List the stored orders with larder order list.": {respond.CodeOrderNotFound},
 	"Call the restaurant, then run larder order resolve; larder order list --state unknown lists such orders.": {
 		respond.CodeOutcomeUnknown, respond.CodeOrderOutcomeUnknown,
 	},
 	"Change the order at that service. If it is the same service, add its address to former_urls.": {respond.CodeOrderOfAnotherService},
-	"See the order's state with larder order show REF.":                                            {respond.CodeOrderState, respond.CodeOrderIDTaken},
-	"See the call with larder order show REF.":                                                     {respond.CodeUpstreamRefused},
-	"Try again with the same --key in a few seconds: the ordering service is overloaded.":          {respond.CodeUpstreamBusy},
-	"Try again with the same --key later. larder check --online tests the connections.":            {respond.CodeUpstreamUnavailable},
+	"See the order's state with larder order show REF.": {
+		respond.CodeOrderState, respond.CodeOrderIDTaken,
+	},
+	"See the call with larder order show REF.":                                            {respond.CodeUpstreamRefused},
+	"Try again with the same --key in a few seconds: the ordering service is overloaded.": {respond.CodeUpstreamBusy},
+	"Try again with the same --key later. larder check --online tests the connections.":   {respond.CodeUpstreamUnavailable},
 }
 
 func codeHint(code string) string {

@@ -371,8 +371,7 @@ func (c *orderCall) printResolution(env *Environment, ref string) {
 		env.Out.Printf("%s was resolved as %s by %s\n", c.Operation, s.Outcome, joined(": ", s.By, s.Note))
 	}
 	if c.Contradicted != "" {
-		env.Out.Printf("%s: a later response contradicts this: %s. Ask the restaurant again\n",
-			c.Operation, c.Contradicted)
+		env.Out.Printf("%s: a later response contradicts this: %s. Ask the restaurant again\n", c.Operation, c.Contradicted)
 	}
 	if c.Outcome != string(ordering.OutcomeUnknown) {
 		return

@@ -26,9 +26,6 @@ const (
 	pauseFactor = 4
 )
 
-// stateUnreachable is the state of a daemon that does not answer.
-const stateUnreachable = "unreachable"
-
 // watcher polls a daemon and prints a line for each change.
 type watcher struct {
 	env   *Environment
@@ -61,7 +58,7 @@ func watchStatus(cmd *cobra.Command, env *Environment) error {
 			return err
 		case err != nil:
 			now = snapshot{}
-			now.set("larder", "", subjectState{state: stateUnreachable, msg: stripPackage(err.Error())})
+			now.set("larder", "", subjectState{state: "unreachable", msg: stripPackage(err.Error())})
 			now.keep(last, "part", "restaurant", "order")
 		}
 		for _, c := range now.changes(last) {

@@ -140,8 +140,7 @@ func generated(cmd *cobra.Command) (generate sandbox.Generate, err error) {
 		err = cli.NewUsageError(fmt.Sprintf("--restaurants must be between 0 (the bistro) and %d, not %d",
 			sandbox.MaxGenerated, generate.Restaurants))
 	case generate.Products < 1 || generate.Products > sandbox.MaxProducts:
-		err = cli.NewUsageError(fmt.Sprintf("--products must be between 1 and %d, not %d",
-			sandbox.MaxProducts, generate.Products))
+		err = cli.NewUsageError(fmt.Sprintf("--products must be between 1 and %d, not %d", sandbox.MaxProducts, generate.Products))
 	}
 	return generate, err
 }
