@@ -31,16 +31,11 @@ func thisBuild() build {
 		return b
 	}
 	b.Version = cmp.Or(b.Version, info.Main.Version)
+	settings := map[string]string{}
 	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.Commit = s.Value
-		case "vcs.time":
-			b.Time = s.Value
-		case "vcs.modified":
-			b.Modified = s.Value == "true"
-		}
+		settings[s.Key] = s.Value
 	}
+	b.Commit, b.Time, b.Modified = settings["vcs.revision"], settings["vcs.time"], settings["vcs.modified"] == "true"
 	return b
 }
 

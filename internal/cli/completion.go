@@ -58,9 +58,7 @@ func prepare(cmd *cobra.Command, env *Environment) {
 
 // completeFiles completes the name of a file with one of the extensions, or of a directory.
 func completeFiles(extensions ...string) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return extensions, cobra.ShellCompDirectiveFilterFileExt
-	}
+	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
 }
 
 // firstArgument completes the first argument with complete, and no other.
@@ -100,10 +98,7 @@ func knownRestaurants(cmd *cobra.Command, env *Environment, typed string) []cobr
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionLimit)
 	defer cancel()
 	cmd.SetContext(ctx)
-	daemon, err := target(cmd, env, auth.ScopeMenu)
-	if err != nil {
-		return nil
-	}
+	daemon := target(cmd, env, auth.ScopeMenu)
 	all, _ := client.Get[[]Restaurant](ctx, daemon, "/v1/restaurants?limit=500&q="+url.QueryEscape(typed))
 	var found []cobra.Completion
 	for _, r := range all {

@@ -1,32 +1,35 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
+	_ "embed" // init.yaml.tmpl
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"text/template"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"larder/configs"
 	"larder/internal/upstream"
 )
 
 func initCommand(env *Environment) *cobra.Command {
 	cmd := NewCommand("larder", "init [FILE]", func(cmd *cobra.Command, args []string) error {
-		s := &initSession{env: env, flags: cmd.Flags(), file: append(args, "larder.yaml")[0]}
-		s.unattended, s.offline, s.json = BoolFlag(cmd, "yes"), BoolFlag(cmd, "offline"), AsJSON(cmd)
 		line, restore, err := newLineReader(env)
 		if err != nil {
 			return err
 		}
 		defer restore()
-		s.line = line
+		s := &initSession{env: env, line: line, cmd: cmd, file: append(args, "larder.yaml")[0]}
+		s.unattended, s.offline = BoolFlag(cmd, "yes"), BoolFlag(cmd, "offline")
 		err = s.run(cmd.Context())
 		if err != nil && cmd.Context().Err() != nil {
 			return &hintError{interrupted("interrupted: nothing was written"), "Run larder init again."}
@@ -59,10 +62,9 @@ func initCommand(env *Environment) *cobra.Command {
 type initSession struct {
 	env                 *Environment
 	line                lineReader
-	flags               *pflag.FlagSet
+	cmd                 *cobra.Command
 	file                string
 	unattended, offline bool
-	json                bool
 	tried               []finding
 
 	Listen, Redis, BaseURL, AuthURL, ClientID, TokenRequest string
@@ -74,14 +76,11 @@ type initSession struct {
 
 type initRestaurant struct{ ID, Name string }
 
-func (s *initSession) text(name string) string {
-	text, _ := s.flags.GetString(name)
-	return strings.TrimSpace(text)
-}
+func (s *initSession) text(flag string) string { return strings.TrimSpace(StringFlag(s.cmd, flag)) }
 
 // run asks, tests the answers, and writes the file.
 func (s *initSession) run(ctx context.Context) error {
-	replace, _ := s.flags.GetBool("overwrite")
+	replace := BoolFlag(s.cmd, "overwrite")
 	if _, err := os.Stat(s.file); err == nil && !replace {
 		return &hintError{fmt.Errorf("%s already exists and was not changed", s.file), "Use another FILE, or --overwrite."}
 	}
@@ -162,13 +161,9 @@ func (s *initSession) askConnection(ctx context.Context, again bool) (works bool
 			return false, err
 		}
 	}
-	_, cfg := s.load()
-	if cfg == nil || s.offline {
-		return cfg != nil, nil
-	}
-	client, err := upstream.New(cfg.Connections[0], upstream.Deps{})
-	if err != nil {
-		return false, err
+	client, works, err := s.service()
+	if client == nil {
+		return works, err
 	}
 	defer client.Close()
 	limited, cancel := context.WithTimeout(ctx, onlineLimit)
@@ -184,7 +179,7 @@ func (s *initSession) askConnection(ctx context.Context, again bool) (works bool
 
 // askRestaurants asks for the restaurants, and fetches each menu.
 func (s *initSession) askRestaurants(ctx context.Context, again bool) (works bool, err error) {
-	ids, _ := s.flags.GetStringArray("restaurant")
+	ids, _ := s.cmd.Flags().GetStringArray("restaurant")
 	if len(ids) == 0 || again {
 		answer, err := s.ask(ctx, "Restaurant ids, separated by spaces; Enter for none now", "", "", anyText)
 		if err != nil {
@@ -193,13 +188,11 @@ func (s *initSession) askRestaurants(ctx context.Context, again bool) (works boo
 		ids = strings.Fields(strings.ReplaceAll(answer, ",", " "))
 	}
 	s.Restaurants = Mapped(ids, func(id string) initRestaurant { return initRestaurant{id, id} })
-	_, cfg := s.load()
-	if works = cfg != nil; works && s.Tried {
-		client, err := upstream.New(cfg.Connections[0], upstream.Deps{})
-		if err != nil {
-			return false, err
-		}
+	client, works, err := s.service()
+	if client != nil {
 		defer client.Close()
+	}
+	if works && s.Tried {
 		s.DefaultMenu = s.printFinding(checkMenu(ctx, client, "menu without a restaurant", "", "")) // the restaurants may have menus without it
 		for _, id := range ids {
 			works = s.printFinding(checkMenu(ctx, client, "menu of "+id, id, "the id")) && works
@@ -209,6 +202,16 @@ func (s *initSession) askRestaurants(ctx context.Context, again bool) (works boo
 		s.Restaurants[i].Name, err = s.ask(ctx, "Display name", ids[i], "", anyText)
 	}
 	return works, err
+}
+
+// service returns a client of the ordering service, or nil if the answers are not valid, or with --offline.
+func (s *initSession) service() (client *upstream.Client, valid bool, err error) {
+	_, cfg := s.load()
+	if cfg == nil || s.offline {
+		return nil, cfg != nil, nil
+	}
+	client, err = upstream.New(cfg.Connections[0], upstream.Deps{})
+	return client, err == nil, err
 }
 
 // askRedis asks where to store menus and orders, and connects to it.
@@ -300,4 +303,84 @@ func (s *initSession) read(ctx context.Context, prompt string, shown func(string
 		s.env.Err.Println()
 		return "", context.Cause(ctx)
 	}
+}
+
+//go:embed init.yaml.tmpl
+var initText string
+
+//nolint:gochecknoglobals // constant
+var initTemplate = template.Must(template.New("larder.yaml").Funcs(template.FuncMap{
+	"quote":  strconv.Quote,                                                             // YAML
+	"escape": func(text string) string { return strings.ReplaceAll(text, "${", "$${") }, // not a variable
+}).Parse(initText))
+
+// load returns the configuration with the answers. If it is not valid, load prints the errors, and cfg is nil.
+func (s *initSession) load() (text []byte, cfg *configs.Config) {
+	var b bytes.Buffer
+	_ = initTemplate.Execute(&b, s) // fails only if the template is wrong
+	others := func(entry string) bool { return !strings.HasPrefix(entry, s.SecretVariable+"=") }
+	cfg, err := configs.Parse(s.file, b.Bytes(), slices.DeleteFunc(slices.Clone(s.env.Environ), others))
+	faults, _ := errors.AsType[configs.Errors](err)
+	for _, f := range faults {
+		s.printFinding(finding{Subject: f.Key, Msg: f.Msg})
+	}
+	return b.Bytes(), cfg
+}
+
+// write writes the file, which only its owner can read, and prints the next
+// commands. It does not replace a file that another program has just created.
+func (s *initSession) write(replace bool) error {
+	text, cfg := s.load()
+	if cfg == nil {
+		return errors.New("the answers are not a valid configuration: nothing was written")
+	}
+	name := s.file
+	if replace {
+		name += ".new" // renamed when it is complete
+		_ = os.Remove(name)
+	}
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("write the configuration: %w", err)
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil && replace {
+		err = os.Rename(name, s.file)
+	}
+	if err != nil {
+		return fmt.Errorf("write the configuration: %w", errors.Join(err, os.Remove(name)))
+	}
+	return s.report()
+}
+
+// initResult is what init --json prints.
+type initResult struct {
+	File         string    `json:"file"`
+	TokenRequest string    `json:"tokenRequest,omitempty"` // the form that works; empty with --offline
+	Restaurants  []string  `json:"restaurants"`
+	Redis        string    `json:"redis"` // only the scheme, because a URL may contain a password
+	Tried        []finding `json:"tried"`
+	Next         []string  `json:"next"`
+}
+
+// report prints the result and the next commands.
+func (s *initSession) report() error {
+	config := " --config " + quoted(s.file)
+	next := []string{"larder serve" + config, "larder status --watch" + config, "larder check --online" + config}
+	if AsJSON(s.cmd) {
+		result := initResult{File: s.file, Tried: append([]finding{}, s.tried...), Next: next}
+		result.Restaurants = Mapped(s.Restaurants, func(r initRestaurant) string { return r.ID })
+		result.Redis, _, _ = strings.Cut(s.Redis, "://")
+		if s.Tried {
+			result.TokenRequest = s.TokenRequest
+		}
+		return PrintJSON(s.env.Out, result)
+	}
+	s.env.Out.Printf("Created %s. Only you can read it, because it contains secrets.\n", s.file)
+	if s.Redis == "embedded" {
+		s.env.Out.Println("Redis is embedded: menus and orders are lost when larder stops. To keep them, set redis.url to a Redis server.")
+	}
+	s.env.Out.Printf("Orders need these settings in redis.conf:\n  appendonly yes\n  maxmemory-policy noeviction\n")
+	s.env.Out.Printf("Next:\n  %s\n  %s   # in another terminal\n  %s   # at any time\n", next[0], next[1], next[2])
+	return nil
 }

@@ -114,10 +114,7 @@ func findingsOf(cmd *cobra.Command, env *Environment, arg string) ([]menu.Findin
 		}
 		return menu.Lint(view, menu.RestaurantID(StringFlag(cmd, "restaurant")), menu.DefaultSettings()), nil
 	}
-	daemon, err := target(cmd, env, auth.ScopeOps)
-	if err != nil {
-		return nil, err
-	}
+	daemon := target(cmd, env, auth.ScopeOps)
 	path := client.OpsRestaurantPath(arg)
 	if quarantined {
 		path += "/quarantined"

@@ -44,8 +44,8 @@ func readOrder(
 	if order, err = env.openArg(file); err != nil {
 		return nil, "", nil, err
 	}
-	if daemon, err = target(cmd, env, scope); err != nil {
-		return nil, "", nil, err
+	if daemon = target(cmd, env, scope); daemon.Err != nil {
+		return nil, "", nil, daemon.Err
 	}
 	id := cmp.Or(StringFlag(cmd, "restaurant"), restaurantOf(order))
 	if id == "" {
@@ -81,15 +81,13 @@ func restaurantOf(order []byte) string {
 
 // validateResult contains the printed fields of the response of the validate route.
 type validateResult struct {
-	Valid bool        `json:"valid"`
-	Total json.Number `json:"total"`
-	Lines []struct {
-		Name     string      `json:"name"`
-		Quantity json.Number `json:"quantity"`
-		Total    json.Number `json:"total"`
-	} `json:"lines"`
-	Violations []client.Violation `json:"violations"`
-	More       bool               `json:"more"` // there are more violations
+	Valid, More bool // More: there are more violations
+	Total       json.Number
+	Lines       []struct {
+		Name            string
+		Quantity, Total json.Number
+	}
+	Violations []client.Violation
 }
 
 func validateOrder(cmd *cobra.Command, env *Environment, file string) error {
@@ -101,12 +99,8 @@ func validateOrder(cmd *cobra.Command, env *Environment, file string) error {
 	if err != nil {
 		return inFile(file, err)
 	}
-	var v validateResult
-	if err := answer.Result(&v); err != nil {
-		return err
-	}
-	err = env.Show(cmd, answer.Body, func() {
-		colours := env.colours(cmd)
+	checked, err := printAnswer(cmd, env, answer, func(checked client.Envelope[validateResult]) {
+		colours, v := env.colours(cmd), checked.Result
 		if !v.Valid {
 			env.Out.Printf("%s: %s\n", colours.bad("not valid"), Plural(len(v.Violations), "violation", "violations"))
 			printViolations(env, v.Violations, v.More)
@@ -117,7 +111,7 @@ func validateOrder(cmd *cobra.Command, env *Environment, file string) error {
 			env.Out.Printf("  %s × %s  %s\n", Number(line.Quantity), line.Name, Number(line.Total))
 		}
 	})
-	return reported(err, !v.Valid)
+	return reported(err, !checked.Result.Valid)
 }
 
 // inFile adds the place in the file to the error of a body that is not JSON.
@@ -157,13 +151,14 @@ func placeOrder(cmd *cobra.Command, env *Environment, file string) error {
 	if err != nil {
 		return notPlaced(env, err, key, AsJSON(cmd))
 	}
-	return printAnswer(cmd, env, answer, func(placed client.Envelope[OrderRecord]) {
+	_, err = printAnswer(cmd, env, answer, func(placed client.Envelope[OrderRecord]) {
 		p, before := placed.Result, ""
 		if answer.Header.Get("Idempotent-Replayed") == "true" {
 			before = "; it was sent before with this key"
 		}
 		env.Out.Printf("%s: order %s, total %s, ref %s%s\n", p.State, p.OrderID, Number(p.Total), p.Ref, before)
 	})
+	return err
 }
 
 // notPlaced returns an error that explains why an order was not placed. If the outcome is unknown, it

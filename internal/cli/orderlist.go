@@ -57,37 +57,26 @@ func oneOf(flag, value string, words []string) error {
 	return &usageError{"--" + flag + ": " + setting.Unknown(flag, value, words)}
 }
 
-// OrderRecord contains the printed fields of an order of the journal.
+// OrderRecord contains the printed fields of an order of the journal. Their names are those of the response.
 type OrderRecord struct {
-	Ref        string         `json:"ref"`
-	OrderID    string         `json:"orderID"`
-	Restaurant string         `json:"restaurant"`
-	Connection string         `json:"connection"`
-	Client     string         `json:"client"`
-	State      string         `json:"state"`
-	Paid       bool           `json:"paid"`
-	Adopted    bool           `json:"adopted"`
-	Total      json.Number    `json:"total"`
-	CreatedAt  string         `json:"createdAt"`
-	ExpectedAt string         `json:"expectedAt"`
-	Attempts   []orderAttempt `json:"attempts"`
+	Ref, OrderID, Restaurant, Connection, Client, State string
+	CreatedAt, ExpectedAt                               string
+	Paid, Adopted                                       bool
+	Total                                               json.Number
+	Attempts                                            []orderAttempt
 
 	// Only the operators' route has these.
-	RestaurantName    string      `json:"restaurantName"`
-	RestaurantPhone   string      `json:"restaurantPhone"`
-	RestaurantAddress string      `json:"restaurantAddress"`
-	Calls             []orderCall `json:"calls"`
+	RestaurantName, RestaurantPhone, RestaurantAddress string
+	Calls                                              []orderCall
 
 	// Unknown is set for an order with an unknown outcome.
-	Unknown *unknownOutcome `json:"unknown"`
+	Unknown *unknownOutcome
 }
 
 // unknownOutcome is what a person needs to find out about an unknown outcome.
 type unknownOutcome struct {
-	Status          json.Number `json:"status"`
-	Code            string      `json:"code"`
-	RestaurantPhone string      `json:"restaurantPhone"`
-	GuestPhone      string      `json:"guestPhone"`
+	Status                            json.Number
+	Code, RestaurantPhone, GuestPhone string
 }
 
 // StateText describes the order's state, including payment and unknown changes.
@@ -119,25 +108,26 @@ func listOrders(cmd *cobra.Command, env *Environment) error {
 	}
 	query := url.Values{"state": {state}, "connection": {StringFlag(cmd, "connection")}, "limit": {strconv.Itoa(limit)}}
 	maps.DeleteFunc(query, func(_ string, values []string) bool { return values[0] == "" })
-	daemon, err := target(cmd, env, auth.ScopeOps)
+	page, err := request(cmd, env, http.MethodGet, "/v1/ops/orders?"+query.Encode(), nil, env.printOrderList)
 	if err != nil {
 		return err
 	}
-	answer, err := daemon.Call(cmd.Context(), http.MethodGet, "/v1/ops/orders?"+query.Encode(), nil)
-	if err != nil {
-		return err
+	if len(page.Unreadable) > 0 {
+		return &hintError{
+			errors.New((&ordering.FormatError{Unreadable: page.Unreadable}).Msg()),
+			"The daemon's log has each such order (event journal.corrupt) and connection (journal.format).",
+		}
 	}
-	var page struct{ Unreadable []ordering.Unreadable }
-	if err := cmp.Or(answer.Decode(&page), printAnswer(cmd, env, answer, env.printOrderList)); err != nil || len(page.Unreadable) == 0 {
-		return err
-	}
-	return &hintError{
-		errors.New((&ordering.FormatError{Unreadable: page.Unreadable}).Msg()),
-		"The daemon's log has each such order (event journal.corrupt) and connection (journal.format).",
-	}
+	return nil
 }
 
-func (env *Environment) printOrderList(page client.Envelope[[]OrderRecord]) {
+// orderPage is a page of orders, with the records that cannot be read.
+type orderPage struct {
+	client.Envelope[[]OrderRecord]
+	Unreadable []ordering.Unreadable
+}
+
+func (env *Environment) printOrderList(page orderPage) {
 	if len(page.Result) == 0 {
 		env.Out.Println("no orders")
 		return
@@ -174,7 +164,8 @@ func orderResolveCommand(env *Environment) *cobra.Command {
 		if len(args) > 1 {
 			return resolveOrders(cmd, env, body)
 		}
-		return operate(cmd, env, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(args[0])+"/resolve", body, env.printOrder)
+		_, err = request(cmd, env, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(args[0])+"/resolve", body, env.printOrder)
+		return err
 	})
 	cmd.Flags().String("operation", string(upstream.OpCreate), "operation to resolve: create, pay, complete or reject")
 	cmd.Flags().String("outcome", "", "outcome according to the restaurant: done, not_done or send_again")
@@ -187,25 +178,11 @@ func orderResolveCommand(env *Environment) *cobra.Command {
 // resolveOrders resolves several orders. It fails if an order was skipped.
 func resolveOrders(cmd *cobra.Command, env *Environment, body []byte) error {
 	type resolved struct {
-		Ref      string `json:"ref"`
-		Resolved bool   `json:"resolved"`
-		State    string `json:"state"`
-		Msg      string `json:"msg"`
+		Ref, State, Msg string
+		Resolved        bool
 	}
-	daemon, err := target(cmd, env, auth.ScopeOps)
-	if err != nil {
-		return err
-	}
-	answer, err := daemon.Call(cmd.Context(), http.MethodPost, "/v1/ops/orders/resolve", body)
-	if err != nil {
-		return err
-	}
-	var all []resolved
-	if err := answer.Result(&all); err != nil {
-		return err
-	}
-	err = env.Show(cmd, answer.Body, func() {
-		for _, one := range all {
+	all, err := request(cmd, env, http.MethodPost, "/v1/ops/orders/resolve", body, func(all client.Envelope[[]resolved]) {
+		for _, one := range all.Result {
 			if one.Resolved {
 				env.Out.Printf("%s: resolved, the order is %s\n", one.Ref, one.State)
 			} else {
@@ -213,7 +190,7 @@ func resolveOrders(cmd *cobra.Command, env *Environment, body []byte) error {
 			}
 		}
 	})
-	return reported(err, slices.ContainsFunc(all, func(one resolved) bool { return !one.Resolved }))
+	return reported(err, slices.ContainsFunc(all.Result, func(one resolved) bool { return !one.Resolved }))
 }
 
 // resolutionBody returns the body of the request.
@@ -243,23 +220,181 @@ func resolutionBody(cmd *cobra.Command, refs []string) ([]byte, error) {
 
 func orderAcceptRestoreCommand(env *Environment) *cobra.Command {
 	cmd := NewCommand("larder order", "accept-restore", func(cmd *cobra.Command, _ []string) error {
-		path := "/v1/ops/journal/accept"
-		if connection := StringFlag(cmd, "connection"); connection != "" {
-			path += "?connection=" + url.QueryEscape(connection)
-		}
+		path := "/v1/ops/journal/accept" + connectionQuery(cmd)
 		type acceptance struct {
-			Connection string `json:"connection"`
-			Accepted   bool   `json:"accepted"`
+			Connection string
+			Accepted   bool
 		}
-		return operate(cmd, env, http.MethodPost, path, nil, func(answer client.Envelope[acceptance]) {
+		_, err := request(cmd, env, http.MethodPost, path, nil, func(answer client.Envelope[acceptance]) {
 			text := "nothing to accept: new orders of %s are not paused\n"
 			if answer.Result.Accepted {
 				text = "accepted: new orders of %s are placed again\n"
 			}
 			env.Out.Printf(text, answer.Result.Connection)
 		})
+		return err
 	})
 	cmd.Flags().String("connection", "", "the connection; default: the only one")
 	addTarget(cmd)
 	return cmd
+}
+
+type orderAttempt struct {
+	Operation, At, Outcome, Code, By string
+	Status                           int
+}
+
+// orderCall is one call of an order.
+type orderCall struct {
+	Operation, Outcome, Contradicted string
+	Sent                             json.RawMessage
+	Resolved                         *struct{ By, Outcome, Note string } `json:"settled"`
+	Answer                           *struct {                           // of the ordering service
+		Status    int
+		Code, Msg string
+	}
+}
+
+// orderSent contains the printed fields of the order that was sent to the ordering
+// service. An operator asks the restaurant for it.
+type orderSent struct {
+	ExpeditionType, PaymentTypeID string
+	Guest                         struct{ Phone, FirstName, LastName string }
+	Address                       struct{ FullAddress string }
+	DishList                      []sentDish
+}
+
+type sentDish struct {
+	Name        string
+	Quantity    json.Number
+	Ingredients []sentDish
+}
+
+func orderShowCommand(env *Environment) *cobra.Command {
+	cmd := NewCommand("larder order", "show REF|ORDERID", func(cmd *cobra.Command, args []string) error {
+		const refLength = 26 // anything else is an order id of the ordering service
+		ref := args[0]
+		if len(ref) != refLength {
+			var err error
+			if ref, err = refOf(cmd, env, ref); err != nil {
+				return err
+			}
+		}
+		_, err := request(cmd, env, http.MethodGet, "/v1/ops/orders/"+url.PathEscape(ref), nil, env.printOrder)
+		return err
+	})
+	cmd.Flags().String("connection", "", "connection of the order, if several connections have this ORDERID")
+	addTarget(cmd)
+	return cmd
+}
+
+// refOf returns the ref of an order with an id of the ordering service. It uses the
+// scope orders, whose address may differ from that of the scope ops.
+func refOf(cmd *cobra.Command, env *Environment, orderID string) (string, error) {
+	daemon := target(cmd, env, auth.ScopeOrders)
+	order, err := client.Get[OrderRecord](cmd.Context(), daemon, "/v1/orders/"+url.PathEscape(orderID)+connectionQuery(cmd))
+	if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden) {
+		err = &linesError{[]string{
+			err.Error(),
+			"To find an order by ORDERID, use a client with the scope orders; to find it by REF (larder order list), the scope ops is enough",
+		}, err}
+	}
+	return order.Ref, err
+}
+
+// connectionQuery returns the query with the value of --connection.
+func connectionQuery(cmd *cobra.Command) string {
+	return labelled("?connection=", url.QueryEscape(StringFlag(cmd, "connection")))
+}
+
+// printOrder prints an order with all attempts.
+func (env *Environment) printOrder(answer client.Envelope[OrderRecord]) {
+	order := answer.Result
+	env.Out.Printf("order %s, ref %s: %s\n", cmp.Or(order.OrderID, "-"), order.Ref, order.StateText())
+	env.Out.Printf("  restaurant %s, connection %s, client %s\n", order.place(), order.Connection, order.Client)
+	if contact := joined(", ", labelled("call ", order.RestaurantPhone), order.RestaurantAddress); contact != "" {
+		env.Out.Printf("  %s\n", contact)
+	}
+	env.Out.Printf("  total %s, created %s, expected %s\n", Number(order.Total), order.CreatedAt, cmp.Or(order.ExpectedAt, "-"))
+	if at := slices.IndexFunc(order.Calls, func(c orderCall) bool { return c.Operation == string(upstream.OpCreate) }); at >= 0 {
+		order.Calls[at].printSent(env)
+	}
+	for _, a := range order.Attempts {
+		status := ""
+		if a.Status != 0 {
+			status = strconv.Itoa(a.Status)
+		}
+		env.Out.Printf("  %s\n", joined("  ", a.At, a.Operation, a.Outcome, status, a.Code, labelled("by ", a.By)))
+	}
+	for _, call := range order.Calls {
+		call.printResolution(env, order.Ref)
+	}
+}
+
+// place returns the restaurant's name and id, as far as they are known.
+func (o *OrderRecord) place() string {
+	if o.RestaurantName == "" {
+		return cmp.Or(o.Restaurant, "-")
+	}
+	return o.RestaurantName + " (" + o.Restaurant + ")"
+}
+
+// printSent prints the content of the order, unless it has been deleted.
+func (c *orderCall) printSent(env *Environment) {
+	var sent orderSent
+	if len(c.Sent) == 0 || json.Unmarshal(c.Sent, &sent) != nil || len(sent.DishList) == 0 {
+		return
+	}
+	guest := strings.TrimSpace(sent.Guest.FirstName + " " + sent.Guest.LastName)
+	env.Out.Printf("  %s\n", joined(", ", sent.ExpeditionType, sent.PaymentTypeID, guest, sent.Guest.Phone, sent.Address.FullAddress))
+	for _, dish := range sent.DishList {
+		env.Out.Printf("    %s × %s\n", dish.Quantity, dish.line())
+	}
+}
+
+// line returns, for example, "Cappuccino (Oat drink, 2 × Sugar)".
+func (d sentDish) line() string {
+	if len(d.Ingredients) == 0 {
+		return d.Name
+	}
+	inside := make([]string, 0, len(d.Ingredients))
+	for _, each := range d.Ingredients {
+		line := each.line()
+		if each.Quantity != "1" && each.Quantity != "" {
+			line = each.Quantity.String() + " × " + line
+		}
+		inside = append(inside, line)
+	}
+	return d.Name + " (" + strings.Join(inside, ", ") + ")"
+}
+
+// printResolution prints the resolution of a call, or how to resolve an unknown outcome.
+func (c *orderCall) printResolution(env *Environment, ref string) {
+	if s := c.Resolved; s != nil {
+		env.Out.Printf("%s was resolved as %s by %s\n", c.Operation, s.Outcome, joined(": ", s.By, s.Note))
+	}
+	if c.Contradicted != "" {
+		env.Out.Printf("%s: a later response contradicts this: %s. Ask the restaurant again\n", c.Operation, c.Contradicted)
+	}
+	if c.Outcome != string(ordering.OutcomeUnknown) {
+		return
+	}
+	done, noun := "done", map[upstream.Operation]string{
+		upstream.OpPay: "payment", upstream.OpComplete: "completion", upstream.OpReject: "rejection",
+	}[upstream.Operation(c.Operation)]
+	if noun == "" {
+		done, noun = "done --order-id ORDERID", "order"
+	}
+	env.Out.Printf("It is not known whether the %s took effect. Ask the restaurant, then run one of\n", noun)
+	for _, outcome := range []string{done, "not_done", "send_again"} {
+		env.Out.Printf("  larder order resolve %s --operation %s --outcome %s\n", ref, c.Operation, outcome)
+	}
+	a := c.Answer
+	if a == nil || a.Code == "" {
+		return
+	}
+	env.Out.Printf("The ordering service answered %d %s: %s\n", a.Status, a.Code, cmp.Or(a.Msg, "no message"))
+	if code := upstream.RefusalCode(upstream.Operation(c.Operation), a.Status, a.Code, a.Msg); code != "" {
+		env.Out.Printf("If this code always means that it refused, add this to the connection and restart larder:\n  refusal_codes: [%q]\n", code)
+	}
 }

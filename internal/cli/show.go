@@ -17,33 +17,26 @@ import (
 
 // Storefront contains the printed fields of GET /v1/restaurants/{restaurant}/menu.
 type Storefront struct {
-	Restaurant struct {
-		Name string `json:"name"`
-	} `json:"restaurant"`
-	Name       string `json:"name"`
-	Version    int64  `json:"version"`
-	Categories []struct {
-		ID   string `json:"id"`
-		Name string `json:"name"`
-	} `json:"categories"`
-	Products []struct {
-		Categories []string    `json:"categoryIds"`
-		Name       string      `json:"name"`
-		Price      json.Number `json:"price"`
-		SchemeID   *string     `json:"schemeId"`
-		Available  bool        `json:"available"`
-		Orderable  bool        `json:"orderable"`
-	} `json:"products"`
+	Restaurant struct{ Name string }
+	Name       string
+	Version    int64
+	Categories []struct{ ID, Name string }
+	Products   []struct {
+		CategoryIDs          []string
+		Name                 string
+		Price                json.Number
+		SchemeID             *string
+		Available, Orderable bool
+	}
 	Schemes []struct {
-		ID     string `json:"id"`
+		ID     string
 		Groups []struct {
-			ID      string   `json:"id"`
-			Name    string   `json:"name"`
-			Min     int      `json:"min"`
-			Max     *int     `json:"max"`
-			Options []string `json:"options"`
-		} `json:"groups"`
-	} `json:"schemes"`
+			ID, Name string
+			Min      int
+			Max      *int
+			Options  []string
+		}
+	}
 }
 
 // showMenu prints the storefront's menu of a file or of the daemon.
@@ -77,10 +70,7 @@ func unsyncedMenu(c *menu.Catalogue, id menu.RestaurantID, name string) []byte {
 
 func storefrontOf(cmd *cobra.Command, env *Environment, arg string) ([]byte, error) {
 	if BoolFlag(cmd, "quarantined") {
-		daemon, err := target(cmd, env, auth.ScopeOps)
-		if err != nil {
-			return nil, err
-		}
+		daemon := target(cmd, env, auth.ScopeOps)
 		quarantined, err := storedCatalogue(cmd, daemon, arg, quarantinedView)
 		if err != nil {
 			return nil, err
@@ -95,10 +85,7 @@ func storefrontOf(cmd *cobra.Command, env *Environment, arg string) ([]byte, err
 		id := menu.RestaurantID(StringFlag(cmd, "restaurant"))
 		return unsyncedMenu(menu.Compile(view, id, menu.DefaultSettings()), id, arg), nil
 	}
-	daemon, err := target(cmd, env, auth.ScopeMenu)
-	if err != nil {
-		return nil, err
-	}
+	daemon := target(cmd, env, auth.ScopeMenu)
 	answer, err := daemon.Get(cmd.Context(), client.RestaurantPath(arg)+"/menu")
 	if err != nil {
 		return nil, neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)
@@ -123,7 +110,7 @@ func (s *Storefront) printCategory(env *Environment, name string, is func(of []s
 	title := "\n" + Safe(name) + "\n"
 	for i := range s.Products {
 		p := &s.Products[i]
-		if !is(p.Categories) {
+		if !is(p.CategoryIDs) {
 			continue
 		}
 		note := ""

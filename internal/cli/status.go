@@ -45,10 +45,7 @@ func printStatus(cmd *cobra.Command, env *Environment) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), statusLimit)
 	defer cancel()
 	cmd.SetContext(ctx)
-	daemon, err := target(cmd, env, auth.ScopeMenu)
-	if err != nil {
-		return err
-	}
+	daemon := target(cmd, env, auth.ScopeMenu)
 	body, isReady, err := readiness(ctx, daemon.ForReadiness())
 	if err != nil {
 		return err
@@ -132,10 +129,7 @@ type unhealthy struct {
 // restaurantProblems counts the restaurants by problem. It returns nil if it cannot
 // list them, because menus need a token or the list takes too long.
 func restaurantProblems(ctx context.Context, daemon *client.Client) []unhealthy {
-	ctx, cancel := context.WithTimeout(ctx, listLimit)
-	defer cancel()
-	daemon.HTTP.Timeout = listLimit // the token request does not use ctx
-	all, err := Restaurants(ctx, daemon)
+	all, err := restaurantsSoon(ctx, daemon)
 	if err != nil {
 		return nil
 	}
@@ -201,12 +195,9 @@ func printReadiness(env *Environment, base string, body []byte, problems []unhea
 
 // Restaurant is one restaurant in the daemon's list.
 type Restaurant struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	Version     int64  `json:"version"`
-	Stale       bool   `json:"stale"`
-	Held        bool   `json:"held"`
-	LastOutcome string `json:"lastOutcome"`
+	ID, Name, LastOutcome string
+	Version               int64
+	Stale, Held           bool
 }
 
 var errNoRestaurants = errors.New("the daemon has no restaurants")
@@ -214,6 +205,14 @@ var errNoRestaurants = errors.New("the daemon has no restaurants")
 // Restaurants returns all restaurants of the daemon.
 func Restaurants(ctx context.Context, daemon *client.Client) ([]Restaurant, error) {
 	return client.EveryPage[Restaurant](ctx, daemon, "/v1/restaurants?limit=500")
+}
+
+// restaurantsSoon returns all restaurants, or an error after listLimit.
+func restaurantsSoon(ctx context.Context, daemon *client.Client) ([]Restaurant, error) {
+	ctx, cancel := context.WithTimeout(ctx, listLimit)
+	defer cancel()
+	daemon.HTTP.Timeout = listLimit // the token request does not use ctx
+	return Restaurants(ctx, daemon)
 }
 
 // label returns "name (id)", or the id if there is no other name.

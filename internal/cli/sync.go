@@ -32,9 +32,9 @@ func syncCommand(env *Environment) *cobra.Command {
 		case !all && len(args) == 0:
 			return &usageError{"specify at least one restaurant, or --all"}
 		}
-		daemon, err := target(cmd, env, auth.ScopeOps)
-		if err != nil {
-			return err
+		daemon := target(cmd, env, auth.ScopeOps)
+		if daemon.Err != nil {
+			return daemon.Err
 		}
 		body := fmt.Appendf(nil, `{"force":%t}`, BoolFlag(cmd, "force"))
 		if all {
@@ -130,11 +130,8 @@ func syncResults(cmd *cobra.Command, runs []runlog.Run, refusals []error) []any 
 }
 
 // followRun starts or joins a run, and waits for its end without a timeout.
-func followRun(ctx context.Context, daemon *client.Client, method, path string, body []byte) (run runlog.Run, _ error) {
-	answer, err := daemon.Call(ctx, method, path, body)
-	if err == nil {
-		err = answer.Result(&run)
-	}
+func followRun(ctx context.Context, daemon *client.Client, method, path string, body []byte) (runlog.Run, error) {
+	run, err := client.Send[runlog.Run](ctx, daemon, method, path, body)
 	for err == nil && !run.Finished() {
 		if err = sleep.For(ctx, pollInterval); err == nil {
 			run, err = client.Get[runlog.Run](ctx, daemon, "/v1/ops/runs/"+url.PathEscape(run.ID))
@@ -151,14 +148,10 @@ func hasFailed(run runlog.Run) bool {
 // labelsOf returns the labels of the restaurants by id. If menus are served at another address than
 // /v1/ops, or the list takes too long, it returns nil.
 func labelsOf(cmd *cobra.Command, env *Environment) map[string]string {
-	daemon, err := target(cmd, env, auth.ScopeMenu)
-	if err != nil || AsJSON(cmd) {
+	if AsJSON(cmd) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), listLimit)
-	defer cancel()
-	daemon.HTTP.Timeout = listLimit // the token request does not use ctx
-	all, _ := Restaurants(ctx, daemon)
+	all, _ := restaurantsSoon(cmd.Context(), target(cmd, env, auth.ScopeMenu))
 	labels := make(map[string]string, len(all))
 	for i := range all {
 		labels[all[i].ID] = all[i].label()
@@ -212,12 +205,8 @@ const (
 // syncAll runs `larder sync --all`: it starts a batch and polls its progress.
 func syncAll(cmd *cobra.Command, env *Environment, daemon *client.Client, body []byte) error {
 	ctx := cmd.Context()
-	answer, err := daemon.Call(ctx, http.MethodPost, "/v1/ops/sync", body)
+	batch, err := client.Send[runlog.Batch](ctx, daemon, http.MethodPost, "/v1/ops/sync", body)
 	if err != nil {
-		return err
-	}
-	var batch runlog.Batch
-	if err := answer.Result(&batch); err != nil {
 		return err
 	}
 	if batch.Total == 0 {

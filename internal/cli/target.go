@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"larder/configs"
 	"larder/httpapi/auth"
@@ -30,16 +31,17 @@ func addTarget(cmd *cobra.Command) {
 	AddJSON(cmd)
 }
 
-// target returns a client for the daemon that the flags select, with the address and the credentials for the scope.
-func target(cmd *cobra.Command, env *Environment, scope auth.Scope) (*client.Client, error) {
+// target returns a client for the daemon that the flags select, with the address and the credentials for the
+// scope. If a flag or the configuration is wrong, each call returns the error.
+func target(cmd *cobra.Command, env *Environment, scope auth.Scope) *client.Client {
 	base, ready, id, secret := StringFlag(cmd, "url"), "", StringFlag(cmd, "client-id"), StringFlag(cmd, "client-secret")
 	if id == "" && secret != "" {
-		return nil, &usageError{"--client-secret without --client-id"}
+		return client.Failed(&usageError{"--client-secret without --client-id"})
 	}
 	if StringFlag(cmd, "config") != "" {
 		cfg, err := loadConfig(cmd, env)
 		if err != nil {
-			return nil, err
+			return client.Failed(err)
 		}
 		if base == "" {
 			base, ready = configuredURL(cfg, scope), configuredURL(cfg, auth.ScopeOps)
@@ -50,11 +52,11 @@ func target(cmd *cobra.Command, env *Environment, scope auth.Scope) (*client.Cli
 	}
 	base, err := addressOf(cmp.Or(base, defaultURL))
 	if err != nil {
-		return nil, err
+		return client.Failed(err)
 	}
 	daemon := client.New(cmd.Context(), base, id, secret)
 	daemon.Ready = ready
-	return daemon, nil
+	return daemon
 }
 
 // addressOf parses --url, which may omit http://.
@@ -171,30 +173,64 @@ func configCommand(env *Environment) *cobra.Command {
 	return cmd
 }
 
-// operate sends an operator's request and prints the response.
-func operate[T any](
-	cmd *cobra.Command, env *Environment, method, path string, body []byte, text func(answer client.Envelope[T]),
-) error {
-	daemon, err := target(cmd, env, auth.ScopeOps)
-	if err != nil {
-		return err
-	}
+// request sends an operator's request, and prints the response as JSON or with text. It returns the response.
+func request[T any](cmd *cobra.Command, env *Environment, method, path string, body []byte, text func(T)) (decoded T, err error) {
+	daemon := target(cmd, env, auth.ScopeOps)
 	answer, err := daemon.Call(cmd.Context(), method, path, body)
-	if err != nil {
-		return err
+	if err == nil {
+		decoded, err = printAnswer(cmd, env, answer, text)
 	}
-	return printAnswer(cmd, env, answer, text)
+	return decoded, err
 }
 
-// printAnswer prints a response as JSON or as text.
-func printAnswer[T any](cmd *cobra.Command, env *Environment, answer *client.Reply, text func(answer client.Envelope[T])) error {
-	if AsJSON(cmd) {
-		return PrintJSON(env.Out, answer.Body)
+// printAnswer prints a response as JSON or with text, and returns it.
+func printAnswer[T any](cmd *cobra.Command, env *Environment, answer *client.Reply, text func(T)) (decoded T, err error) {
+	if err = answer.Decode(&decoded); err == nil {
+		err = env.Show(cmd, answer.Body, func() { text(decoded) })
 	}
-	var decoded client.Envelope[T]
-	if err := answer.Decode(&decoded); err != nil {
-		return err
+	return decoded, err
+}
+
+// envAnnotation marks a flag with the environment variable that sets it.
+const envAnnotation = "larder_env"
+
+// StringFlag returns the value of a flag, or "" if the command does not have it.
+func StringFlag(cmd *cobra.Command, name string) string {
+	value, _ := cmd.Flags().GetString(name)
+	return value
+}
+
+// BoolFlag reports whether a flag is set; false if the command does not have it.
+func BoolFlag(cmd *cobra.Command, name string) bool {
+	value, _ := cmd.Flags().GetBool(name)
+	return value
+}
+
+// SetEnv lets an environment variable set a flag, and adds it to the help. Only flags for connections and
+// output have variables: an old variable of the shell must not change what a command does.
+func SetEnv(flags *pflag.FlagSet, name, variable string) {
+	if err := flags.SetAnnotation(name, envAnnotation, []string{variable}); err != nil {
+		panic(err) // the flag does not exist, a bug
 	}
-	text(decoded)
-	return nil
+	flag := flags.Lookup(name)
+	flag.Usage += " (" + variable + ")"
+}
+
+// fromEnvironment sets flags that are not on the command line from their variables.
+func fromEnvironment(cmd *cobra.Command, environ []string) error {
+	var wrong error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		names := f.Annotations[envAnnotation]
+		if f.Changed || len(names) == 0 || wrong != nil {
+			return
+		}
+		value, ok := configs.Variable(environ, names[0])
+		if !ok {
+			return
+		}
+		if err := cmd.Flags().Set(f.Name, value); err != nil {
+			wrong = &usageError{"environment " + names[0] + ": " + valueError(f, value)}
+		}
+	})
+	return wrong
 }

@@ -53,14 +53,10 @@ func rotateKey(cmd *cobra.Command, env *Environment) error {
 	if err != nil {
 		return err
 	}
-	if AsJSON(cmd) {
-		return PrintJSON(env.Out, done)
-	}
 	effect := "tokens and sessions of the former key stay valid until they expire"
 	if done.Revoked > 0 {
 		effect = Plural(done.Revoked, "key", "keys") +
 			" revoked; their tokens, sessions and event streams end within two seconds on every instance that reaches Redis"
 	}
-	env.Out.Printf("new signing key %s instead of %s\n%s\n", done.Key, done.Former, effect)
-	return nil
+	return env.Show(cmd, done, func() { env.Out.Printf("new signing key %s instead of %s\n%s\n", done.Key, done.Former, effect) })
 }

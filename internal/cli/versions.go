@@ -60,10 +60,7 @@ type keptVersion struct {
 }
 
 func listVersions(cmd *cobra.Command, env *Environment, id string) error {
-	daemon, err := target(cmd, env, auth.ScopeOps)
-	if err != nil {
-		return err
-	}
+	daemon := target(cmd, env, auth.ScopeOps)
 	kept, err := client.EveryPage[keptVersion](cmd.Context(), daemon, client.OpsRestaurantPath(id)+"/versions?limit=500")
 	if err != nil {
 		return err
@@ -97,10 +94,7 @@ func printVersions(env *Environment, id string, kept []keptVersion) {
 
 // printRun starts a run and prints its result.
 func printRun(cmd *cobra.Command, env *Environment, method, path string, body []byte) error {
-	daemon, err := target(cmd, env, auth.ScopeOps)
-	if err != nil {
-		return err
-	}
+	daemon := target(cmd, env, auth.ScopeOps)
 	run, err := followRun(cmd.Context(), daemon, method, path, body)
 	if err != nil {
 		return err
@@ -111,12 +105,12 @@ func printRun(cmd *cobra.Command, env *Environment, method, path string, body []
 
 // diffVersions compares two stored versions; version 0 is the current one.
 func diffVersions(cmd *cobra.Command, env *Environment, id string, from, to int64) error {
-	daemon, err := target(cmd, env, auth.ScopeOps)
-	if err == nil && to == 0 {
-		to, err = currentVersion(cmd, daemon, id)
-	}
-	if err != nil {
-		return err
+	daemon := target(cmd, env, auth.ScopeOps)
+	if to == 0 {
+		var err error
+		if to, err = currentVersion(cmd, daemon, id); err != nil {
+			return err
+		}
 	}
 	older, err := storedCatalogue(cmd, daemon, id, versionView(from))
 	if err != nil {
@@ -131,10 +125,7 @@ func diffVersions(cmd *cobra.Command, env *Environment, id string, from, to int6
 
 // diffQuarantined compares the served menu with the quarantined one.
 func diffQuarantined(cmd *cobra.Command, env *Environment, id string) error {
-	daemon, err := target(cmd, env, auth.ScopeOps)
-	if err != nil {
-		return err
-	}
+	daemon := target(cmd, env, auth.ScopeOps)
 	newer, err := storedCatalogue(cmd, daemon, id, quarantinedView)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,9 +26,6 @@ const (
 	pauseFactor = 4
 )
 
-// stateUnreachable is the state of a daemon that does not answer.
-const stateUnreachable = "unreachable"
-
 // watcher polls a daemon and prints a line for each change.
 type watcher struct {
 	env   *Environment
@@ -45,19 +41,13 @@ func watchStatus(cmd *cobra.Command, env *Environment) error {
 	if every < minWatchInterval {
 		return &usageError{fmt.Sprintf("--every: at least %v, not %v", minWatchInterval, every)}
 	}
-	menus, err := target(cmd, env, auth.ScopeMenu)
-	if err != nil {
-		return err
-	}
-	ops, err := target(cmd, env, auth.ScopeOps)
-	if err != nil {
-		return err
-	}
+	menus := target(cmd, env, auth.ScopeMenu)
+	ops := target(cmd, env, auth.ScopeOps)
 	v := &watcher{env: env, menus: menus, ops: ops, json: AsJSON(cmd)}
 	if ops.Authorized == nil {
 		v.ops = nil
 	}
-	ctx, last := cmd.Context(), newSnapshot()
+	ctx, last := cmd.Context(), snapshot{}
 	for first := true; ; first = false {
 		began := time.Now()
 		now, err := v.poll(ctx, last)
@@ -67,8 +57,8 @@ func watchStatus(cmd *cobra.Command, env *Environment) error {
 		case err != nil && first:
 			return err
 		case err != nil:
-			now = newSnapshot()
-			now.set("larder", "", subjectState{state: stateUnreachable, msg: stripPackage(err.Error())})
+			now = snapshot{}
+			now.set("larder", "", subjectState{state: "unreachable", msg: stripPackage(err.Error())})
 			now.keep(last, "part", "restaurant", "order")
 		}
 		for _, c := range now.changes(last) {
@@ -93,7 +83,7 @@ func (v *watcher) print(c statusChange) error {
 
 // poll reads the complete state. It returns an error if readiness is not available;
 // a list that is not available keeps its last state.
-func (v *watcher) poll(ctx context.Context, last *snapshot) (*snapshot, error) {
+func (v *watcher) poll(ctx context.Context, last snapshot) (snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, pollLimit)
 	defer cancel()
 	daemon := v.menus.ForReadiness()
@@ -105,7 +95,7 @@ func (v *watcher) poll(ctx context.Context, last *snapshot) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := newSnapshot()
+	now := snapshot{}
 	now.set("larder", "", subjectState{state: ready.Status})
 	for name, p := range ready.components {
 		now.set("part", name, subjectState{state: p.state(), quiet: p.state() == stateOK})
@@ -113,12 +103,12 @@ func (v *watcher) poll(ctx context.Context, last *snapshot) (*snapshot, error) {
 	if all, err := Restaurants(ctx, v.menus); err != nil {
 		now.keep(last, "restaurant")
 	} else {
-		now.addRestaurants(all, !last.known["restaurant"])
+		now.addRestaurants(all, last["restaurant"] == nil)
 	}
 	if orders, err := v.unknownOrders(ctx); err != nil || v.ops == nil {
 		now.keep(last, "order")
 	} else {
-		now.known["order"] = true
+		now["order"] = map[string]subjectState{}
 		for i := range orders {
 			order := &orders[i]
 			msg := "restaurant " + order.place() + ", since " + order.CreatedAt
@@ -141,45 +131,31 @@ func (v *watcher) unknownOrders(ctx context.Context) ([]OrderRecord, error) {
 	return orders, err
 }
 
-// subject is the subject of a line: larder, a part, restaurants, a restaurant or an order.
-type subject struct{ kind, id string }
-
-// subjectState is the state of a subject.
+// subjectState is the state of a subject of a line: larder, a part, restaurants, a restaurant or an order.
 type subjectState struct {
-	state string
-	msg   string
-	quiet bool // no line when its kind is read for the first time
+	state, msg string
+	quiet      bool // no line when its kind is read for the first time
 }
 
-// snapshot is the state that one poll has read.
-type snapshot struct {
-	items map[subject]subjectState
-	known map[string]bool // kinds that have been read at least once
-}
+// snapshot is the state that one poll has read, by kind and id of the subject. A kind that was never read is nil.
+type snapshot map[string]map[string]subjectState
 
-func newSnapshot() *snapshot {
-	return &snapshot{items: map[subject]subjectState{}, known: map[string]bool{}}
-}
-
-func (s *snapshot) set(kind, id string, it subjectState) {
-	s.items[subject{kind, id}] = it
-	s.known[kind] = true
-}
-
-// keep copies the subjects of some kinds from the last snapshot.
-func (s *snapshot) keep(last *snapshot, kinds ...string) {
-	for key, it := range last.items {
-		if slices.Contains(kinds, key.kind) {
-			s.items[key] = it
-		}
+func (s snapshot) set(kind, id string, it subjectState) {
+	if s[kind] == nil {
+		s[kind] = map[string]subjectState{}
 	}
+	s[kind][id] = it
+}
+
+// keep takes some kinds from the last snapshot.
+func (s snapshot) keep(last snapshot, kinds ...string) {
 	for _, kind := range kinds {
-		s.known[kind] = last.known[kind]
+		s[kind] = last[kind]
 	}
 }
 
-func (s *snapshot) addRestaurants(all []Restaurant, summarise bool) {
-	s.known["restaurant"] = true
+func (s snapshot) addRestaurants(all []Restaurant, summarise bool) {
+	s["restaurant"] = map[string]subjectState{}
 	if summarise {
 		s.set("restaurants", "", subjectState{state: summaryOfStates(all)})
 	}
@@ -213,34 +189,25 @@ func (c statusChange) String() string {
 
 // changes returns the differences from the last snapshot. The first time these are
 // the state of larder and the subjects with problems.
-func (s *snapshot) changes(last *snapshot) []statusChange {
+func (s snapshot) changes(last snapshot) []statusChange {
 	// The state of a subject that has disappeared.
 	gone := map[string]string{"restaurant": "gone", "order": "resolved"}
-	every := maps.Clone(last.items)
-	maps.Copy(every, s.items)
-	keys := slices.Collect(maps.Keys(every))
-	kinds := []string{"larder", "part", "restaurants", "restaurant", "order"}
-	slices.SortFunc(keys, func(a, b subject) int {
-		return cmp.Or(cmp.Compare(slices.Index(kinds, a.kind), slices.Index(kinds, b.kind)), cmp.Compare(a.id, b.id))
-	})
 	var all []statusChange
-	for _, key := range keys {
-		was := last.items[key]
-		now, there := s.items[key]
-		if !there {
-			now = subjectState{state: gone[key.kind]}
+	for _, kind := range []string{"larder", "part", "restaurants", "restaurant", "order"} {
+		every := map[string]subjectState{}
+		maps.Copy(every, last[kind])
+		maps.Copy(every, s[kind])
+		for _, id := range slices.Sorted(maps.Keys(every)) {
+			was := last[kind][id]
+			now, there := s[kind][id]
+			if !there {
+				now.state = gone[kind]
+			}
+			if now.state == "" || now.state == was.state || now.quiet && last[kind] == nil {
+				continue
+			}
+			all = append(all, statusChange{At: time.Now(), Subject: kind, ID: id, From: was.state, To: now.state, Msg: now.msg})
 		}
-		if now.state == "" || now.state == was.state || now.quiet && !last.known[key.kind] {
-			continue
-		}
-		all = append(all, statusChange{
-			At:      time.Now(),
-			Subject: key.kind,
-			ID:      key.id,
-			From:    was.state,
-			To:      now.state,
-			Msg:     now.msg,
-		})
 	}
 	return all
 }

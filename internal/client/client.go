@@ -23,7 +23,11 @@ type Client struct {
 	Ready      string       // the address for /readyz if it is on http.ops_listen, which guests cannot overload
 	HTTP       *http.Client // without a token
 	Authorized *http.Client // with a token; nil without credentials
+	Err        error        // of Failed
 }
+
+// Failed returns a client whose calls return err.
+func Failed(err error) *Client { return &Client{HTTP: &http.Client{}, Err: err} }
 
 // callLimit is the time limit of one call. It is longer than the longest wait for a sync.
 const callLimit = 90 * time.Second
@@ -33,12 +37,8 @@ func New(ctx context.Context, base, id, secret string) *Client {
 	base = strings.TrimRight(base, "/")
 	c := &Client{Base: base, HTTP: &http.Client{Timeout: callLimit}}
 	if id != "" {
-		credentials := clientcredentials.Config{
-			ClientID:     id,
-			ClientSecret: secret,
-			TokenURL:     base + "/connect/token",
-			AuthStyle:    oauth2.AuthStyleInParams,
-		}
+		tokens := base + "/connect/token"
+		credentials := clientcredentials.Config{ClientID: id, ClientSecret: secret, TokenURL: tokens, AuthStyle: oauth2.AuthStyleInParams}
 		c.Authorized = credentials.Client(context.WithValue(ctx, oauth2.HTTPClient, c.HTTP))
 		c.Authorized.Timeout = callLimit
 	}
@@ -46,7 +46,9 @@ func New(ctx context.Context, base, id, secret string) *Client {
 }
 
 // ForReadiness returns the client for /readyz, which needs no token.
-func (c *Client) ForReadiness() *Client { return &Client{Base: cmp.Or(c.Ready, c.Base), HTTP: c.HTTP} }
+func (c *Client) ForReadiness() *Client {
+	return &Client{Base: cmp.Or(c.Ready, c.Base), HTTP: c.HTTP, Err: c.Err}
+}
 
 // opsRoutes is the prefix of the operators' API, which may have its own listener.
 const opsRoutes = "/v1/ops/"
@@ -87,8 +89,13 @@ func (c *Client) Get(ctx context.Context, path string, headers ...string) (*Repl
 }
 
 // Get returns the result of a GET request.
-func Get[T any](ctx context.Context, daemon *Client, path string) (result T, err error) {
-	answer, err := daemon.Get(ctx, path)
+func Get[T any](ctx context.Context, daemon *Client, path string) (T, error) {
+	return Send[T](ctx, daemon, http.MethodGet, path, nil)
+}
+
+// Send sends a request and returns its result.
+func Send[T any](ctx context.Context, daemon *Client, method, path string, body []byte) (result T, err error) {
+	answer, err := daemon.Call(ctx, method, path, body)
 	if err == nil {
 		err = answer.Result(&result)
 	}
@@ -122,6 +129,9 @@ func EveryPage[T any](ctx context.Context, daemon *Client, path string) ([]T, er
 
 // Call sends one request. It returns an *Error for a status of 400 or above.
 func (c *Client) Call(ctx context.Context, method, path string, body []byte, headers ...string) (*Reply, error) {
+	if c.Err != nil {
+		return nil, c.Err
+	}
 	request, err := http.NewRequestWithContext(ctx, method, c.Base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err

@@ -24,21 +24,17 @@ var ErrForeignAnswer = errors.New("the response is not from larder, or from anot
 
 // Error is an error response of the daemon.
 type Error struct {
-	Status    int         `json:"status"`
-	Code      string      `json:"code"`
-	Msg       string      `json:"msg"`
-	RequestID string      `json:"requestId"`
-	Errors    []Violation `json:"errors"`
-	More      bool        `json:"more"` // there are more violations than Errors
-	Ref       string      `json:"ref"`  // the order that may have been sent
-	Upstream  *struct {
-		Errors json.RawMessage `json:"errors"` // the ordering service's reasons, in any shape
-	} `json:"upstream"`
-	Body      json.RawMessage `json:"-"` // the whole response, if it is JSON
-	Foreign   bool            `json:"-"` // the response has no error code, for example that of /readyz
-	Anonymous bool            `json:"-"` // the request had no credentials
-	NoToken   bool            `json:"-"` // the token request failed: the call itself was not sent
-	OpsRoute  bool            `json:"-"` // the path is below /v1/ops
+	Status               int
+	Code, Msg, RequestID string
+	Ref                  string // the order that may have been sent
+	Errors               []Violation
+	More                 bool                              // there are more violations than Errors
+	Upstream             *struct{ Errors json.RawMessage } // the ordering service's reasons, in any shape
+	Body                 json.RawMessage                   `json:"-"` // the whole response, if it is JSON
+	Foreign              bool                              `json:"-"` // the response has no error code, for example that of /readyz
+	Anonymous            bool                              `json:"-"` // the request had no credentials
+	NoToken              bool                              `json:"-"` // the token request failed: the call itself was not sent
+	OpsRoute             bool                              `json:"-"` // the path is below /v1/ops
 	// RetryAfter is the value of the header Retry-After, or 0.
 	RetryAfter time.Duration `json:"-"`
 }
@@ -104,11 +100,7 @@ func RefusedWith(err error, statuses ...int) bool {
 }
 
 // Violation is one reason why an order is not valid.
-type Violation struct {
-	Path string `json:"path"`
-	Code string `json:"code"`
-	Msg  string `json:"msg"`
-}
+type Violation struct{ Path, Code, Msg string }
 
 // UnreachableError means that no response arrived.
 type UnreachableError struct {

@@ -95,9 +95,11 @@ func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *Starts) (*demo,
 	if err != nil {
 		return nil, err
 	}
-	origins, err := originsOf(cmd)
-	if err != nil {
-		return nil, err
+	origins, _ := cmd.Flags().GetStringArray("origin")
+	for _, origin := range origins {
+		if wrong := setting.Origin("--origin", origin); wrong != nil {
+			return nil, cli.NewUsageError(wrong.Error())
+		}
 	}
 	address := func(flag string) string {
 		if d.exit && !cmd.Flags().Changed(flag) {
@@ -137,17 +139,6 @@ func restaurantsOf(first configs.Restaurant, generate sandbox.Generate) []config
 		all[i].ID, all[i].Name = menu.RestaurantID(generate.RestaurantID(i)), fmt.Sprintf("Restaurant %d", i+1)
 	}
 	return all
-}
-
-// originsOf returns the values of --origin.
-func originsOf(cmd *cobra.Command) ([]string, error) {
-	origins, err := cmd.Flags().GetStringArray("origin")
-	for _, origin := range origins {
-		if wrong := setting.Origin("--origin", origin); wrong != nil {
-			return nil, cli.NewUsageError(wrong.Error())
-		}
-	}
-	return origins, err
 }
 
 // run runs sandbox and daemon until ctx ends or the scenario of --exit has ended.
@@ -190,7 +181,7 @@ func (d *demo) show(ctx context.Context, base string) error {
 	if d.exit {
 		return s.run(ctx)
 	}
-	if err := s.waitForMenus(ctx); ctx.Err() != nil {
+	if _, err := s.waitForMenus(ctx); ctx.Err() != nil {
 		return nil //nolint:nilerr // a stop is not a failure
 	} else if err != nil {
 		return err

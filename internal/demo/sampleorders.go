@@ -44,12 +44,7 @@ func SampleOrders(raw []byte, restaurant string) (good, bad []byte, err error) {
 			composed = []sampleDish{dish}
 		}
 	}
-	order := sampleOrder{
-		ExpeditionType: "pickup",
-		PaymentTypeID:  "card",
-		Soonest:        true,
-		DishList:       append(composed, plain...),
-	}
+	order := sampleOrder{ExpeditionType: "pickup", PaymentTypeID: "card", Soonest: true, DishList: append(composed, plain...)}
 	if len(order.DishList) == 0 {
 		return nil, nil, errors.New("the menu has no orderable dish")
 	}
