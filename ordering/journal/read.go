@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
@@ -36,7 +37,8 @@ type store struct {
 	// read retries failed commands. write does not: a command may have run before its reply was lost.
 	read, write redis.UniversalClient
 	log         logrus.FieldLogger
-	queues      sync.Map // connection to *queues
+	queues      sync.Map                 // connection to *queues
+	scanned     atomic.Pointer[[]string] // see scanOnce
 }
 
 // readOrder reads one order. It returns ordering.ErrNoOrder if the order does not exist.

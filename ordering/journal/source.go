@@ -73,7 +73,7 @@ func (j *Journal) ForeignOrders(ctx context.Context, connections []string) (foun
 func (s *store) ever(ctx context.Context, connections []string) ([]string, error) {
 	all, err := s.read.SMembers(ctx, s.keys.Connections()).Result()
 	if err == nil && len(all) == 0 { // a new Redis, or one of an earlier version, which kept no set
-		all, err = s.scan(ctx)
+		all, err = s.scanOnce(ctx)
 	}
 	if err != nil {
 		return nil, failed("connections", "", err)
@@ -83,12 +83,24 @@ func (s *store) ever(ctx context.Context, connections []string) ([]string, error
 	return slices.Compact(all), nil
 }
 
+// scanOnce returns what the first scan has found: an instance without orders never stores the set.
+func (s *store) scanOnce(ctx context.Context) ([]string, error) {
+	if found := s.scanned.Load(); found != nil {
+		return slices.Clone(*found), nil
+	}
+	found, err := s.scan(ctx)
+	if err == nil {
+		s.scanned.Store(&found)
+	}
+	return slices.Clone(found), err
+}
+
 // scan returns the connections that have records. It reads the names of all keys.
 func (s *store) scan(ctx context.Context) (found []string, err error) {
 	const name = "*"
 	before, after, _ := strings.Cut(s.keys.Orders(name), name)
 	err = redisdb.EachMaster(ctx, s.read, func(ctx context.Context, master redis.UniversalClient) error {
-		keys := master.Scan(ctx, 0, before+name+after, 10_000).Iterator()
+		keys := master.Scan(ctx, 0, before+name+after, 1000).Iterator()
 		for keys.Next(ctx) {
 			found = append(found, strings.TrimSuffix(strings.TrimPrefix(keys.Val(), before), after))
 		}

@@ -3,6 +3,7 @@ package journal_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -150,5 +151,19 @@ func TestRecentRestaurants(t *testing.T) {
 	}
 	if got, err := old.RecentRestaurants(t.Context(), []string{main}, time.Now().Add(time.Hour)); err != nil || len(got) != 0 {
 		t.Errorf("RecentRestaurants since later = %v, %v", got, err)
+	}
+}
+
+// An instance without orders stores no connections. It reads the names of all keys once, not for each question (policy O20).
+func TestFormerConnectionsAreSearchedOnce_O20(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	for range 3 {
+		if former, err := w.Former(t.Context(), []string{main}); err != nil || len(former) != 0 {
+			t.Fatalf("Former = %v, %v", former, err)
+		}
+	}
+	if stats := w.client.Info(t.Context(), "commandstats").Val(); !strings.Contains(stats, "cmdstat_scan:calls=1,") {
+		t.Errorf("want one SCAN: %s", stats)
 	}
 }
