@@ -24,7 +24,7 @@ answer. It validates and records nothing. Both use the same redis-server and the
 same sandbox, and are loaded in turn over 64 connections: create, replay (the same
 keys again), pay, complete and reject. The command measures requests per second and
 the CPU time of each program per request, with appendfsync everysec, and with always
-and one replica. Then it measures latencies at half of each server's rate. A response
+and one replica. Then it measures latencies at 300 and 1,000 orders per second. A response
 with another status ends the command. All processes stop and all temporary files are
 removed when the command ends. Linux only.
 
@@ -47,6 +47,7 @@ gate is measured once more, for longer. The command fails if it misses it again.
 	flags.Int("rounds", 5, "how often each server is measured")
 	flags.Duration("for", 2*time.Second, "duration of a run that places orders; other runs take half of it")
 	flags.Bool("latencies", true, "also measure latencies at fixed rates")
+	flags.Bool("only-latencies", false, "measure nothing else")
 	flags.Bool("no-reuse", false, "larder opens a TCP connection for each order (connections[].timeouts.reuse: 0)")
 	flags.Bool("smoke", false, "three rounds of one second, create and replay")
 	flags.String("program", "", "the peer program; default: larder-peer in the folder of this program")
@@ -72,6 +73,7 @@ func orderComparisonOf(cmd *cobra.Command) (*orderComparison, error) {
 	c.plan.Rounds, _ = flags.GetInt("rounds")
 	c.plan.For, _ = flags.GetDuration("for")
 	c.plan.Latencies, _ = flags.GetBool("latencies")
+	c.plan.OnlyLatencies, _ = flags.GetBool("only-latencies")
 	c.plan.Operations = []string{orders.Create, orders.Replay, orders.Pay, orders.Complete, orders.Reject}
 	c.plan.Say = sayTo(cmd.ErrOrStderr())
 	c.plan.NoReuse, _ = flags.GetBool("no-reuse")

@@ -54,7 +54,7 @@ func TestOrdersMeasuresBothServers(t *testing.T) {
 			}
 		}
 	}
-	if len(report.Series) != 4 || len(report.Latencies) != 8 || len(report.Limits) != 4 || report.Service.PerSecond <= 0 {
+	if len(report.Series) != 4 || len(report.Latencies) != 8 || len(report.Limits) != 8 || report.Service.PerSecond <= 0 {
 		t.Errorf("%d series, %d latencies, %d limits, %+v", len(report.Series), len(report.Latencies), len(report.Limits), report.Service)
 	}
 	content, err := os.ReadFile(page)

@@ -37,8 +37,8 @@ type Plan struct {
 	// places orders. Other runs take at most half of it.
 	Rounds int
 	For    time.Duration
-	// Latencies measures quantiles at fixed rates.
-	Latencies bool
+	// Latencies measures quantiles at fixed rates, OnlyLatencies nothing else.
+	Latencies, OnlyLatencies bool
 	// NoReuse sets connections[].timeouts.reuse of larder to 0.
 	NoReuse bool
 	// Say prints one line of progress.
@@ -65,7 +65,6 @@ func (s Series) of(operation string, value func(Run) float64) []float64 {
 type Latency struct {
 	Server string           `json:"server"`
 	Mode   string           `json:"mode"`
-	Half   string           `json:"half"` // the server whose highest rate is twice this rate
 	Rate   float64          `json:"rate"` // orders per second
 	Runs   []loadgen.Result `json:"runs"`
 }

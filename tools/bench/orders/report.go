@@ -76,17 +76,9 @@ func (r Report) latencies(text *strings.Builder) {
 	text.WriteString("Latency of placing an order at a fixed rate, measured from the time at which each request was due; medians of the rounds, ms.\n\n")
 	text.WriteString("| | orders per second | server | p50, p99 | answered per second |\n|---|---|---|---|---|\n")
 	for _, l := range r.Latencies {
-		fmt.Fprintf(text, "| %s | %.0f, half of the rate of %s | %s | %s |\n", l.Mode, l.Rate, theName(l.Half), l.Server, l.quantiles())
+		fmt.Fprintf(text, "| %s | %.0f | %s | %s |\n", l.Mode, l.Rate, l.Server, l.quantiles())
 	}
 	text.WriteString("\n")
-}
-
-// theName adds an article.
-func theName(server string) string {
-	if server == ourName {
-		return server
-	}
-	return "the " + server
 }
 
 // quantiles returns the medians of the quantiles, and how many requests were answered

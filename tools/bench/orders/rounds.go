@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"larder/tools/bench/loadgen"
-	"larder/tools/bench/measure"
 )
 
 // round measures every operation of one server: it places orders, repeats the
@@ -83,31 +82,23 @@ func (b *testbed) change(ctx context.Context, s *side, operation string, first i
 	return found.Answered, nil
 }
 
-// latencyRounds limits the rounds at fixed rates.
-const latencyRounds = 3
+// rates returns the fixed rates of the latencies, in orders per second.
+func rates() []float64 { return []float64{300, 1000} }
 
-// latencies measures both servers at half of the peer's highest rate and at half of
-// larder's, in both modes.
+// latencies measures both servers of each mode at fixed rates, in turn.
 func (b *testbed) latencies(ctx context.Context) error {
 	for _, mode := range modes() {
-		for _, half := range []string{usualName, ourName} {
-			series, _ := b.report.series(half, mode.name)
-			rate := measure.Median(series.of(Create, perSecond)) / 2
+		for _, rate := range rates() {
 			b.Say("%s: latencies at %.0f orders per second", mode.name, rate)
 			var pair []*side
 			var found []Latency
 			for _, s := range b.sides {
 				if s.mode == mode.name {
 					pair = append(pair, s)
-					found = append(found, Latency{
-						Server: s.name,
-						Mode:   s.mode,
-						Half:   half,
-						Rate:   rate,
-					})
+					found = append(found, Latency{Server: s.name, Mode: s.mode, Rate: rate})
 				}
 			}
-			for round := range min(b.Rounds, latencyRounds) {
+			for round := range b.Rounds {
 				for i := range pair {
 					at := (i + round) % len(pair)
 					result, err := b.atRate(ctx, pair[at], rate)

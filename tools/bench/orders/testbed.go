@@ -158,6 +158,9 @@ func (b *testbed) measure(ctx context.Context) error {
 	}
 	began := time.Now()
 	for round := range b.Rounds {
+		if b.OnlyLatencies {
+			break
+		}
 		b.Say("round %d of %d%s", round+1, b.Rounds, measure.Remaining(round, b.Rounds, time.Since(began)))
 		for i := range b.sides {
 			s := b.sides[(i+round)%len(b.sides)]
