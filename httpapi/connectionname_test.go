@@ -21,6 +21,16 @@ func TestConnectionsAreNotNamedWithoutAToken_H7(t *testing.T) {
 			t.Errorf("%s with a token: %s", path, known)
 		}
 	}
+	for _, query := range []string{"", "?connection=unknown"} {
+		path := "/v1/rejection-reasons" + query
+		got := w.get(path)
+		if text := string(got.body); got.status != http.StatusBadRequest && got.status != http.StatusNotFound || strings.Contains(text, "main") {
+			t.Errorf("%s: %d %s, want an error that names no connection", path, got.status, text)
+		}
+		if text := string(w.get(path, w.as(clientOps)...).body); !strings.Contains(text, "main") {
+			t.Errorf("%s with a token: %s, want the names", path, text)
+		}
+	}
 	for _, path := range []string{menuPath, "/?restaurant=" + bistro, "/v1/restaurants/" + bistro + "/products"} {
 		if text := string(w.get(path).is(t, http.StatusOK).body); strings.Contains(text, `"connection"`) {
 			t.Errorf("%s names a connection", path)

@@ -184,7 +184,7 @@ func TestRejectionReasons(t *testing.T) {
 	if len(reasons) != 1 || reasons[0].ID != "r1" {
 		t.Errorf("got %+v", reasons)
 	}
-	several := w.get("/v1/rejection-reasons").refused(t, http.StatusBadRequest, "connection_required")
+	several := w.get("/v1/rejection-reasons", w.as(clientOps)...).refused(t, http.StatusBadRequest, "connection_required")
 	if known, _ := several.Errors[0].Params["known"].([]any); len(known) != 2 {
 		t.Errorf("known %v", several.Errors[0].Params)
 	}

@@ -62,7 +62,7 @@ func serve(cmd *cobra.Command, env *cli.Environment) error {
 // heapReserve is the size of memory that is allocated and never used. The system provides no pages for it, but it
 // counts as heap. The garbage collector runs when the heap has doubled, so a small heap is not collected all the
 // time (docs/performance.md).
-const heapReserve = 24 << 20
+const heapReserve = 48 << 20
 
 // demoStarts returns the functions with which the demo starts a log and a daemon.
 func demoStarts(env *cli.Environment) *demo.Starts {

@@ -132,7 +132,7 @@ func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome stri
 	}
 	line = line.WithField("tries", len(made.Attempts))
 	if said := made.Answer; said != nil {
-		line = line.WithFields(logrus.Fields{"status": said.Status, "code": said.Code})
+		line = line.WithFields(logrus.Fields{"status": said.Status, "code": upstream.LogCode(said.Code)})
 	}
 	line.Warn("order call not done, or its outcome is unknown")
 }

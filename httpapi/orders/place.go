@@ -37,7 +37,8 @@ func (h *Handlers) Validate(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := h.deps.Validator.AppendResult([]byte(`{"result":`), validate.Request{
+	room := make([]byte, 0, min(2*len(body), 16<<10)+1<<10) // for most results
+	text, err := h.deps.Validator.AppendResult(append(room, `{"result":`...), validate.Request{
 		Restaurant: restaurant.ID,
 		Version:    version,
 		Catalogue:  catalogue,

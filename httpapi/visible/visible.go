@@ -73,16 +73,26 @@ func Menu(known *directory.Directory, connection, restaurant string) (menu.Resta
 	}
 }
 
-// Connection returns the requested connection, or the only one that the caller sees if none is given.
+// Connection returns the requested connection, or the only one that the caller sees if none is given. It names no other
+// connection to a caller without a token (policy H7).
 func Connection(c *gin.Context, known *directory.Directory, asked string, given bool) (string, error) {
 	who := auth.CallerOf(c)
-	if !given {
+	name, one := known.OnlyConnection(who.Viewer())
+	names := known.Connections(who.Viewer())
+	switch {
+	case !given && one:
+		return name, nil
+	case given && slices.Contains(names, asked):
+		return asked, nil
+	case who.Client == "" && given:
+		return "", &respond.Problem{Code: respond.CodeConnectionNotFound, Msg: "the connection does not exist; a client with a token can ask for the names"}
+	case who.Client == "":
+		return "", &respond.Problem{Code: respond.CodeConnectionRequired, Msg: "add ?connection= with the name of one; a client with a token can ask for the names"}
+	case given:
+		return "", respond.ConnectionNotFound(names)
+	default:
 		return OnlyConnection(known, who, "add ?connection= with")
 	}
-	if names := known.Connections(who.Viewer()); !slices.Contains(names, asked) {
-		return "", respond.ConnectionNotFound(names)
-	}
-	return asked, nil
 }
 
 // Journal knows the connections with orders that are not configured any more; ordering.Journal has its method.

@@ -44,6 +44,10 @@ func TestConfigPrintEscapes(t *testing.T) {
 		if again := larder(t, append(args, "--config", printed)...).Out; again != out {
 			t.Errorf("%v of what it has printed prints %q, want %q", args, again, out)
 		}
+		wrong := command{env: []string{"LARDER_SYNC_SCHEDULE=@every 2m\u202e\u009b\x7f"}}.run(t, append(args, "--config", "../../configs/demo.yaml")...)
+		if wrong.Status != StatusFailed || strings.ContainsAny(wrong.Out+wrong.Err, "\u202e\u009b\x7f") || !strings.Contains(wrong.Err, `\u202e`) {
+			t.Errorf("%v with a wrong schedule: %+v", args, wrong)
+		}
 	}
 }
 

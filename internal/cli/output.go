@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -37,7 +38,8 @@ func (env *Environment) Show(cmd *cobra.Command, value any, text func()) error {
 	return nil
 }
 
-// PrintJSON writes a value as indented JSON with a line break. It does not change the numbers of a json.RawMessage.
+// PrintJSON writes a value as indented JSON with a line break. It does not change the numbers of a json.RawMessage. It
+// escapes the characters that Safe escapes (policy H9); JSON has them only in strings.
 func PrintJSON(out Printer, value any) (err error) {
 	text, raw := value.(json.RawMessage)
 	if !raw {
@@ -50,8 +52,17 @@ func PrintJSON(out Printer, value any) (err error) {
 	if err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}
-	indented.WriteByte('\n')
-	_, err = indented.WriteTo(out.Raw)
+	var safe []byte
+	for _, r := range indented.String() { // invalid UTF-8 becomes U+FFFD
+		if r == '\n' || !isUnsafe(r) {
+			safe = utf8.AppendRune(safe, r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			safe = fmt.Appendf(safe, `\u%04x`, unit)
+		}
+	}
+	_, err = out.Raw.Write(append(safe, '\n'))
 	return err
 }
 

@@ -54,7 +54,7 @@ func printStatus(cmd *cobra.Command, env *Environment) error {
 	if AsJSON(cmd) {
 		err = printStatusJSON(env, body, problems)
 	} else {
-		err = printReadiness(env, daemon.Base, body, problems, env.colours(cmd))
+		err = printReadiness(env, daemon.ForReadiness().Base, body, problems, env.colours(cmd))
 	}
 	return reported(err, !isReady)
 }

@@ -62,6 +62,16 @@ func TestStatusNeedsNoToken(t *testing.T) {
 	}
 }
 
+// The operators' port can be ok although guests do not reach theirs, so the line has the address that was asked.
+func TestStatusNamesTheAddressThatItAsked(t *testing.T) {
+	t.Parallel()
+	ops := clitest.Daemon(t, map[string]http.HandlerFunc{"GET /readyz": clitest.Says(200, `{"status":"ok"}`)})
+	config := clitest.WriteFile(t, "larder.yaml", `http: {listen: "127.0.0.1:1", ops_listen: "`+strings.TrimPrefix(ops, "http://")+`"}`)
+	if got := larder(t, "status", "--config", config); got.Status != StatusDone || got.Out != ops+": ok\n" {
+		t.Errorf("status with http.ops_listen: %+v, want the line of %s", got, ops)
+	}
+}
+
 func TestAnAddressWithoutSchemeIsAnHTTPAddress(t *testing.T) {
 	t.Parallel()
 	base := clitest.Daemon(t, map[string]http.HandlerFunc{"GET /readyz": clitest.Says(200, `{"status":"ok"}`), "GET /v1/restaurants": rows()})

@@ -96,7 +96,7 @@ func (c Config) authority() (*x509.CertPool, error) {
 	}
 	trusted := x509.NewCertPool()
 	if !trusted.AppendCertsFromPEM(certificates) {
-		return nil, setting.Errorf("redis.ca_file", "contains no PEM certificate")
+		return nil, setting.Errorf("redis.ca_file", "%s contains no PEM certificate", c.CAFile)
 	}
 	return trusted, nil
 }

@@ -3,6 +3,7 @@ package upstream
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -21,6 +23,9 @@ import (
 
 // maxDepth is the maximum nesting depth of an answer; a deeper one counts as invalid JSON.
 const maxDepth = 64
+
+// maxLogCode is the length of the longest error code in a log line.
+const maxLogCode = 64
 
 // responseBody contains the parts of an answer that larder reads, with names in any spelling (policy W3).
 type responseBody struct {
@@ -167,7 +172,46 @@ func (c *Client) failure(op Operation, got *httpAnswer, cause error, tokens ...*
 }
 
 func (c *Client) noResponse(op Operation, err error) *Error {
-	return &Error{Operation: op, Err: advised(err), again: true, fault: !errors.Is(err, context.Canceled)}
+	return &Error{Operation: op, Err: advised(clearText(err)), again: true, fault: !errors.Is(err, context.Canceled)}
+}
+
+// clearError is an error with a text for people.
+type clearError struct {
+	error
+
+	text string
+}
+
+// Error implements error.
+func (e *clearError) Error() string { return e.text }
+
+// Unwrap returns the error.
+func (e *clearError) Unwrap() error { return e.error }
+
+// clearText returns an error of net/http without the name of a function that it sometimes puts before it, and without
+// quotations. It quotes malformed parts of a response, and a broken service may repeat a request there, with guest data or
+// a secret. The errors of certificates quote no response.
+func clearText(err error) error {
+	if _, ofCertificate := errors.AsType[*tls.CertificateVerificationError](err); ofCertificate || err == nil {
+		return err
+	}
+	text, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "readLoopPeekFailLocked: "), `"`)
+	if text = strings.TrimRight(text, ":; [("); text == err.Error() {
+		return err
+	}
+	return &clearError{err, text}
+}
+
+// LogCode returns the service's error code for a log line: nothing if the text is longer than codes are, or has characters
+// that codes do not have. A broken service may repeat a request there, with guest data.
+func LogCode(code string) string {
+	other := func(r rune) bool {
+		return r != '_' && r != '-' && r != '.' && r != ' ' && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
+	}
+	if len(code) > maxLogCode || strings.ContainsFunc(code, other) {
+		return ""
+	}
+	return code
 }
 
 // certaintyOf decides from an answer what effect a call that writes had (policies O8b, W13). It

@@ -131,6 +131,7 @@ func (c *Client) exchange(ctx context.Context, via roundTrip, r *request, token 
 		limit, more = min(limit, maxAnswerBytes), nil // the beginning of an error is enough (policy W14)
 	}
 	got.body, got.bodyErr = readBody(res, limit, more)
+	got.bodyErr = clearText(got.bodyErr)
 	if limit < r.limit && errors.Is(got.bodyErr, ErrTooLarge) {
 		got.bodyErr = nil
 	}
@@ -171,7 +172,7 @@ func readBody(res *http.Response, limit int64, more func(announced int64) bool) 
 		}
 		from = unpacked
 	default:
-		return nil, fmt.Errorf("%w: content encoding %q", errResponse, coding)
+		return nil, fmt.Errorf("%w: its content encoding is neither gzip nor identity", errResponse)
 	}
 	return readAll(from, limit)
 }
@@ -237,9 +238,13 @@ func (c *Client) retry(
 		if failed.RetryAfter > maxRetryAfter || !endsBefore(ctx, until, wait) {
 			return got, err
 		}
-		c.log.WithError(failed).WithFields(logrus.Fields{
-			"event": "upstream.retry", "operation": failed.Operation, "wait": wait.String(),
-		}).WithFields(tracing.LogFields(ctx)).Debug("retrying")
+		line := c.log.WithFields(logrus.Fields{ // without the service's message, which may have guest data
+			"event": "upstream.retry", "operation": failed.Operation, "status": failed.Status, "code": LogCode(failed.Code), "wait": wait.String(),
+		})
+		if failed.Err != nil {
+			line = line.WithError(failed.Err)
+		}
+		line.WithFields(tracing.LogFields(ctx)).Debug("retrying")
 		if sleep.For(ctx, wait) != nil {
 			return got, err
 		}

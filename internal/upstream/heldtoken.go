@@ -135,7 +135,7 @@ func (c *Client) renewToken(ctx context.Context) (*oauth2.Token, error) {
 		h.refusals++
 	}
 	if h.refusals == 1 {
-		c.log.WithFields(logrus.Fields{"event": "upstream.token_refused", "status": failed.Status, "code": failed.Code}).
+		c.log.WithFields(logrus.Fields{"event": "upstream.token_refused", "status": failed.Status, "code": LogCode(failed.Code)}).
 			Warn("the token endpoint refuses larder's request: check connections[].client_id, client_secret and token_request; " +
 				"it is asked again after 1 to 60 s")
 	}

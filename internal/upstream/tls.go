@@ -137,17 +137,7 @@ func (t *readTransport) secure(settings *tls.Config) {
 
 // RoundTrip implements http.RoundTripper.
 func (t *readTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := t.now.Load().RoundTrip(req)
-	return res, clearText(err)
-}
-
-// clearText returns an error without the name of a function that net/http sometimes puts before it. People read these
-// errors, and equal ones are joined.
-func clearText(err error) error {
-	if err != nil && strings.HasPrefix(err.Error(), "readLoopPeekFailLocked: ") {
-		return errors.Unwrap(err)
-	}
-	return err
+	return t.now.Load().RoundTrip(req)
 }
 
 // CloseIdleConnections closes idle connections.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -290,20 +289,5 @@ func TestTLSFiles_H13(t *testing.T) {
 	}
 	if got := (upstream.TLS{CertFile: c, KeyFile: k}).Warning(time.Now().Add(-2 * time.Hour)); !strings.Contains(got, "not valid before") {
 		t.Errorf("a certificate of the future: %q", got)
-	}
-}
-
-// net/http puts the name of one of its functions before some errors of an idle connection (policy H13).
-func TestTransportErrorsHaveClearTexts_H13(t *testing.T) {
-	t.Parallel()
-	cause := &net.OpError{Op: "remote error", Err: errors.New("tls: certificate required")}
-	for _, err := range []error{cause, fmt.Errorf("readLoopPeekFailLocked: %w", cause)} {
-		got := upstream.ClearText(err)
-		if got.Error() != "remote error: tls: certificate required" || !errors.Is(got, cause) {
-			t.Errorf("%v: %v", err, got)
-		}
-	}
-	if err := upstream.ClearText(nil); err != nil {
-		t.Error(err)
 	}
 }

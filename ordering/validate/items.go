@@ -65,7 +65,9 @@ func (c *check) path(it *item) string {
 	switch {
 	case it.pointer != "":
 	case it.parent == nil:
-		c.dishesPath = cmp.Or(c.dishesPath, member("", c.order.dishes.name))
+		if c.dishesPath == "" {
+			c.dishesPath = member("", c.order.dishes.name)
+		}
 		it.pointer = element(c.dishesPath, it.number)
 	default:
 		it.pointer = element(member(c.path(it.parent), it.parent.ingredients.name), it.number)

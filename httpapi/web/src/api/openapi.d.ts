@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 01d934589bae2c20f6ea4501e8e488fc5d3a016f1b840feb8f5d3d9d1403261e
+// openapi.yaml: ffc49019983999a62f4442fb9962328a7a933d06d300a2b3a8ec4d8ab07b6367
 // what follows: 27a9a8edbde8219a352dd1fd31eccabe96db7e603b593b6024f70edd2ca5a5ac
 export interface paths {
     "/connect/token": {
