@@ -73,6 +73,8 @@ func Menu(known *directory.Directory, connection, restaurant string) (menu.Resta
 	}
 }
 
+const askForNames = "a client with a token can ask for the names"
+
 // Connection returns the requested connection, or the only one that the caller sees if none is given. It names no other
 // connection to a caller without a token (policy H7).
 func Connection(c *gin.Context, known *directory.Directory, asked string, given bool) (string, error) {
@@ -85,9 +87,9 @@ func Connection(c *gin.Context, known *directory.Directory, asked string, given 
 	case given && slices.Contains(names, asked):
 		return asked, nil
 	case who.Client == "" && given:
-		return "", &respond.Problem{Code: respond.CodeConnectionNotFound, Msg: "the connection does not exist; a client with a token can ask for the names"}
+		return "", &respond.Problem{Code: respond.CodeConnectionNotFound, Msg: "the connection does not exist; " + askForNames}
 	case who.Client == "":
-		return "", &respond.Problem{Code: respond.CodeConnectionRequired, Msg: "add ?connection= with the name of one; a client with a token can ask for the names"}
+		return "", &respond.Problem{Code: respond.CodeConnectionRequired, Msg: "add ?connection= with the name of one; " + askForNames}
 	case given:
 		return "", respond.ConnectionNotFound(names)
 	default:
