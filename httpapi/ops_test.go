@@ -241,19 +241,3 @@ func TestIsolation(t *testing.T) {
 		t.Error("an order was sent")
 	}
 }
-
-func TestOpsOnAListenerOfTheirOwn(t *testing.T) { // policy H6
-	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.OpsListen = "127.0.0.1:0" })
-	ops := w.as(clientOps)
-	for _, path := range []string{"/v1/ops/runs", "/v1/ops/orders", "/metrics", "/v1/ops/restaurants/bistro/lint"} {
-		w.get(path, ops...).refused(t, http.StatusNotFound, "not_found")
-	}
-	second := serve(t, w.server.OpsHandler())
-	for _, path := range []string{"/v1/ops/runs", "/v1/ops/orders", "/metrics", "/v1/ops/restaurants/bistro/lint", "/livez", "/readyz"} {
-		do(t, http.MethodGet, second+path, "", ops...).is(t, http.StatusOK)
-	}
-	do(t, http.MethodGet, second+menuPath, "").refused(t, http.StatusNotFound, "not_found")
-	form := "client_id=ops&client_secret=" + secretOf(clientOps) + "&grant_type=client_credentials"
-	do(t, http.MethodPost, second+"/connect/token", form, "Content-Type", formMedia).is(t, http.StatusOK)
-}

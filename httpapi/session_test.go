@@ -1,10 +1,8 @@
 package httpapi_test
 
 import (
-	"crypto/tls"
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -138,67 +136,6 @@ func TestSignInAttempts(t *testing.T) {
 	}
 }
 
-// Over https, the cookie has the name that binds it to this host, and no other name is accepted.
-// Only a trusted proxy may say that a request came over https.
-func TestSessionsOverHTTPS(t *testing.T) {
-	t.Parallel()
-	const bound = "__Host-larder_ops"
-	trusted := newFixture(t, func(p *plan) { p.cfg.TrustedProxies = []string{"127.0.0.0/8"} })
-	open := newFixture(t)
-	secure := httptest.NewTLSServer(open.server.Handler())
-	t.Cleanup(secure.Close)
-	overTLS := func(cookie string) reply {
-		t.Helper()
-		raw := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
-		defer raw.CloseIdleConnections()
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, secure.URL+sessionPath, strings.NewReader(signInBody(clientOps, secretOf(clientOps))))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if cookie != "" {
-			request, err = http.NewRequestWithContext(t.Context(), http.MethodGet, secure.URL+"/v1/ops/summary", http.NoBody)
-			if err != nil {
-				t.Fatal(err)
-			}
-			request.Header.Set("Cookie", cookie)
-		}
-		request.Header.Set("Content-Type", "application/json")
-		response, err := raw.RoundTrip(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = response.Body.Close() }()
-		return reply{status: response.StatusCode, header: response.Header}
-	}
-	cookie := overTLS("").is(t, http.StatusOK).cookieOf(t)
-	if cookie.Name != bound || !cookie.Secure || cookie.Path != "/" || cookie.Domain != "" {
-		t.Errorf("over TLS: %s", cookie)
-	}
-	overTLS(bound+"="+cookie.Value).is(t, http.StatusOK)
-	overTLS("larder_ops="+cookie.Value).is(t, http.StatusUnauthorized)
-
-	for name, c := range map[string]struct {
-		w     *fixture
-		proto []string
-		want  string
-	}{
-		"a trusted proxy says https":          {trusted, []string{"https"}, bound},
-		"two trusted proxies say https":       {trusted, []string{"https, https"}, bound},
-		"one of two says http":                {trusted, []string{"https, http"}, "larder_ops"},
-		"a trusted proxy says http":           {trusted, []string{"http"}, "larder_ops"},
-		"a trusted proxy says nothing":        {trusted, nil, "larder_ops"},
-		"somebody who is not trusted says so": {open, []string{"https"}, "larder_ops"},
-	} {
-		var headers []string
-		for _, proto := range c.proto {
-			headers = append(headers, "X-Forwarded-Proto", proto)
-		}
-		if got := c.w.post(sessionPath, signInBody(clientOps, secretOf(clientOps)), headers...).is(t, http.StatusOK).cookieOf(t); got.Name != c.want || got.Secure != (c.want == bound) {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
-	}
-}
-
 // A session is valid only below /v1/ops, and never for a page of another site.
 func TestWhereASessionCounts(t *testing.T) {
 	t.Parallel()
@@ -307,17 +244,4 @@ func TestWhatEndsASession(t *testing.T) {
 	if got := w.get(sessionPath, header...).is(t, http.StatusOK); string(got.body) != `{"result":null}` {
 		t.Errorf("after it is over: %s", got.body)
 	}
-}
-
-// http.ops_listen also moves the sessions (policy H6).
-func TestSessionsMoveWithOps(t *testing.T) {
-	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.OpsListen = "127.0.0.1:0" })
-	ops := serve(t, w.server.OpsHandler())
-	w.post(sessionPath, signInBody(clientOps, secretOf(clientOps))).refused(t, http.StatusNotFound, "not_found")
-	w.get("/ops").refused(t, http.StatusNotFound, "not_found")
-	cookie := do(t, http.MethodPost, ops+sessionPath, signInBody(clientOps, secretOf(clientOps)), "Content-Type", "application/json").is(t, http.StatusOK).cookieOf(t)
-	header := []string{"Cookie", cookie.Name + "=" + cookie.Value}
-	do(t, http.MethodGet, ops+"/v1/ops/runs", "", header...).is(t, http.StatusOK)
-	w.get("/v1/ops/runs", header...).refused(t, http.StatusNotFound, "not_found")
 }
