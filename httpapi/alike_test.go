@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+
+	"larder/internal/testkit/apitest"
 )
 
 // volatile are the members of responses that differ between runs of larder. For these, an example
@@ -99,25 +101,25 @@ func kindOf(value any) string {
 
 // otherThan returns how the body of a response differs from its example: JSON, an event of a
 // stream, or lines of metrics, whose values are ignored.
-func otherThan(shown any, got reply) string {
+func otherThan(shown any, got apitest.Reply) string {
 	text, isText := shown.(string)
-	switch media := got.header.Get("Content-Type"); {
+	switch media := got.Header.Get("Content-Type"); {
 	case isText && strings.HasPrefix(media, "text/event-stream"):
-		want, has := eventOf(text), eventOf(string(got.body))
-		if want.name != has.name {
-			return fmt.Sprintf("the event is %s, in the example %s", has.name, want.name)
+		want, has := eventOf(text), eventOf(string(got.Body))
+		if want.Name != has.Name {
+			return fmt.Sprintf("the event is %s, in the example %s", has.Name, want.Name)
 		}
-		return otherThan(read([]byte(want.data)), reply{header: http.Header{}, body: []byte(has.data)})
+		return otherThan(read([]byte(want.Data)), apitest.Reply{Header: http.Header{}, Body: []byte(has.Data)})
 	case isText:
 		for line := range strings.Lines(text) {
 			series, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "} ")
-			if !bytes.Contains(got.body, []byte(series)) {
+			if !bytes.Contains(got.Body, []byte(series)) {
 				return "there is no " + series
 			}
 		}
 		return ""
 	default:
-		return unlike("", shown, read(got.body))
+		return unlike("", shown, read(got.Body))
 	}
 }
 
@@ -131,7 +133,7 @@ func read(text []byte) any {
 }
 
 // eventOf returns the first event in the text of a stream.
-func eventOf(text string) event {
-	first, _ := (&feed{lines: bufio.NewScanner(strings.NewReader(text))}).read()
+func eventOf(text string) apitest.Event {
+	first, _ := (&apitest.Stream{Lines: bufio.NewScanner(strings.NewReader(text))}).Read()
 	return first
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"larder/httpapi"
 )
 
@@ -26,25 +28,25 @@ func largeMenu() string {
 // A response of the fast path needs no heap allocation on a real connection: reading the request,
 // finding, writing and counting the response.
 func TestFastPathDoesNotAllocate(t *testing.T) { //nolint:paralleltest // counts what the process allocates
-	w := newFixture(t, anyMenu, func(p *plan) { p.cfg.AccessLog = httpapi.LogErrors }) // a log line needs many allocations
-	w.service.setMenu(north, largeMenu())
-	w.syncOnce(north)
-	w.syncOnce("@main")
-	p := newPorts(t, w, w.reads())
-	token := "Authorization: " + w.as(clientShop)[1]
-	const large = "/v1/restaurants/" + north + "/menu"
+	w := newFixture(t, apitest.AnyMenu, func(p *apitest.Plan) { p.HTTP.AccessLog = httpapi.LogErrors }) // a log line needs many allocations
+	w.Service.SetMenu(apitest.North, largeMenu())
+	w.SyncOnce(apitest.North)
+	w.SyncOnce("@main")
+	p := newPorts(t, w, readsOf(w))
+	token := "Authorization: " + w.As(apitest.ClientShop)[1]
+	const large = "/v1/restaurants/" + apitest.North + "/menu"
 	for name, parts := range map[string][]string{
-		"304":                   {menuPath, "If-None-Match: *"},
-		"304 since":             {menuPath, "If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT"},
+		"304":                   {apitest.MenuPath, "If-None-Match: *"},
+		"304 since":             {apitest.MenuPath, "If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT"},
 		"product":               {productPath},
 		"product, a browser":    {productPath, browser},
 		"product by externalId": {"/v1/restaurants/bistro/products/e1?by=externalId"},
-		"menu":                  {menuPath},
-		"menu, a page":          {menuPath, "Origin: https://shop.example", "X-Request-Id: x"},
-		"menu with a token":     {menuPath, token},
+		"menu":                  {apitest.MenuPath},
+		"menu, a page":          {apitest.MenuPath, "Origin: https://shop.example", "X-Request-Id: x"},
+		"menu with a token":     {apitest.MenuPath, token},
 		"large menu":            {large},
-		"view":                  {viewPath, token},
-		"view of a restaurant":  {viewPath + "?restaurantId=bistro", token},
+		"view":                  {apitest.ViewPath, token},
+		"view of a restaurant":  {apitest.ViewPath + "?restaurantId=bistro", token},
 	} {
 		for _, coding := range []string{"identity", "gzip", "zstd", "br"} {
 			request := rawGet(parts[0], append(parts[1:], "Accept-Encoding: "+coding)...)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
@@ -20,15 +22,15 @@ type auditRow struct {
 	Version                                         *int64
 }
 
-func (w *fixture) auditOf(query string, headers ...string) (rows []auditRow, next *string) {
-	w.t.Helper()
-	got := w.get("/v1/ops/audit"+query, headers...).is(w.t, http.StatusOK)
+func auditOf(w *apitest.Fixture, query string, headers ...string) (rows []auditRow, next *string) {
+	w.T.Helper()
+	got := w.Get("/v1/ops/audit"+query, headers...).Is(w.T, http.StatusOK)
 	var page struct {
 		Result []auditRow
 		Next   *string
 	}
-	if err := json.Unmarshal(got.body, &page); err != nil || page.Result == nil {
-		w.t.Fatalf("%v in %s", err, got.body)
+	if err := json.Unmarshal(got.Body, &page); err != nil || page.Result == nil {
+		w.T.Fatalf("%v in %s", err, got.Body)
 	}
 	return page.Result, page.Next
 }
@@ -56,24 +58,24 @@ func auditLines(rows []auditRow) []string {
 // not.
 func TestAudit(t *testing.T) {
 	t.Parallel()
-	k := newOrderFixture(t)
-	k.schedule()
-	ref := k.lost("1")
-	signedIn := k.signIn(clientOps)
-	run := runRow{}
-	k.do(http.MethodPost, syncPath+"?wait=30s", "", signedIn...).is(t, http.StatusOK).into(t, &run)
-	k.post(syncPath+"?wait=30s", `{"force": true}`, signedIn...).is(t, http.StatusOK)
-	k.post(rollbackPath, `{"version": 1}`, signedIn...).is(t, http.StatusOK)
-	k.do(http.MethodDelete, holdPath+"?wait=30s", "", signedIn...).is(t, http.StatusOK)
-	k.post("/v1/ops/orders/"+ref+"/resolve", `{"operation": "create", "outcome": "not_done", "note": "never came"}`, signedIn...).is(t, http.StatusOK)
-	k.do(http.MethodPost, "/v1/ops/sync", "", k.as(clientNorth)...).is(t, http.StatusAccepted)
-	k.post("/v1/ops/sync", `{"force": true}`, k.ops...).is(t, http.StatusAccepted)
-	k.do(http.MethodPost, "/v1/ops/restaurants/nowhere/sync", "", signedIn...).refused(t, http.StatusNotFound, "restaurant_not_found")
-	k.post(rollbackPath, `{"version": 99}`, signedIn...).refused(t, http.StatusNotFound, "version_not_found")
-	k.post(sessionPath, signInBody(clientOps, "wrong")).refused(t, http.StatusUnauthorized, "unauthorized")
-	k.do(http.MethodDelete, sessionPath, "", signedIn...).is(t, http.StatusNoContent)
+	k := apitest.NewOrders(t)
+	k.Schedule()
+	ref := k.LostOrder("1")
+	signedIn := k.SignIn(apitest.ClientOps)
+	run := apitest.RunRow{}
+	k.Do(http.MethodPost, apitest.SyncPath+"?wait=30s", "", signedIn...).Is(t, http.StatusOK).Into(t, &run)
+	k.Post(apitest.SyncPath+"?wait=30s", `{"force": true}`, signedIn...).Is(t, http.StatusOK)
+	k.Post(apitest.RollbackPath, `{"version": 1}`, signedIn...).Is(t, http.StatusOK)
+	k.Do(http.MethodDelete, apitest.HoldPath+"?wait=30s", "", signedIn...).Is(t, http.StatusOK)
+	k.Post("/v1/ops/orders/"+ref+"/resolve", `{"operation": "create", "outcome": "not_done", "note": "never came"}`, signedIn...).Is(t, http.StatusOK)
+	k.Do(http.MethodPost, "/v1/ops/sync", "", k.As(apitest.ClientNorth)...).Is(t, http.StatusAccepted)
+	k.Post("/v1/ops/sync", `{"force": true}`, k.Ops...).Is(t, http.StatusAccepted)
+	k.Do(http.MethodPost, "/v1/ops/restaurants/nowhere/sync", "", signedIn...).Refused(t, http.StatusNotFound, "restaurant_not_found")
+	k.Post(apitest.RollbackPath, `{"version": 99}`, signedIn...).Refused(t, http.StatusNotFound, "version_not_found")
+	k.Post(apitest.SessionPath, apitest.SignInBody(apitest.ClientOps, "wrong")).Refused(t, http.StatusUnauthorized, "unauthorized")
+	k.Do(http.MethodDelete, apitest.SessionPath, "", signedIn...).Is(t, http.StatusNoContent)
 
-	rows, next := k.auditOf("", k.ops...)
+	rows, next := auditOf(k.Fixture, "", k.Ops...)
 	want := []string{
 		"sign_out by ops via session",
 		"force_all by ops via token",
@@ -103,20 +105,20 @@ func TestAudit(t *testing.T) {
 		t.Errorf("force_all is of connection %v, sign_in of %v, want null", rows[1].Connection, rows[8].Connection)
 	}
 	// A client with one connection sees the entries of that connection and its own entries.
-	rows, _ = k.auditOf("", k.as(clientNorth)...)
+	rows, _ = auditOf(k.Fixture, "", k.As(apitest.ClientNorth)...)
 	if diff := cmp.Diff([]string{"sync_all by north via token"}, auditLines(rows)); diff != "" {
 		t.Errorf("what north sees (-want +got):\n%s", diff)
 	}
 	for query, want := range map[string]int{
-		"?action=force": 1, "?client=north": 1, "?restaurant=" + bistro: 5, "?restaurant=nowhere": 0, "?action=sync&client=north": 0,
+		"?action=force": 1, "?client=north": 1, "?restaurant=" + apitest.Bistro: 5, "?restaurant=nowhere": 0, "?action=sync&client=north": 0,
 	} {
-		if rows, _ := k.auditOf(query, k.ops...); len(rows) != want {
+		if rows, _ := auditOf(k.Fixture, query, k.Ops...); len(rows) != want {
 			t.Errorf("%s: %v, want %d", query, auditLines(rows), want)
 		}
 	}
 	var paged []string
 	for query := "?limit=2"; query != ""; {
-		rows, next := k.auditOf(query, k.ops...)
+		rows, next := auditOf(k.Fixture, query, k.Ops...)
 		paged = append(paged, auditLines(rows)...)
 		if query = ""; next != nil {
 			query = "?limit=2&cursor=" + *next
@@ -126,27 +128,27 @@ func TestAudit(t *testing.T) {
 		t.Errorf("page by page (-want +got):\n%s", diff)
 	}
 	for _, query := range []string{"?action=dance", "?limit=0", "?cursor=%21", "?cursor=bm9wZQ", "?cursor=MS0"} {
-		k.get("/v1/ops/audit"+query, k.ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
+		k.Get("/v1/ops/audit"+query, k.Ops...).Refused(t, http.StatusBadRequest, "invalid_parameter")
 	}
-	k.get("/v1/ops/audit").refused(t, http.StatusUnauthorized, "unauthorized")
+	k.Get("/v1/ops/audit").Refused(t, http.StatusUnauthorized, "unauthorized")
 }
 
 // An entry has the name of its restaurant if the caller may see the restaurant.
 func TestAudit_RestaurantName(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	key := cache.NewKeys(w.redis.Prefix()).OpsAudit()
-	for _, restaurant := range []string{`"` + bistro + `"`, `"@main"`, `"removed"`, `null`, `"` + north + `"`} {
+	w := apitest.New(t)
+	key := cache.NewKeys(w.Redis.Prefix()).OpsAudit()
+	for _, restaurant := range []string{`"` + apitest.Bistro + `"`, `"@main"`, `"removed"`, `null`, `"` + apitest.North + `"`} {
 		text := `{"at": "2026-01-02T03:04:05.000Z", "client": "north", "via": "token", "action": "sync", "restaurant": ` + restaurant + `}`
-		if err := w.redis.NoRetry().XAdd(t.Context(), &redis.XAddArgs{Stream: key, Values: []any{"d", text}}).Err(); err != nil {
+		if err := w.Redis.NoRetry().XAdd(t.Context(), &redis.XAddArgs{Stream: key, Values: []any{"d", text}}).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for client, want := range map[string][]string{
-		clientOps:   {"The " + north, "", "", "", "The " + bistro},
-		clientNorth: {"The " + north, "", "", "", ""}, // its own action, of a restaurant that it does not see
+		apitest.ClientOps:   {"The " + apitest.North, "", "", "", "The " + apitest.Bistro},
+		apitest.ClientNorth: {"The " + apitest.North, "", "", "", ""}, // its own action, of a restaurant that it does not see
 	} {
-		rows, _ := w.auditOf("", w.as(client)...)
+		rows, _ := auditOf(w, "", w.As(client)...)
 		names := make([]string, len(rows))
 		for i, row := range rows {
 			if row.RestaurantName != nil {
@@ -162,13 +164,13 @@ func TestAudit_RestaurantName(t *testing.T) {
 // Entries that cannot be decoded are skipped. Older entries are still listed, each once.
 func TestAuditBeyondUnreadableEntries(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
+	w := apitest.New(t)
 	const readable = 1100
-	key := cache.NewKeys(w.redis.Prefix()).OpsAudit()
+	key := cache.NewKeys(w.Redis.Prefix()).OpsAudit()
 	write := func(pipe redis.Pipeliner, text string) {
 		pipe.XAdd(t.Context(), &redis.XAddArgs{Stream: key, Values: []any{"d", text}})
 	}
-	_, err := w.redis.NoRetry().Pipelined(t.Context(), func(pipe redis.Pipeliner) error {
+	_, err := w.Redis.NoRetry().Pipelined(t.Context(), func(pipe redis.Pipeliner) error {
 		for i := range readable {
 			write(pipe, `{"at": "2026-01-02T03:04:05.000Z", "client": "ops", "via": "token", "action": "sync", "detail": "`+strconv.Itoa(i)+`"}`)
 			if i%200 == 0 {
@@ -182,7 +184,7 @@ func TestAuditBeyondUnreadableEntries(t *testing.T) {
 	}
 	want := readable
 	for query := "?limit=500"; query != ""; {
-		rows, next := w.auditOf(query, w.as(clientOps)...)
+		rows, next := auditOf(w, query, w.As(apitest.ClientOps)...)
 		for _, row := range rows {
 			if want--; row.Detail == nil || *row.Detail != strconv.Itoa(want) {
 				t.Fatalf("%+v, want the entry %d", row, want)

@@ -5,34 +5,36 @@ import (
 	"slices"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"larder/httpapi/auth"
 )
 
 // A reload of auth.clients applies to existing tokens, sessions and streams at once, on both paths.
 func TestClientsFollowAReload(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, eager)
-	w.schedule()
-	w.waitIdle()
-	w.syncOnce("@main")
-	configured := defaultPlan().auth.Clients
+	w := apitest.New(t, apitest.Eager)
+	w.Schedule()
+	w.WaitIdle()
+	w.SyncOnce("@main")
+	configured := apitest.DefaultPlan().Auth.Clients
 	with := func(change func(all []auth.ClientConfig) []auth.ClientConfig) []auth.ClientConfig {
 		return change(slices.Clone(configured))
 	}
 	ofOps := func(change func(*auth.ClientConfig)) []auth.ClientConfig {
 		return with(func(all []auth.ClientConfig) []auth.ClientConfig {
-			change(&all[slices.IndexFunc(all, func(one auth.ClientConfig) bool { return one.ID == clientOps })])
+			change(&all[slices.IndexFunc(all, func(one auth.ClientConfig) bool { return one.ID == apitest.ClientOps })])
 			return all
 		})
 	}
-	signedIn, bearer := w.signIn(clientOps), w.as(clientOps)
+	signedIn, bearer := w.SignIn(apitest.ClientOps), w.As(apitest.ClientOps)
 	status := func(path string, headers []string, want int) {
 		t.Helper()
-		if got := w.get(path, headers...); got.status != want {
-			t.Errorf("%s: %d %s, want %d", path, got.status, got.body, want)
+		if got := w.Get(path, headers...); got.Status != want {
+			t.Errorf("%s: %d %s, want %d", path, got.Status, got.Body, want)
 		}
 	}
-	const runs, restaurants = "/v1/ops/runs", "/v1/ops/restaurants/" + bistro
+	const runs, restaurants = "/v1/ops/runs", "/v1/ops/restaurants/" + apitest.Bistro
 	for name, c := range map[string]struct {
 		all                     []auth.ClientConfig
 		changed, session, token int
@@ -49,38 +51,38 @@ func TestClientsFollowAReload(t *testing.T) {
 		},
 		"gone": {
 			with(func(all []auth.ClientConfig) []auth.ClientConfig {
-				return slices.DeleteFunc(all, func(one auth.ClientConfig) bool { return one.ID == clientOps })
+				return slices.DeleteFunc(all, func(one auth.ClientConfig) bool { return one.ID == apitest.ClientOps })
 			}), 1, http.StatusUnauthorized, http.StatusUnauthorized,
 		},
 	} {
-		bySession, byToken, others := w.watchRuns(signedIn...), w.watchRuns(bearer...), w.watchRuns(w.as(clientNorth)...)
-		if got := w.server.SetClients(c.all); got != c.changed {
+		bySession, byToken, others := w.WatchRuns(signedIn...), w.WatchRuns(bearer...), w.WatchRuns(w.As(apitest.ClientNorth)...)
+		if got := w.Server.SetClients(c.all); got != c.changed {
 			t.Errorf("%s: %d clients changed, want %d", name, got, c.changed)
 		}
 		status(restaurants, signedIn, c.session)
 		status(restaurants, bearer, c.token)
-		status(runs, w.as(clientNorth), http.StatusOK)
+		status(runs, w.As(apitest.ClientNorth), http.StatusOK)
 		if c.changed > 0 {
-			bySession.over()
-			byToken.over()
+			bySession.Over()
+			byToken.Over()
 		}
-		others.beat() // the stream continues
-		w.server.SetClients(configured)
-		others.close()
-		bySession.close()
-		byToken.close()
+		others.Beat() // the stream continues
+		w.Server.SetClients(configured)
+		others.Close()
+		bySession.Close()
+		byToken.Close()
 		status(restaurants, signedIn, http.StatusOK) // all rights are back
 	}
 
 	// The fast path answers for tokens that it has cached.
-	reader := w.as(clientRead)
+	reader := w.As(apitest.ClientRead)
 	for range 2 {
-		status("/v1/restaurants/"+bistro+"/menu", reader, http.StatusOK)
+		status("/v1/restaurants/"+apitest.Bistro+"/menu", reader, http.StatusOK)
 	}
-	w.server.SetClients(with(func(all []auth.ClientConfig) []auth.ClientConfig {
-		return append(slices.DeleteFunc(all, func(one auth.ClientConfig) bool { return one.ID == clientRead }),
-			auth.ClientConfig{ID: "new", Secret: secretOf("new"), Scopes: []auth.Scope{"ops"}})
+	w.Server.SetClients(with(func(all []auth.ClientConfig) []auth.ClientConfig {
+		return append(slices.DeleteFunc(all, func(one auth.ClientConfig) bool { return one.ID == apitest.ClientRead }),
+			auth.ClientConfig{ID: "new", Secret: apitest.Secret("new"), Scopes: []auth.Scope{"ops"}})
 	}))
-	status("/v1/restaurants/"+bistro+"/menu", reader, http.StatusUnauthorized)
-	status(runs, w.signIn("new"), http.StatusOK)
+	status("/v1/restaurants/"+apitest.Bistro+"/menu", reader, http.StatusUnauthorized)
+	status(runs, w.SignIn("new"), http.StatusOK)
 }

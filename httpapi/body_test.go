@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi"
@@ -16,15 +18,15 @@ import (
 // same limit.
 func TestBodiesInChunks(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	w := apitest.New(t, func(p *apitest.Plan) { p.HTTP.Rate = httpapi.RateConfig{} })
 	for _, tc := range []struct {
 		name, body string
 		status     int
 	}{
-		{"an order", order(), http.StatusOK},
-		{"one with much white space", order() + strings.Repeat(" ", 100<<10), http.StatusOK},
-		{"one of the limit", order() + strings.Repeat(" ", 256<<10-len(order())), http.StatusOK},
-		{"one byte more", order() + strings.Repeat(" ", 256<<10-len(order())+1), http.StatusRequestEntityTooLarge},
+		{"an order", apitest.Order(), http.StatusOK},
+		{"one with much white space", apitest.Order() + strings.Repeat(" ", 100<<10), http.StatusOK},
+		{"one of the limit", apitest.Order() + strings.Repeat(" ", 256<<10-len(apitest.Order())), http.StatusOK},
+		{"one byte more", apitest.Order() + strings.Repeat(" ", 256<<10-len(apitest.Order())+1), http.StatusRequestEntityTooLarge},
 		{"none", "", http.StatusBadRequest},
 	} {
 		for _, known := range []bool{true, false} {
@@ -32,12 +34,12 @@ func TestBodiesInChunks(t *testing.T) {
 			if !known {
 				content = io.MultiReader(content) // a reader type whose length net/http does not know
 			}
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+validatePath, content)
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+apitest.ValidatePath, content)
 			if err != nil {
 				t.Fatal(err)
 			}
 			request.Header.Set("Content-Type", "application/json")
-			response, err := transport(t).Do(request)
+			response, err := apitest.Client(t).Do(request)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,24 +56,24 @@ func TestBodiesInChunks(t *testing.T) {
 // response.
 func TestValidateKeepsOrdersApart(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	w := apitest.New(t, func(p *apitest.Plan) { p.HTTP.Rate = httpapi.RateConfig{} })
 	var group errgroup.Group
 	for guest := range 8 {
 		group.Go(func() error {
 			for n := range 40 {
 				said := strings.Repeat(fmt.Sprintf("%d-%d ", guest, n), 1+(guest*n)%150) // a comment has at most 1,000 characters
-				body := strings.Replace(order(), "{", fmt.Sprintf(`{"comment": %q, `, said), 1)
+				body := strings.Replace(apitest.Order(), "{", fmt.Sprintf(`{"comment": %q, `, said), 1)
 				want := fmt.Sprintf(`"order":{"comment":%q,`, said)
 				if n%5 == 4 { // an invalid order with its own text in the message
 					body = strings.Replace(body, `"p1"`, fmt.Sprintf("%q", said), 1)
 					want = fmt.Sprintf(`"params":{"id":%q}`, said)
 				}
-				got, err := request(t, http.MethodPost, w.url+validatePath, body, "Content-Type", "application/json")
+				got, err := apitest.Request(t, http.MethodPost, w.URL+apitest.ValidatePath, body, "Content-Type", "application/json")
 				if err != nil {
 					return err
 				}
-				if got.status != http.StatusOK || !strings.Contains(string(got.body), want) {
-					return fmt.Errorf("order %d of guest %d, of %d bytes: %d %.300s", n, guest, len(body), got.status, got.body)
+				if got.Status != http.StatusOK || !strings.Contains(string(got.Body), want) {
+					return fmt.Errorf("order %d of guest %d, of %d bytes: %d %.300s", n, guest, len(body), got.Status, got.Body)
 				}
 			}
 			return nil

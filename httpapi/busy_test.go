@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi/ratelimit"
@@ -18,47 +20,51 @@ import (
 func TestUpstreamBusy_O8a(t *testing.T) {
 	t.Parallel()
 	const page = "https://shop.example"
-	w := newFixture(t, func(p *plan) {
-		p.cfg.Rate.Place = ratelimit.Rate{Count: 100, Per: time.Second}
-		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
+	w := apitest.New(t, func(p *apitest.Plan) {
+		p.HTTP.Rate.Place = ratelimit.Rate{Count: 100, Per: time.Second}
+		p.Auth.PublicOrders.Enabled, p.Auth.PublicOrders.Origins = true, []string{page}
 	})
-	shop := w.as(clientShop)
-	compatOrder := strings.Replace(order(), "{", `{"restaurantID": "`+bistro+`",`, 1)
+	shop := w.As(apitest.ClientShop)
+	compatOrder := strings.Replace(apitest.Order(), "{", `{"restaurantID": "`+apitest.Bistro+`",`, 1)
 	var placed struct{ OrderID string }
-	w.post(ordersPath, order(), append(key("first"), shop...)...).is(t, http.StatusCreated).into(t, &placed)
-	sent := len(w.service.received())
+	w.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("first"), shop...)...).Is(t, http.StatusCreated).Into(t, &placed)
+	sent := len(w.Service.Received())
 
-	w.service.setBusy(true)
+	w.Service.SetBusy(true)
 	changes := "/v1/orders/" + placed.OrderID
-	compat := createPath + "/" + placed.OrderID
-	for name, send := range map[string]func() reply{
-		"create":          func() reply { return w.post(ordersPath, order(), append(key("k"), shop...)...) },
-		"pay":             func() reply { return w.put(changes+"/pay", payment, shop...) },
-		"complete":        func() reply { return w.put(changes+"/complete", "", shop...) },
-		"reject":          func() reply { return w.put(changes+"/reject", reject, shop...) },
-		"compat create":   func() reply { return w.post(createPath, compatOrder, append(key("k2"), shop...)...) },
-		"compat pay":      func() reply { return w.put(compat+"/pay", payment, shop...) },
-		"compat complete": func() reply { return w.put(compat+"/complete", "", shop...) },
-		"compat reject":   func() reply { return w.put(compat+"/reject", reject, shop...) },
-		"guest": func() reply {
-			return w.post(ordersPath, guestOrder(), append(key("0123456789abcdefghijkl"), "Origin", page)...)
+	compat := apitest.CreatePath + "/" + placed.OrderID
+	for name, send := range map[string]func() apitest.Reply{
+		"create": func() apitest.Reply {
+			return w.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("k"), shop...)...)
+		},
+		"pay":      func() apitest.Reply { return w.Put(changes+"/pay", apitest.Payment, shop...) },
+		"complete": func() apitest.Reply { return w.Put(changes+"/complete", "", shop...) },
+		"reject":   func() apitest.Reply { return w.Put(changes+"/reject", apitest.Reject, shop...) },
+		"compat create": func() apitest.Reply {
+			return w.Post(apitest.CreatePath, compatOrder, append(apitest.Key("k2"), shop...)...)
+		},
+		"compat pay":      func() apitest.Reply { return w.Put(compat+"/pay", apitest.Payment, shop...) },
+		"compat complete": func() apitest.Reply { return w.Put(compat+"/complete", "", shop...) },
+		"compat reject":   func() apitest.Reply { return w.Put(compat+"/reject", apitest.Reject, shop...) },
+		"guest": func() apitest.Reply {
+			return w.Post(apitest.OrdersPath, apitest.GuestOrder(), append(apitest.Key("0123456789abcdefghijkl"), "Origin", page)...)
 		},
 	} {
 		got := send()
 		if strings.HasPrefix(name, "compat") {
-			got.refusedCompat(t, http.StatusServiceUnavailable, "upstream_busy")
+			got.RefusedCompat(t, http.StatusServiceUnavailable, "upstream_busy")
 		} else {
-			got.refused(t, http.StatusServiceUnavailable, "upstream_busy")
+			got.Refused(t, http.StatusServiceUnavailable, "upstream_busy")
 		}
-		if got.header.Get("Retry-After") != "6" {
-			t.Errorf("%s: Retry-After %q, want 5.4s, rounded up", name, got.header.Get("Retry-After"))
+		if got.Header.Get("Retry-After") != "6" {
+			t.Errorf("%s: Retry-After %q, want 5.4s, rounded up", name, got.Header.Get("Retry-After"))
 		}
-		if got.header.Get("Idempotent-Replayed") != "" {
+		if got.Header.Get("Idempotent-Replayed") != "" {
 			t.Errorf("%s: it was replayed", name)
 		}
 	}
 	rejected := 0
-	for _, entry := range w.logs.AllEntries() {
+	for _, entry := range w.Logs.AllEntries() {
 		if entry.Data["event"] != "http.request" || entry.Data["status"] != http.StatusServiceUnavailable {
 			continue
 		}
@@ -70,15 +76,15 @@ func TestUpstreamBusy_O8a(t *testing.T) {
 	if rejected != 9 {
 		t.Errorf("%d lines of rejected requests, want 9", rejected)
 	}
-	if requesters := w.service.requesters(); !slices.Contains(requesters, "(public) 127.0.0.1") || !slices.Contains(requesters, clientShop) {
+	if requesters := w.Service.Requesters(); !slices.Contains(requesters, "(public) 127.0.0.1") || !slices.Contains(requesters, apitest.ClientShop) {
 		t.Errorf("slots were asked for by %q, want each guest by its address", requesters)
 	}
-	w.get("/v1/orders?key=k", shop...).refused(t, http.StatusNotFound, "order_not_found")
-	w.metric(`larder_orders_total{operation="create",outcome="busy"} 3`)
+	w.Get("/v1/orders?key=k", shop...).Refused(t, http.StatusNotFound, "order_not_found")
+	w.WaitMetric(`larder_orders_total{operation="create",outcome="busy"} 3`)
 
-	w.service.setBusy(false)
-	w.post(ordersPath, order(), append(key("k"), shop...)...).is(t, http.StatusCreated)
-	if got := len(w.service.received()); got != sent+1 {
+	w.Service.SetBusy(false)
+	w.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("k"), shop...)...).Is(t, http.StatusCreated)
+	if got := len(w.Service.Received()); got != sent+1 {
 		t.Errorf("%d orders reached the service, want 1", got-sent)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"larder/cache"
@@ -14,7 +16,7 @@ import (
 	"larder/internal/testkit/redistest"
 )
 
-const changesPath = "/v1/restaurants/" + bistro + "/changes"
+const changesPath = "/v1/restaurants/" + apitest.Bistro + "/changes"
 
 // differs is the body of GET …/changes.
 type differs struct {
@@ -22,19 +24,19 @@ type differs struct {
 	menu.Changes
 }
 
-func (w *fixture) changesSince(version int64) differs {
-	w.t.Helper()
+func changesSince(w *apitest.Fixture, version int64) differs {
+	w.T.Helper()
 	var got differs
-	w.get(changesPath+"?since="+strconv.FormatInt(version, 10)).is(w.t, http.StatusOK).into(w.t, &got)
+	w.Get(changesPath+"?since="+strconv.FormatInt(version, 10)).Is(w.T, http.StatusOK).Into(w.T, &got)
 	return got
 }
 
 func TestChangesSinceAVersion(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.redis.URL = redistest.Start(t).URL() })
-	w.publishes(kitchenMenu("200", "[]"))                                                   // version 2
-	w.publishes(kitchenMenu("200", "true"))                                                 // version 3: only stop lists
-	w.publishes(strings.Replace(kitchenMenu("200", "true"), `"id": "p4"`, `"id": "p6"`, 1)) // version 4
+	w := apitest.New(t, func(p *apitest.Plan) { p.Redis.URL = redistest.Start(t).URL() })
+	w.PublishAgain(apitest.KitchenMenu("200", "[]"))                                                   // version 2
+	w.PublishAgain(apitest.KitchenMenu("200", "true"))                                                 // version 3: only stop lists
+	w.PublishAgain(strings.Replace(apitest.KitchenMenu("200", "true"), `"id": "p4"`, `"id": "p6"`, 1)) // version 4
 	none := menu.Changes{
 		Added:        []string{},
 		Removed:      []string{},
@@ -48,42 +50,42 @@ func TestChangesSinceAVersion(t *testing.T) {
 	one.Changed = []menu.Change{{ID: "p1", Fields: []string{"price"}}}
 	for since, want := range map[int64]menu.Changes{4: none, 3: three, 2: two, 1: one} { // version 2 was replaced a moment ago
 		for range 2 { // built and cached
-			if diff := cmp.Diff(differs{since, 4, want}, w.changesSince(since)); diff != "" {
+			if diff := cmp.Diff(differs{since, 4, want}, changesSince(w, since)); diff != "" {
 				t.Errorf("since %d (-want +got):\n%s", since, diff)
 			}
 		}
 	}
 
 	path := changesPath + "?since=1"
-	plain, packed := w.get(path), w.get(path, "Accept-Encoding", "gzip")
-	etag := plain.header.Get("Etag")
-	if !strings.HasPrefix(etag, `W/"4-`) || packed.header.Get("Etag") != etag || !bytes.Equal(unpack(t, packed), plain.body) ||
-		plain.header.Get("Larder-Menu-Version") != "4" || plain.header.Get("Last-Modified") == "" || plain.header.Get("Vary") != "Accept-Encoding" {
-		t.Errorf("header %v, %v", plain.header, packed.header)
+	plain, packed := w.Get(path), w.Get(path, "Accept-Encoding", "gzip")
+	etag := plain.Header.Get("Etag")
+	if !strings.HasPrefix(etag, `W/"4-`) || packed.Header.Get("Etag") != etag || !bytes.Equal(unpack(t, packed), plain.Body) ||
+		plain.Header.Get("Larder-Menu-Version") != "4" || plain.Header.Get("Last-Modified") == "" || plain.Header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("header %v, %v", plain.Header, packed.Header)
 	}
-	w.get(path, "If-None-Match", etag).is(t, http.StatusNotModified)
-	if head := w.do(http.MethodHead, path, ""); head.status != http.StatusOK || len(head.body) != 0 {
-		t.Errorf("HEAD: %d, %d bytes", head.status, len(head.body))
+	w.Get(path, "If-None-Match", etag).Is(t, http.StatusNotModified)
+	if head := w.Do(http.MethodHead, path, ""); head.Status != http.StatusOK || len(head.Body) != 0 {
+		t.Errorf("HEAD: %d, %d bytes", head.Status, len(head.Body))
 	}
 }
 
 func TestChangesThatCannotBeTold(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	w.publishes(kitchenMenu("200", "[]"))
-	w.publishes(kitchenMenu("200", "true"))
-	if err := w.redis.Client().Del(t.Context(), cache.NewKeys(w.redis.Prefix()).Record(bistro, 2)).Err(); err != nil { // as if ten minutes had passed
+	w := apitest.New(t)
+	w.PublishAgain(apitest.KitchenMenu("200", "[]"))
+	w.PublishAgain(apitest.KitchenMenu("200", "true"))
+	if err := w.Redis.Client().Del(t.Context(), cache.NewKeys(w.Redis.Prefix()).Record(apitest.Bistro, 2)).Err(); err != nil { // as if ten minutes had passed
 		t.Fatal(err)
 	}
 	for _, since := range []string{"2", "4", "9223372036854775807"} {
-		w.get(changesPath+"?since="+since).refused(t, http.StatusGone, "version_gone")
+		w.Get(changesPath+"?since="+since).Refused(t, http.StatusGone, "version_gone")
 	}
 	for _, query := range []string{"", "?since=", "?since=0", "?since=-1", "?since=x", "?since=1.0"} {
-		w.get(changesPath+query).refused(t, http.StatusBadRequest, "invalid_parameter")
+		w.Get(changesPath+query).Refused(t, http.StatusBadRequest, "invalid_parameter")
 	}
-	w.get("/v1/restaurants/nowhere/changes?since=1").refused(t, http.StatusNotFound, "restaurant_not_found")
-	w.get("/v1/restaurants/"+empty+"/changes?since=1").refused(t, http.StatusServiceUnavailable, "no_catalogue")
-	w.get(changesPath+"?since=1", "Accept-Encoding", "identity;q=0").refused(t, http.StatusNotAcceptable, "not_acceptable")
+	w.Get("/v1/restaurants/nowhere/changes?since=1").Refused(t, http.StatusNotFound, "restaurant_not_found")
+	w.Get("/v1/restaurants/"+apitest.Empty+"/changes?since=1").Refused(t, http.StatusServiceUnavailable, "no_catalogue")
+	w.Get(changesPath+"?since=1", "Accept-Encoding", "identity;q=0").Refused(t, http.StatusNotAcceptable, "not_acceptable")
 }
 
 // Without Redis, a storefront with the current version still gets a response, and so does a request
@@ -91,16 +93,16 @@ func TestChangesThatCannotBeTold(t *testing.T) {
 func TestChangesWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	w := newFixture(t, func(p *plan) { p.redis.URL = server.URL() })
-	w.publishes(kitchenMenu("200", "[]"))
-	w.publishes(kitchenMenu("300", "[]"))
-	w.changesSince(2)
+	w := apitest.New(t, func(p *apitest.Plan) { p.Redis.URL = server.URL() })
+	w.PublishAgain(apitest.KitchenMenu("200", "[]"))
+	w.PublishAgain(apitest.KitchenMenu("300", "[]"))
+	changesSince(w, 2)
 	server.Stop()
-	if got := w.changesSince(2); len(got.Changed) != 1 {
+	if got := changesSince(w, 2); len(got.Changed) != 1 {
 		t.Errorf("got %+v", got)
 	}
-	if got := w.changesSince(3); !got.Empty() {
+	if got := changesSince(w, 3); !got.Empty() {
 		t.Errorf("got %+v", got)
 	}
-	w.get(changesPath+"?since=1").refused(t, http.StatusServiceUnavailable, "storage_unavailable")
+	w.Get(changesPath+"?since=1").Refused(t, http.StatusServiceUnavailable, "storage_unavailable")
 }

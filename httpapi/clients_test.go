@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"pgregory.net/rapid"
 )
 
@@ -44,13 +46,13 @@ func recordedRequests(t *testing.T, names *strings.Replacer) (requests []recorde
 // whatever the pieces in which they arrive. Each path gets the requests that belong to it.
 func TestRecordedClientsOverTCP(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })
-	w.syncOnce("@main")
-	p := newPorts(t, w, w.reads())
-	token := w.as(clientShop)[1]
-	exchangePieces(t, p.plain, []string{rawGet(viewPath, "Authorization: "+token)})
-	tag := etagOf(t, exchangePieces(t, p.plain, []string{rawGet(menuPath)}))
-	requests := recordedRequests(t, strings.NewReplacer("{menu}", menuPath, "{product}", productPath, "{view}", viewPath, "{token}", token, "{tag}", tag))
+	w := newFixture(t, func(p *apitest.Plan) { p.HTTP.CORSOrigins = []string{"https://shop.example"} })
+	w.SyncOnce("@main")
+	p := newPorts(t, w, readsOf(w))
+	token := w.As(apitest.ClientShop)[1]
+	exchangePieces(t, p.plain, []string{rawGet(apitest.ViewPath, "Authorization: "+token)})
+	tag := etagOf(t, exchangePieces(t, p.plain, []string{rawGet(apitest.MenuPath)}))
+	requests := recordedRequests(t, strings.NewReplacer("{menu}", apitest.MenuPath, "{product}", productPath, "{view}", apitest.ViewPath, "{token}", token, "{tag}", tag))
 	if len(requests) < 40 {
 		t.Fatalf("%d requests are recorded", len(requests))
 	}

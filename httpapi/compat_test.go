@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
+
+	"larder/internal/testkit/apitest"
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/httpapi"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 	"larder/internal/upstream"
@@ -21,87 +20,10 @@ import (
 )
 
 const (
-	viewPath   = "/orders/api/v1/menu/view"
-	createPath = "/orders/api/v1/orders"
 	causesPath = "/orders/api/v1/rejectionReasons"
 
-	second = "second" // a restaurant on connection main
 	secret = "demo-secret"
 )
-
-// publishedMenu is the menu view of the ordering service: fullMenu with fields that larder does not
-// know.
-func publishedMenu() string {
-	return strings.NewReplacer(
-		`{"name": "Dinner",`, `{"name": "Dinner", "isPossibleDelete": false, "haveChanges": null, "vendor": {"era": 3, "ratio": 1.50, "tags": ["a", "б"]},`,
-		`"price": 90,`, `"price": "90.00", "allergens": ["milk"], "labels": {},`,
-		`"minCount": 1, "maxCount": 2`, `"minCount": 1, "maxCount": 2, "orderNumber": 7`,
-		`"name": "Chili", "price": 0`, `"name": "Chili 🌶", "price": 0, "spicy": true`,
-	).Replace(fullMenu)
-}
-
-// compatFixture is an instance in front of an ordering service, and the same ordering service
-// without larder. A client must see no difference between the two.
-type compatFixture struct {
-	*fixture
-	behind, alone *sandboxService
-	shop, direct  []string // Authorization headers for both
-}
-
-func newCompatFixture(t *testing.T, changes ...func(*plan)) *compatFixture {
-	t.Helper()
-	tw := &compatFixture{behind: newSandboxService(t, "main", bistro), alone: newSandboxService(t, "main", bistro)}
-	for _, one := range []*sandboxService{tw.behind, tw.alone} {
-		for _, restaurant := range []string{bistro, second, sandbox.DefaultMenu} {
-			putMenu(t, one.base, restaurant)
-		}
-	}
-	all := append([]func(*plan){func(p *plan) {
-		p.cfg.Rate, p.unsynced = httpapi.RateConfig{}, true
-		p.services = map[string]ordering.Service{"main": tw.behind}
-		p.runner = func(deps *menusync.Deps) {
-			deps.Connections[0].Source = tw.behind.Client
-			chain := deps.Restaurants[1]
-			chain.ID = second
-			deps.Restaurants = append(deps.Restaurants, chain)
-		}
-	}}, changes...)
-	tw.fixture = newFixture(t, all...)
-	for _, id := range []string{bistro, second, "@main", north} {
-		tw.syncOnce(id)
-	}
-	tw.keepReasons()
-	tw.shop = tw.as(clientShop)
-	token, err := tw.alone.Token(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	tw.direct = []string{"Authorization", "Bearer " + token.AccessToken}
-	return tw
-}
-
-// keepReasons stores the rejection reasons of the ordering service, as a sync does.
-func (tw *compatFixture) keepReasons() {
-	tw.t.Helper()
-	reasons, err := tw.behind.RejectionReasons(tw.t.Context())
-	if err != nil {
-		tw.t.Fatal(err)
-	}
-	list, err := json.Marshal(reasons)
-	if err != nil {
-		tw.t.Fatal(err)
-	}
-	if err := tw.store.SaveReasons(tw.t.Context(), "main", list); err != nil {
-		tw.t.Fatal(err)
-	}
-}
-
-// putMenu makes the ordering service publish a menu with the name of its restaurant.
-func putMenu(t *testing.T, base, restaurant string) {
-	t.Helper()
-	view := strings.Replace(publishedMenu(), `"Dinner"`, `"`+restaurant+`"`, 1)
-	do(t, http.MethodPut, base+"/sandbox/menus/"+restaurant, view).is(t, http.StatusOK)
-}
 
 // client is a program that uses the ordering service's interface.
 func client(t *testing.T, base, id, secret string) *upstream.Client {
@@ -124,16 +46,16 @@ func client(t *testing.T, base, id, secret string) *upstream.Client {
 
 // both sends the same request to larder and to the ordering service, and checks that the responses
 // have the same status, type and meaning. It returns larder's response.
-func (tw *compatFixture) both(method, path, body string, headers ...string) reply {
-	tw.t.Helper()
-	got := do(tw.t, method, tw.url+path, body, append(headers, tw.shop...)...)
-	want := do(tw.t, method, tw.alone.base+path, body, append(headers, tw.direct...)...)
-	if got.status != want.status || got.header.Get("Content-Type") != want.header.Get("Content-Type") {
-		tw.t.Errorf("%s %s: through larder %d %s %s, alone %d %s %s", method, path,
-			got.status, got.header.Get("Content-Type"), got.body, want.status, want.header.Get("Content-Type"), want.body)
+func both(tw *apitest.CompatFixture, method, path, body string, headers ...string) apitest.Reply {
+	tw.T.Helper()
+	got := apitest.Do(tw.T, method, tw.URL+path, body, append(headers, tw.Shop...)...)
+	want := apitest.Do(tw.T, method, tw.Alone.Base+path, body, append(headers, tw.Direct...)...)
+	if got.Status != want.Status || got.Header.Get("Content-Type") != want.Header.Get("Content-Type") {
+		tw.T.Errorf("%s %s: through larder %d %s %s, alone %d %s %s", method, path,
+			got.Status, got.Header.Get("Content-Type"), got.Body, want.Status, want.Header.Get("Content-Type"), want.Body)
 	}
-	if diff := cmp.Diff(meaning(tw.t, want.body), meaning(tw.t, got.body)); diff != "" {
-		tw.t.Errorf("%s %s: through larder (+) it is not what the service alone says (-):\n%s", method, path, diff)
+	if diff := cmp.Diff(meaning(tw.T, want.Body), meaning(tw.T, got.Body)); diff != "" {
+		tw.T.Errorf("%s %s: through larder (+) it is not what the service alone says (-):\n%s", method, path, diff)
 	}
 	return got
 }
@@ -183,7 +105,7 @@ func flow(t *testing.T, c *upstream.Client, body func() []byte) []step {
 		steps[len(steps)-1].OrderID = created.OrderID
 		return created.OrderID
 	}
-	for _, restaurant := range []string{bistro, second, ""} {
+	for _, restaurant := range []string{apitest.Bistro, apitest.Second, ""} {
 		view, err := c.MenuView(t.Context(), restaurant, upstream.Validator{}, 0)
 		note("menu of "+restaurant, upstream.Answer{Body: view.Body}, err)
 		if again, err := c.MenuView(t.Context(), restaurant, view.Validator, 0); err != nil || !again.NotModified {
@@ -194,13 +116,13 @@ func flow(t *testing.T, c *upstream.Client, body func() []byte) []step {
 	change := func(name string, answer upstream.Answer, err error) { t.Helper(); note(name, answer, err) }
 	answer, err := c.Complete(t.Context(), first)
 	change("complete before it is paid", answer, err)
-	answer, err = c.Pay(t.Context(), first, []byte(strings.Replace(payment, "210.40", "1", 1)))
+	answer, err = c.Pay(t.Context(), first, []byte(strings.Replace(apitest.Payment, "210.40", "1", 1)))
 	change("pay too little", answer, err)
-	answer, err = c.Pay(t.Context(), first, []byte(payment))
+	answer, err = c.Pay(t.Context(), first, []byte(apitest.Payment))
 	change("pay", answer, err)
 	answer, err = c.Complete(t.Context(), first)
 	change("complete", answer, err)
-	answer, err = c.Reject(t.Context(), create("create another"), []byte(reject))
+	answer, err = c.Reject(t.Context(), create("create another"), []byte(apitest.Reject))
 	change("reject", answer, err)
 	answer, err = c.Complete(t.Context(), "no-such-order")
 	change("complete what is not there", answer, err)
@@ -214,81 +136,68 @@ func flow(t *testing.T, c *upstream.Client, body func() []byte) []step {
 // A program that uses the ordering service's interface only needs another base URL.
 func TestAnUnchangedClient(t *testing.T) {
 	t.Parallel()
-	tw := newCompatFixture(t)
-	body := func() []byte { return []byte(with(`"restaurantID": "bistro"`)) }
-	want := flow(t, client(t, tw.alone.base, "demo", secret), body)
-	got := flow(t, client(t, tw.url, clientShop, secretOf(clientShop)), body)
+	tw := apitest.NewCompat(t)
+	body := func() []byte { return []byte(apitest.POSOrderWith(`"restaurantID": "bistro"`)) }
+	want := flow(t, client(t, tw.Alone.Base, "demo", secret), body)
+	got := flow(t, client(t, tw.URL, apitest.ClientShop, apitest.Secret(apitest.ClientShop)), body)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("through larder (+) the service looks otherwise (-):\n%s", diff)
 	}
 	if len(got) != 12 || got[4].Status != http.StatusInternalServerError || got[4].Code != "pos_close_order" || got[5].Code != "ERR_EXTERNAL_ERROR_WS" {
 		t.Errorf("the flow is not the one meant: %+v", got)
 	}
-	if orders := tw.behind.has(); len(orders) != 2 || orders[0].State != "closed" || orders[1].State != "rejected" {
+	if orders := tw.Behind.Orders(); len(orders) != 2 || orders[0].State != "closed" || orders[1].State != "rejected" {
 		t.Errorf("the service behind larder has %+v", orders)
 	}
 }
 
-// posOrder is an order as a client of the ordering service sends it, with the POS's ids: one
-// Margherita with garlic, 210.40.
-func posOrder() string {
-	return fmt.Sprintf(`{"comment": "no bell", "persons": 2, "expeditionType": "pickup", "paymentTypeID": "card", "expectedAt": %q,
- "guest": {"phone": "+351 200 00 00 00", "firstName": "Inês"},
- "address": {"cityName": "Porto", "street": "Rua das Flores", "houseNumber": "7", "fullAddress": "Rua das Flores 7, Porto", "floor": 3},
- "dishList": [{"ID": "e1", "name": "Margherita", "price": 199.9, "quantity": 1, "ingredients": [{"ID": "x1", "name": "Garlic", "price": 10.50, "quantity": 1}]}]}`,
-		time.Now().Add(time.Hour).Format(time.RFC3339))
-}
-
-// with returns posOrder with one more member.
-func with(member string) string { return strings.Replace(posOrder(), "{", "{"+member+", ", 1) }
-
 func TestSameAnswersAsTheService(t *testing.T) {
 	t.Parallel()
-	tw := newCompatFixture(t)
-	body := posOrder() // the same times for both
+	tw := apitest.NewCompat(t)
+	body := apitest.POSOrder() // the same times for both
 	typed := []string{"Content-Type", "application/json"}
 	for _, path := range []string{
-		viewPath, viewPath + "/", viewPath + "?restaurantId=" + bistro, viewPath + "/?restaurantId=" + second, viewPath + "?restaurantId=",
+		apitest.ViewPath, apitest.ViewPath + "/", apitest.ViewPath + "?restaurantId=" + apitest.Bistro, apitest.ViewPath + "/?restaurantId=" + apitest.Second, apitest.ViewPath + "?restaurantId=",
 		causesPath, causesPath + "/",
 	} {
-		tw.both(http.MethodGet, path, "").is(t, http.StatusOK)
-		tw.both(http.MethodGet, path, "{}", typed...).is(t, http.StatusOK)
+		both(tw, http.MethodGet, path, "").Is(t, http.StatusOK)
+		both(tw, http.MethodGet, path, "{}", typed...).Is(t, http.StatusOK)
 	}
 	place := func(path, member string) {
 		t.Helper()
-		tw.both(http.MethodPost, path, strings.Replace(body, "{", "{"+member, 1), typed...).is(t, http.StatusCreated)
+		both(tw, http.MethodPost, path, strings.Replace(body, "{", "{"+member, 1), typed...).Is(t, http.StatusCreated)
 	}
-	place(createPath, "")                                                 // 1001: the connection's default menu
-	place(createPath, `"restaurantID": "bistro", `)                       // 1002
-	place(createPath+"/", `"restaurantId": "second", `)                   // 1003
-	place(createPath, `"restaurantID": null, "soonest": true, "x": [], `) // 1004
-	orders := createPath + "/"
-	tw.both(http.MethodPut, orders+"1001/complete", "").is(t, http.StatusInternalServerError)
-	tw.both(http.MethodPut, orders+"1001/pay", payment, typed...).is(t, http.StatusOK)
-	tw.both(http.MethodPut, orders+"1001/complete/", "").is(t, http.StatusOK)
-	tw.both(http.MethodPut, orders+"1002/reject", reject, typed...).is(t, http.StatusOK)
-	tw.both(http.MethodPut, orders+"1003/pay/", strings.Replace(payment, "210.40", "210.39", 1), typed...).is(t, http.StatusBadRequest)
-	tw.both(http.MethodPut, orders+"1003/reject/?restaurantId=bistro", strings.Replace(reject, "{", `{"restaurantID": "bistro", `, 1), typed...).is(t, http.StatusOK)
-	tw.both(http.MethodPut, orders+"4711/pay", payment, typed...).is(t, http.StatusNotFound)
-	tw.both(http.MethodPut, orders+"4711/complete", "{}", typed...).is(t, http.StatusNotFound)
-	tw.both(http.MethodPut, orders+"4711/reject", reject, typed...).is(t, http.StatusNotFound)
+	place(apitest.CreatePath, "")                                                 // 1001: the connection's default menu
+	place(apitest.CreatePath, `"restaurantID": "bistro", `)                       // 1002
+	place(apitest.CreatePath+"/", `"restaurantId": "second", `)                   // 1003
+	place(apitest.CreatePath, `"restaurantID": null, "soonest": true, "x": [], `) // 1004
+	orders := apitest.CreatePath + "/"
+	both(tw, http.MethodPut, orders+"1001/complete", "").Is(t, http.StatusInternalServerError)
+	both(tw, http.MethodPut, orders+"1001/pay", apitest.Payment, typed...).Is(t, http.StatusOK)
+	both(tw, http.MethodPut, orders+"1001/complete/", "").Is(t, http.StatusOK)
+	both(tw, http.MethodPut, orders+"1002/reject", apitest.Reject, typed...).Is(t, http.StatusOK)
+	both(tw, http.MethodPut, orders+"1003/pay/", strings.Replace(apitest.Payment, "210.40", "210.39", 1), typed...).Is(t, http.StatusBadRequest)
+	both(tw, http.MethodPut, orders+"1003/reject/?restaurantId=bistro", strings.Replace(apitest.Reject, "{", `{"restaurantID": "bistro", `, 1), typed...).Is(t, http.StatusOK)
+	both(tw, http.MethodPut, orders+"4711/pay", apitest.Payment, typed...).Is(t, http.StatusNotFound)
+	both(tw, http.MethodPut, orders+"4711/complete", "{}", typed...).Is(t, http.StatusNotFound)
+	both(tw, http.MethodPut, orders+"4711/reject", apitest.Reject, typed...).Is(t, http.StatusNotFound)
 	// An order that only the ordering service has is passed through too (policy O9a).
-	for _, one := range []*sandboxService{tw.behind, tw.alone} {
+	for _, one := range []*apitest.Sandbox{tw.Behind, tw.Alone} {
 		if _, err := one.CreateOrder(t.Context(), []byte(body)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	tw.both(http.MethodPut, orders+"1005/pay", payment, typed...).is(t, http.StatusOK)
-	tw.both(http.MethodPut, orders+"1005/complete", "").is(t, http.StatusOK)
-	if diff := cmp.Diff(tw.alone.kept(), tw.behind.kept()); diff != "" {
+	both(tw, http.MethodPut, orders+"1005/pay", apitest.Payment, typed...).Is(t, http.StatusOK)
+	both(tw, http.MethodPut, orders+"1005/complete", "").Is(t, http.StatusOK)
+	if diff := cmp.Diff(keptOrders(tw.Alone), keptOrders(tw.Behind)); diff != "" {
 		t.Errorf("the service has another state behind larder (+):\n%s", diff)
 	}
 }
 
-// kept returns the ordering service's orders without headers. Numbers are compared by value.
-func (s *sandboxService) kept() []sandboxOrder {
-	s.t.Helper()
-	orders := s.has()
+// keptOrders returns the ordering service's orders without headers. Numbers are compared by value.
+func keptOrders(s *apitest.Sandbox) []apitest.SandboxOrder {
+	s.T.Helper()
+	orders := s.Orders()
 	for i := range orders {
 		orders[i].Headers, orders[i].Payments = nil, make([]json.RawMessage, len(orders[i].Payments))
 	}
@@ -308,58 +217,58 @@ func TestWithoutARestaurant_O1a(t *testing.T) {
 		menu        string   // the expected menu, by its name
 		known       []string // the ids in the error
 	}{
-		{name: "the connection's own menu", ownMenu: true, restaurants: []string{bistro, second}, status: 200, menu: "default"},
-		{name: "its own although there is one", ownMenu: true, restaurants: []string{bistro}, status: 200, menu: "default"},
-		{name: "the only restaurant", restaurants: []string{second}, status: 200, menu: second},
-		{name: "one of several", restaurants: []string{bistro, second}, status: 400, code: "restaurant_required", known: []string{bistro, second}},
+		{name: "the connection's own menu", ownMenu: true, restaurants: []string{apitest.Bistro, apitest.Second}, status: 200, menu: "default"},
+		{name: "its own although there is one", ownMenu: true, restaurants: []string{apitest.Bistro}, status: 200, menu: "default"},
+		{name: "the only restaurant", restaurants: []string{apitest.Second}, status: 200, menu: apitest.Second},
+		{name: "one of several", restaurants: []string{apitest.Bistro, apitest.Second}, status: 400, code: "restaurant_required", known: []string{apitest.Bistro, apitest.Second}},
 		{name: "none", status: 404, code: "restaurant_not_found"},
-		{name: "named", restaurants: []string{bistro, second}, query: "?RestaurantID=second", body: `"restaurant_id": "second"`, status: 200, menu: second},
-		{name: "named, own menu", ownMenu: true, restaurants: []string{bistro, second}, query: "?restaurantid=bistro", body: `"RESTAURANTID": "bistro"`, status: 200, menu: bistro},
-		{name: "named empty", restaurants: []string{second}, query: "?restaurantId=", body: `"restaurantID": ""`, status: 200, menu: second},
-		{name: "unknown", ownMenu: true, restaurants: []string{bistro}, query: "?restaurantId=nowhere", body: `"restaurantID": "nowhere"`, status: 404, code: "restaurant_not_found"},
-		{name: "another connection's", ownMenu: true, restaurants: []string{bistro}, query: "?restaurantId=" + north, body: `"restaurantID": "` + north + `"`, status: 404, code: "restaurant_not_found"},
-		{name: "the name of an own menu", ownMenu: true, restaurants: []string{bistro}, query: "?restaurantId=@main", body: `"restaurantID": "@main"`, status: 404, code: "restaurant_not_found", known: []string{bistro}},
+		{name: "named", restaurants: []string{apitest.Bistro, apitest.Second}, query: "?RestaurantID=second", body: `"restaurant_id": "second"`, status: 200, menu: apitest.Second},
+		{name: "named, own menu", ownMenu: true, restaurants: []string{apitest.Bistro, apitest.Second}, query: "?restaurantid=bistro", body: `"RESTAURANTID": "bistro"`, status: 200, menu: apitest.Bistro},
+		{name: "named empty", restaurants: []string{apitest.Second}, query: "?restaurantId=", body: `"restaurantID": ""`, status: 200, menu: apitest.Second},
+		{name: "unknown", ownMenu: true, restaurants: []string{apitest.Bistro}, query: "?restaurantId=nowhere", body: `"restaurantID": "nowhere"`, status: 404, code: "restaurant_not_found"},
+		{name: "another connection's", ownMenu: true, restaurants: []string{apitest.Bistro}, query: "?restaurantId=" + apitest.North, body: `"restaurantID": "` + apitest.North + `"`, status: 404, code: "restaurant_not_found"},
+		{name: "the name of an own menu", ownMenu: true, restaurants: []string{apitest.Bistro}, query: "?restaurantId=@main", body: `"restaurantID": "@main"`, status: 404, code: "restaurant_not_found", known: []string{apitest.Bistro}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			tw := newCompatFixtureOf(t, test.ownMenu, test.restaurants)
-			typed := append([]string{"Content-Type", "application/json"}, tw.shop...)
-			view := tw.get(viewPath+test.query, tw.shop...)
-			body := posOrder()
+			typed := append([]string{"Content-Type", "application/json"}, tw.Shop...)
+			view := tw.Get(apitest.ViewPath+test.query, tw.Shop...)
+			body := apitest.POSOrder()
 			if test.body != "" {
-				body = with(test.body)
+				body = apitest.POSOrderWith(test.body)
 			}
-			made := tw.do(http.MethodPost, createPath, body, typed...)
+			made := tw.Do(http.MethodPost, apitest.CreatePath, body, typed...)
 			if test.code != "" {
-				known := knownOf(t, view.refusedCompat(t, test.status, test.code))
+				known := knownOf(t, view.RefusedCompat(t, test.status, test.code))
 				if diff := cmp.Diff(append([]string{}, test.known...), known); diff != "" {
 					t.Errorf("the ids listed (+) are not those that follow (-):\n%s", diff)
 				}
-				made.refusedCompat(t, test.status, test.code)
+				made.RefusedCompat(t, test.status, test.code)
 				return
 			}
 			var got struct{ Name string }
-			view.is(t, test.status).into(t, &got)
+			view.Is(t, test.status).Into(t, &got)
 			if got.Name != test.menu {
 				t.Errorf("the menu of %q, want that of %q", got.Name, test.menu)
 			}
-			made.is(t, http.StatusCreated)
+			made.Is(t, http.StatusCreated)
 		})
 	}
 }
 
 // newCompatFixtureOf returns a fixture with these restaurants on connection main.
-func newCompatFixtureOf(t *testing.T, ownMenu bool, restaurants []string) *compatFixture {
+func newCompatFixtureOf(t *testing.T, ownMenu bool, restaurants []string) *apitest.CompatFixture {
 	t.Helper()
-	tw := &compatFixture{behind: newSandboxService(t, "main", bistro)}
-	for _, restaurant := range []string{bistro, second, sandbox.DefaultMenu} {
-		putMenu(t, tw.behind.base, restaurant)
+	tw := &apitest.CompatFixture{Behind: apitest.NewSandbox(t, "main", apitest.Bistro)}
+	for _, restaurant := range []string{apitest.Bistro, apitest.Second, sandbox.DefaultMenu} {
+		apitest.PutMenu(t, tw.Behind.Base, restaurant)
 	}
-	tw.fixture = newFixture(t, func(p *plan) {
-		p.unsynced = true
-		p.services = map[string]ordering.Service{"main": tw.behind}
-		p.runner = func(deps *menusync.Deps) {
-			deps.Connections[0].Source, deps.Connections[0].DefaultMenu = tw.behind.Client, ownMenu
+	tw.Fixture = apitest.New(t, func(p *apitest.Plan) {
+		p.Unsynced = true
+		p.Services = map[string]ordering.Service{"main": tw.Behind}
+		p.Sync = func(deps *menusync.Deps) {
+			deps.Connections[0].Source, deps.Connections[0].DefaultMenu = tw.Behind.Client, ownMenu
 			elsewhere, pattern := deps.Restaurants[0], deps.Restaurants[1]
 			deps.Restaurants = []menusync.Restaurant{elsewhere}
 			for _, id := range restaurants {
@@ -369,11 +278,11 @@ func newCompatFixtureOf(t *testing.T, ownMenu bool, restaurants []string) *compa
 		}
 	})
 	if ownMenu {
-		tw.syncOnce("@main")
+		tw.SyncOnce("@main")
 	}
 	for _, id := range restaurants {
-		tw.syncOnce(id)
+		tw.SyncOnce(id)
 	}
-	tw.shop = tw.as(clientShop)
+	tw.Shop = tw.As(apitest.ClientShop)
 	return tw
 }

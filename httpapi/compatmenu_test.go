@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/testkit/redistest"
@@ -16,59 +18,59 @@ import (
 
 func TestPublishedMenu(t *testing.T) {
 	t.Parallel()
-	tw := newCompatFixture(t)
-	path := viewPath + "?restaurantId=bistro"
-	got := tw.get(path, tw.shop...).is(t, http.StatusOK)
-	want := `{"result":` + strings.Replace(publishedMenu(), `"Dinner"`, `"bistro"`, 1) + `}`
-	if diff := cmp.Diff(meaning(t, []byte(want)), meaning(t, got.body)); diff != "" {
+	tw := apitest.NewCompat(t)
+	path := apitest.ViewPath + "?restaurantId=bistro"
+	got := tw.Get(path, tw.Shop...).Is(t, http.StatusOK)
+	want := `{"result":` + strings.Replace(apitest.PublishedMenu(), `"Dinner"`, `"bistro"`, 1) + `}`
+	if diff := cmp.Diff(meaning(t, []byte(want)), meaning(t, got.Body)); diff != "" {
 		t.Errorf("what the service published (-) and what larder answers (+):\n%s", diff)
 	}
 	for name, value := range map[string]string{
 		"Cache-Control": "private, no-cache", "Larder-Menu-Version": "1", "Content-Type": "application/json; charset=utf-8",
 	} {
-		if got.header.Get(name) != value {
-			t.Errorf("%s: %q, want %q", name, got.header.Get(name), value)
+		if got.Header.Get(name) != value {
+			t.Errorf("%s: %q, want %q", name, got.Header.Get(name), value)
 		}
 	}
-	vary := strings.Join(got.header["Vary"], ", ")
+	vary := strings.Join(got.Header["Vary"], ", ")
 	if !strings.Contains(vary, "Authorization") || !strings.Contains(vary, "Accept-Encoding") {
 		t.Errorf("Vary %q", vary)
 	}
-	etag, modified := got.header.Get("ETag"), got.header.Get("Last-Modified")
-	if !strings.HasPrefix(etag, `W/"1-`) || etag == tw.get("/v1/restaurants/bistro/menu", tw.shop...).header.Get("ETag") {
+	etag, modified := got.Header.Get("ETag"), got.Header.Get("Last-Modified")
+	if !strings.HasPrefix(etag, `W/"1-`) || etag == tw.Get("/v1/restaurants/bistro/menu", tw.Shop...).Header.Get("ETag") {
 		t.Errorf("ETag %q", etag)
 	}
 	if _, err := http.ParseTime(modified); err != nil {
 		t.Errorf("Last-Modified %q: %v", modified, err)
 	}
 	for _, condition := range [][]string{{"If-None-Match", etag}, {"If-None-Match", `"x", ` + etag}, {"If-Modified-Since", modified}} {
-		again := tw.get(path, append(condition, tw.shop...)...).is(t, http.StatusNotModified)
-		if len(again.body) != 0 || again.header.Get("ETag") != etag || again.header.Get("Cache-Control") != "private, no-cache" {
-			t.Errorf("%v: %q %v", condition, again.body, again.header)
+		again := tw.Get(path, append(condition, tw.Shop...)...).Is(t, http.StatusNotModified)
+		if len(again.Body) != 0 || again.Header.Get("ETag") != etag || again.Header.Get("Cache-Control") != "private, no-cache" {
+			t.Errorf("%v: %q %v", condition, again.Body, again.Header)
 		}
 	}
-	tw.get(path, append([]string{"If-None-Match", `"1"`, "If-Modified-Since", modified}, tw.shop...)...).is(t, http.StatusOK)
-	head := tw.do(http.MethodHead, path, "", tw.shop...).is(t, http.StatusOK)
-	if len(head.body) != 0 || head.header.Get("Content-Length") != got.header.Get("Content-Length") || head.header.Get("ETag") != etag {
-		t.Errorf("HEAD: %q %v", head.body, head.header)
+	tw.Get(path, append([]string{"If-None-Match", `"1"`, "If-Modified-Since", modified}, tw.Shop...)...).Is(t, http.StatusOK)
+	head := tw.Do(http.MethodHead, path, "", tw.Shop...).Is(t, http.StatusOK)
+	if len(head.Body) != 0 || head.Header.Get("Content-Length") != got.Header.Get("Content-Length") || head.Header.Get("ETag") != etag {
+		t.Errorf("HEAD: %q %v", head.Body, head.Header)
 	}
-	tw.do(http.MethodHead, causesPath+"/", "", tw.shop...).is(t, http.StatusOK)
-	packed := tw.get(path, append([]string{"Accept-Encoding", "gzip"}, tw.shop...)...).is(t, http.StatusOK)
-	reader, err := gzip.NewReader(bytes.NewReader(packed.body))
-	if err != nil || packed.header.Get("Content-Encoding") != "gzip" {
-		t.Fatalf("gzip: %v %v", packed.header, err)
+	tw.Do(http.MethodHead, causesPath+"/", "", tw.Shop...).Is(t, http.StatusOK)
+	packed := tw.Get(path, append([]string{"Accept-Encoding", "gzip"}, tw.Shop...)...).Is(t, http.StatusOK)
+	reader, err := gzip.NewReader(bytes.NewReader(packed.Body))
+	if err != nil || packed.Header.Get("Content-Encoding") != "gzip" {
+		t.Fatalf("gzip: %v %v", packed.Header, err)
 	}
-	if plain, err := io.ReadAll(reader); err != nil || !bytes.Equal(plain, got.body) {
+	if plain, err := io.ReadAll(reader); err != nil || !bytes.Equal(plain, got.Body) {
 		t.Errorf("gzip holds another body: %v", err)
 	}
 
 	// After a dish is stopped, the response changes, without any field that the ordering service
 	// did not send.
-	stopped := strings.Replace(strings.Replace(publishedMenu(), `"Dinner"`, `"bistro"`, 1), `"name": "Twin A",`, `"name": "Twin A", "isContainInStopList": ["bistro", "elsewhere"],`, 1)
-	do(t, http.MethodPut, tw.behind.base+"/sandbox/menus/bistro", stopped).is(t, http.StatusOK)
-	tw.syncOnce(bistro)
-	now := tw.get(path, append([]string{"If-None-Match", etag}, tw.shop...)...).is(t, http.StatusOK)
-	if diff := cmp.Diff(meaning(t, []byte(`{"result":`+stopped+`}`)), meaning(t, now.body)); diff != "" {
+	stopped := strings.Replace(strings.Replace(apitest.PublishedMenu(), `"Dinner"`, `"bistro"`, 1), `"name": "Twin A",`, `"name": "Twin A", "isContainInStopList": ["bistro", "elsewhere"],`, 1)
+	apitest.Do(t, http.MethodPut, tw.Behind.Base+"/sandbox/menus/bistro", stopped).Is(t, http.StatusOK)
+	tw.SyncOnce(apitest.Bistro)
+	now := tw.Get(path, append([]string{"If-None-Match", etag}, tw.Shop...)...).Is(t, http.StatusOK)
+	if diff := cmp.Diff(meaning(t, []byte(`{"result":`+stopped+`}`)), meaning(t, now.Body)); diff != "" {
 		t.Errorf("after the stop (-want +got):\n%s", diff)
 	}
 }
@@ -76,43 +78,43 @@ func TestPublishedMenu(t *testing.T) {
 // The last menu is still served while the ordering service is unreachable.
 func TestPublishedMenuWhileTheServiceIsAway(t *testing.T) {
 	t.Parallel()
-	tw := newCompatFixture(t)
-	before := tw.get(viewPath, tw.shop...).is(t, http.StatusOK)
-	tw.behind.faults(`[{"match":{"path":"*"},"do":"reset_before"}]`)
-	if after := tw.get(viewPath, tw.shop...).is(t, http.StatusOK); !bytes.Equal(before.body, after.body) {
+	tw := apitest.NewCompat(t)
+	before := tw.Get(apitest.ViewPath, tw.Shop...).Is(t, http.StatusOK)
+	tw.Behind.Faults(`[{"match":{"path":"*"},"do":"reset_before"}]`)
+	if after := tw.Get(apitest.ViewPath, tw.Shop...).Is(t, http.StatusOK); !bytes.Equal(before.Body, after.Body) {
 		t.Error("another menu")
 	}
-	tw.ahead(time.Minute)
-	tw.get(causesPath, tw.shop...).is(t, http.StatusOK)
+	tw.Ahead(time.Minute)
+	tw.Get(causesPath, tw.Shop...).Is(t, http.StatusOK)
 }
 
 // A new version is visible, but Redis failed before its published view was loaded: the last one is served.
 func TestPublishedMenuOfANewVersionWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	tw := newCompatFixture(t, func(p *plan) { p.redis.URL = server.URL() })
-	path := viewPath + "?restaurantId=bistro"
-	if err := tw.replica.Poll(t.Context()); err != nil {
+	tw := apitest.NewCompat(t, func(p *apitest.Plan) { p.Redis.URL = server.URL() })
+	path := apitest.ViewPath + "?restaurantId=bistro"
+	if err := tw.Replica.Poll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	before := tw.get(path, tw.shop...).is(t, http.StatusOK)
-	changed := strings.Replace(strings.Replace(publishedMenu(), `"Dinner"`, `"bistro"`, 1), `"name": "Twin A",`, `"name": "Twin C",`, 1)
-	do(t, http.MethodPut, tw.behind.base+"/sandbox/menus/bistro", changed).is(t, http.StatusOK)
-	tw.syncOnce(bistro)
+	before := tw.Get(path, tw.Shop...).Is(t, http.StatusOK)
+	changed := strings.Replace(strings.Replace(apitest.PublishedMenu(), `"Dinner"`, `"bistro"`, 1), `"name": "Twin A",`, `"name": "Twin C",`, 1)
+	apitest.Do(t, http.MethodPut, tw.Behind.Base+"/sandbox/menus/bistro", changed).Is(t, http.StatusOK)
+	tw.SyncOnce(apitest.Bistro)
 	server.Stop()
-	if got := tw.get("/v1/restaurants/bistro/menu", tw.shop...).is(t, http.StatusOK).header.Get("Larder-Menu-Version"); got != "2" {
+	if got := tw.Get("/v1/restaurants/bistro/menu", tw.Shop...).Is(t, http.StatusOK).Header.Get("Larder-Menu-Version"); got != "2" {
 		t.Fatalf("the menu has version %s, want 2", got)
 	}
 	for range 2 { // the second one is cached
-		got := tw.get(path, tw.shop...).is(t, http.StatusOK)
-		if !bytes.Equal(got.body, before.body) {
+		got := tw.Get(path, tw.Shop...).Is(t, http.StatusOK)
+		if !bytes.Equal(got.Body, before.Body) {
 			t.Errorf("other bytes than those of version 1")
 		}
 		for _, name := range []string{"ETag", "Last-Modified", "Larder-Menu-Version"} {
-			if got.header.Get(name) != before.header.Get(name) {
-				t.Errorf("%s: %q, want %q", name, got.header.Get(name), before.header.Get(name))
+			if got.Header.Get(name) != before.Header.Get(name) {
+				t.Errorf("%s: %q, want %q", name, got.Header.Get(name), before.Header.Get(name))
 			}
 		}
 	}
-	tw.get(path, append([]string{"If-None-Match", before.header.Get("ETag")}, tw.shop...)...).is(t, http.StatusNotModified)
+	tw.Get(path, append([]string{"If-None-Match", before.Header.Get("ETag")}, tw.Shop...)...).Is(t, http.StatusNotModified)
 }

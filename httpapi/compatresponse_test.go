@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"larder/httpapi"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -23,130 +25,119 @@ func TestAnswersPassThrough_O15(t *testing.T) {
 		status      int
 		media, body string
 	}{
-		"refused":           {"POST", fault("status", 422, refusal, ""), 422, "application/json; charset=utf-8", refusal},
-		"refused with 500":  {"POST", fault("status", 500, refusal, "application/problem+json"), 500, "application/problem+json", refusal},
-		"refused in HTML":   {"POST", fault("status", 403, "<h1>no</h1>", "text/html"), 403, "text/html", "<h1>no</h1>"},
-		"refused, no words": {"POST", fault("status", 404, "", ""), 404, "", ""},
-		"other 2xx":         {"POST", fault("execute_then_status", 200, `{"orderId": 9007199254740993}`, "text/json"), 200, "text/json", `{"orderId": 9007199254740993}`},
-		"a payment refused": {"pay", fault("status", 418, "teapot", ""), 418, "text/plain; charset=utf-8", "teapot"},
-		"other JSON":        {"pay", fault("status", 202, `{"ok": true}`, ""), 202, "application/json; charset=utf-8", `{"ok": true}`},
-		"no words":          {"pay", fault("status", 200, "", ""), 200, "", ""},
-		"no content":        {"reject", fault("status", 204, "", ""), 204, "", ""},
-		"completed":         {"complete", fault("status", 200, `{"result":null}`, ""), 200, "application/json; charset=utf-8", `{"result":null}`},
-		"much said":         {"POST", fault("status", 400, `{"code":"long","msg":"much","requestId":"u","errors":"`+strings.Repeat("x", 70<<10)+`"}`, ""), 400, "application/json; charset=utf-8", long},
+		"refused":           {"POST", apitest.Fault("status", 422, refusal, ""), 422, "application/json; charset=utf-8", refusal},
+		"refused with 500":  {"POST", apitest.Fault("status", 500, refusal, "application/problem+json"), 500, "application/problem+json", refusal},
+		"refused in HTML":   {"POST", apitest.Fault("status", 403, "<h1>no</h1>", "text/html"), 403, "text/html", "<h1>no</h1>"},
+		"refused, no words": {"POST", apitest.Fault("status", 404, "", ""), 404, "", ""},
+		"other 2xx":         {"POST", apitest.Fault("execute_then_status", 200, `{"orderId": 9007199254740993}`, "text/json"), 200, "text/json", `{"orderId": 9007199254740993}`},
+		"a payment refused": {"pay", apitest.Fault("status", 418, "teapot", ""), 418, "text/plain; charset=utf-8", "teapot"},
+		"other JSON":        {"pay", apitest.Fault("status", 202, `{"ok": true}`, ""), 202, "application/json; charset=utf-8", `{"ok": true}`},
+		"no words":          {"pay", apitest.Fault("status", 200, "", ""), 200, "", ""},
+		"no content":        {"reject", apitest.Fault("status", 204, "", ""), 204, "", ""},
+		"completed":         {"complete", apitest.Fault("status", 200, `{"result":null}`, ""), 200, "application/json; charset=utf-8", `{"result":null}`},
+		"much said":         {"POST", apitest.Fault("status", 400, `{"code":"long","msg":"much","requestId":"u","errors":"`+strings.Repeat("x", 70<<10)+`"}`, ""), 400, "application/json; charset=utf-8", long},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tw := newCompatFixture(t)
-			method, path := http.MethodPost, createPath
-			body := map[string]string{"POST": posOrder(), "pay": payment, "reject": reject}[test.call]
+			tw := apitest.NewCompat(t)
+			method, path := http.MethodPost, apitest.CreatePath
+			body := map[string]string{"POST": apitest.POSOrder(), "pay": apitest.Payment, "reject": apitest.Reject}[test.call]
 			if test.call != "POST" {
-				tw.post(createPath, posOrder(), tw.shop...).is(t, http.StatusCreated)
-				method, path = http.MethodPut, createPath+"/1001/"+test.call
+				tw.Post(apitest.CreatePath, apitest.POSOrder(), tw.Shop...).Is(t, http.StatusCreated)
+				method, path = http.MethodPut, apitest.CreatePath+"/1001/"+test.call
 			}
-			send := func(id string) reply {
-				return tw.do(method, path, body, append(append(key("k"), "X-Request-Id", id), tw.shop...)...)
+			send := func(id string) apitest.Reply {
+				return tw.Do(method, path, body, append(append(apitest.Key("k"), "X-Request-Id", id), tw.Shop...)...)
 			}
-			tw.behind.fault(test.call, test.fault)
+			tw.Behind.Fault(test.call, test.fault)
 			got := send("first")
-			if got.status != test.status || got.header.Get("Content-Type") != test.media {
-				t.Errorf("got %d %q %s, want %d %q", got.status, got.header.Get("Content-Type"), got.body, test.status, test.media)
+			if got.Status != test.status || got.Header.Get("Content-Type") != test.media {
+				t.Errorf("got %d %q %s, want %d %q", got.Status, got.Header.Get("Content-Type"), got.Body, test.status, test.media)
 			}
-			if test.body != long && string(got.body) != test.body {
-				t.Errorf("got\n%s\nwant\n%s", got.body, test.body)
+			if test.body != long && string(got.Body) != test.body {
+				t.Errorf("got\n%s\nwant\n%s", got.Body, test.body)
 			}
 			if test.body == long {
-				var shape documentError
-				if err := json.Unmarshal(got.body, &shape); err != nil || shape.Code != "long" || shape.Msg != "much" || shape.RequestID != "u" {
-					t.Errorf("got %.300s: %v", got.body, err)
+				var shape apitest.CompatError
+				if err := json.Unmarshal(got.Body, &shape); err != nil || shape.Code != "long" || shape.Msg != "much" || shape.RequestID != "u" {
+					t.Errorf("got %.300s: %v", got.Body, err)
 				}
 			}
-			if len(got.header.Get("Larder-Order-Ref")) != 26 || got.header.Get("Cache-Control") != "no-store" {
-				t.Errorf("header %v", got.header)
+			if len(got.Header.Get("Larder-Order-Ref")) != 26 || got.Header.Get("Cache-Control") != "no-store" {
+				t.Errorf("header %v", got.Header)
 			}
-			if got.header.Get("Content-Security-Policy") != "default-src 'none'; sandbox" || got.header.Get("X-Content-Type-Options") != "nosniff" {
-				t.Errorf("what is passed on may run in a browser: header %v", got.header)
+			if got.Header.Get("Content-Security-Policy") != "default-src 'none'; sandbox" || got.Header.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("what is passed on may run in a browser: header %v", got.Header)
 			}
-			same(t, got, send("again"))
+			apitest.SameReplay(t, got, send("again"))
 		})
 	}
-}
-
-// fault is a fault of the sandbox, as JSON without its braces.
-func fault(do string, status int, body, media string) string {
-	headers := map[string]string{}
-	if media != "" {
-		headers["Content-Type"] = media
-	}
-	text, err := json.Marshal(map[string]any{"do": do, "status": status, "body": body, "headers": headers})
-	if err != nil {
-		panic(err)
-	}
-	return string(text[1 : len(text)-1])
 }
 
 // Uncertain outcomes, and outcomes that a person resolved, get larder's own response.
 func TestUncertainOutcomesOnTheCompatibleAPI_O15(t *testing.T) {
 	t.Parallel()
-	tw := newCompatFixture(t)
-	ops := tw.as(clientOps)
-	body := posOrder()
-	send := func(k string) reply { return tw.post(createPath, body, append(key(k), tw.shop...)...) }
-	resolve := func(lost reply, resolution string) {
+	tw := apitest.NewCompat(t)
+	ops := tw.As(apitest.ClientOps)
+	body := apitest.POSOrder()
+	send := func(k string) apitest.Reply {
+		return tw.Post(apitest.CreatePath, body, append(apitest.Key(k), tw.Shop...)...)
+	}
+	resolve := func(lost apitest.Reply, resolution string) {
 		t.Helper()
-		tw.post("/v1/ops/orders/"+lost.header.Get("Larder-Order-Ref")+"/resolve", resolution, ops...).is(t, http.StatusOK)
+		tw.Post("/v1/ops/orders/"+lost.Header.Get("Larder-Order-Ref")+"/resolve", resolution, ops...).Is(t, http.StatusOK)
 	}
 
-	tw.behind.fault("POST", `"do":"execute_then_reset"`)
+	tw.Behind.Fault("POST", `"do":"execute_then_reset"`)
 	lost := send("lost")
-	said := lost.refusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
-	if ref := lost.header.Get("Larder-Order-Ref"); len(ref) != 26 || !strings.HasSuffix(said.Msg, " (ref "+ref+")") {
+	said := lost.RefusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+	if ref := lost.Header.Get("Larder-Order-Ref"); len(ref) != 26 || !strings.HasSuffix(said.Msg, " (ref "+ref+")") {
 		t.Errorf("ref %q, msg %q", ref, said.Msg)
 	}
-	same(t, lost, send("lost"))
+	apitest.SameReplay(t, lost, send("lost"))
 	resolve(lost, `{"operation":"create","outcome":"done","orderID":"1001"}`)
-	if got := send("lost").is(t, http.StatusCreated); string(got.body) != `{"result":{"orderID":"1001"}}` || got.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("resolved done: %s %v", got.body, got.header)
+	if got := send("lost").Is(t, http.StatusCreated); string(got.Body) != `{"result":{"orderID":"1001"}}` || got.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("resolved done: %s %v", got.Body, got.Header)
 	}
 
-	tw.behind.fault("POST", `"do":"status","status":502,"body":"<html>"`)
+	tw.Behind.Fault("POST", `"do":"status","status":502,"body":"<html>"`)
 	gone := send("gone")
-	if string(gone.body) != "<html>" || gone.status != http.StatusBadGateway {
-		t.Errorf("an error of unknown outcome: %d %s, want it unchanged", gone.status, gone.body)
+	if string(gone.Body) != "<html>" || gone.Status != http.StatusBadGateway {
+		t.Errorf("an error of unknown outcome: %d %s, want it unchanged", gone.Status, gone.Body)
 	}
-	same(t, gone, send("gone"))
+	apitest.SameReplay(t, gone, send("gone"))
 	resolve(gone, `{"operation":"create","outcome":"not_done"}`)
 	got := send("gone")
-	if got.status != http.StatusBadGateway || !strings.Contains(string(got.body), `"code":"upstream_refused"`) || !strings.Contains(string(got.body), "an operator recorded this outcome") {
-		t.Errorf("resolved not done: %d %s", got.status, got.body)
+	if got.Status != http.StatusBadGateway || !strings.Contains(string(got.Body), `"code":"upstream_refused"`) || !strings.Contains(string(got.Body), "an operator recorded this outcome") {
+		t.Errorf("resolved not done: %d %s", got.Status, got.Body)
 	}
 
 	// Another change must wait for it.
-	tw.behind.fault("pay", `"do":"execute_then_reset"`)
-	pay := tw.put(createPath+"/1001/pay", payment, tw.shop...)
-	pay.refusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
-	same(t, pay, tw.put(createPath+"/1001/pay", payment, tw.shop...))
-	tw.put(createPath+"/1001/complete", "", tw.shop...).refusedCompat(t, http.StatusConflict, "outcome_unknown")
+	tw.Behind.Fault("pay", `"do":"execute_then_reset"`)
+	pay := tw.Put(apitest.CreatePath+"/1001/pay", apitest.Payment, tw.Shop...)
+	pay.RefusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+	apitest.SameReplay(t, pay, tw.Put(apitest.CreatePath+"/1001/pay", apitest.Payment, tw.Shop...))
+	tw.Put(apitest.CreatePath+"/1001/complete", "", tw.Shop...).RefusedCompat(t, http.StatusConflict, "outcome_unknown")
 	resolve(pay, `{"operation":"pay","outcome":"done"}`)
-	if got := tw.put(createPath+"/1001/pay", payment, tw.shop...).is(t, http.StatusOK); string(got.body) != `{"result":{}}` {
-		t.Errorf("resolved payment: %s", got.body)
+	if got := tw.Put(apitest.CreatePath+"/1001/pay", apitest.Payment, tw.Shop...).Is(t, http.StatusOK); string(got.Body) != `{"result":{}}` {
+		t.Errorf("resolved payment: %s", got.Body)
 	}
-	tw.put(createPath+"/1001/complete", "", tw.shop...).is(t, http.StatusOK)
+	tw.Put(apitest.CreatePath+"/1001/complete", "", tw.Shop...).Is(t, http.StatusOK)
 
 	// Rejected for now: nothing was sent, and the key can be used again.
-	tw.behind.faults(`[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"do":"status","status":429,"retryAfter":60}]`)
+	tw.Behind.Faults(`[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"do":"status","status":429,"retryAfter":60}]`)
 	away := send("away")
-	away.refusedCompat(t, http.StatusServiceUnavailable, "upstream_unavailable")
-	if away.header.Get("Retry-After") != "60" {
-		t.Errorf("Retry-After %q", away.header.Get("Retry-After"))
+	away.RefusedCompat(t, http.StatusServiceUnavailable, "upstream_unavailable")
+	if away.Header.Get("Retry-After") != "60" {
+		t.Errorf("Retry-After %q", away.Header.Get("Retry-After"))
 	}
-	tw.behind.faults(`[]`)
-	if got := send("away").is(t, http.StatusCreated); got.header.Get("Idempotent-Replayed") != "" {
-		t.Errorf("after it was turned away: %v", got.header)
+	tw.Behind.Faults(`[]`)
+	if got := send("away").Is(t, http.StatusCreated); got.Header.Get("Idempotent-Replayed") != "" {
+		t.Errorf("after it was turned away: %v", got.Header)
 	}
 	// A redirect is not a response of the interface.
-	tw.behind.fault("POST", fault("status", 302, "", ""))
-	send("moved").refusedCompat(t, http.StatusBadGateway, "upstream_refused")
+	tw.Behind.Fault("POST", apitest.Fault("status", 302, "", ""))
+	send("moved").RefusedCompat(t, http.StatusBadGateway, "upstream_refused")
 }
 
 // fixedOrders is an order engine with fixed results.
@@ -167,9 +158,9 @@ func (t *fixedOrders) Change(context.Context, ordering.ChangeRequest) (ordering.
 func TestLostAnswersOnTheCompatibleAPI(t *testing.T) {
 	t.Parallel()
 	orders := &fixedOrders{}
-	w := newFixture(t, func(p *plan) { p.cfg.Rate, p.orders = httpapi.RateConfig{}, orders })
-	w.syncOnce("@main")
-	shop := w.as(clientShop)
+	w := apitest.New(t, func(p *apitest.Plan) { p.HTTP.Rate, p.Orders = httpapi.RateConfig{}, orders })
+	w.SyncOnce("@main")
+	shop := w.As(apitest.ClientShop)
 	person := &ordering.ResolvedBy{By: "ops", Resolution: ordering.ResolvedDone}
 	const done, refused = ordering.OutcomeDone, ordering.OutcomeRefused
 	for name, test := range map[string]struct {
@@ -230,19 +221,19 @@ func TestLostAnswersOnTheCompatibleAPI(t *testing.T) {
 		},
 	} {
 		orders.result = ordering.Result{Record: ordering.Record{Ref: "01M7Y8QA4QWWYYW2ZDGBAPXMW3", OrderID: "7\"5"}, Call: test.call}
-		method, path, body := http.MethodPut, createPath+"/7/"+string(test.call.Operation), "[]"
+		method, path, body := http.MethodPut, apitest.CreatePath+"/7/"+string(test.call.Operation), "[]"
 		if test.call.Operation == upstream.OpCreate {
-			method, path = http.MethodPost, createPath
+			method, path = http.MethodPost, apitest.CreatePath
 		}
-		got := w.do(method, path, body, shop...)
-		if got.status != test.status || string(got.body) != test.body {
-			t.Errorf("%s: %d %s, want %d %s", name, got.status, got.body, test.status, test.body)
+		got := w.Do(method, path, body, shop...)
+		if got.Status != test.status || string(got.Body) != test.body {
+			t.Errorf("%s: %d %s, want %d %s", name, got.Status, got.Body, test.status, test.body)
 		}
-		if got.header.Get("Larder-Order-Ref") != orders.result.Record.Ref {
-			t.Errorf("%s: Larder-Order-Ref %q", name, got.header.Get("Larder-Order-Ref"))
+		if got.Header.Get("Larder-Order-Ref") != orders.result.Record.Ref {
+			t.Errorf("%s: Larder-Order-Ref %q", name, got.Header.Get("Larder-Order-Ref"))
 		}
 	}
 	// A part of an error says nothing certain.
 	orders.result.Call = ordering.Call{Operation: upstream.OpReject, Outcome: ordering.OutcomeUnknown, Answer: &ordering.Answer{Status: 500, Code: "x", Cut: true}}
-	w.do(http.MethodPut, createPath+"/7/reject", "[]", shop...).refusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+	w.Do(http.MethodPut, apitest.CreatePath+"/7/reject", "[]", shop...).RefusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"golang.org/x/sync/errgroup"
 
 	"larder/cache"
@@ -24,19 +26,6 @@ import (
 	"larder/ordering/validate"
 	menusync "larder/sync"
 )
-
-// edition is a menu whose values all contain the number of the edition: its name, the names and
-// prices of its dishes, and the number of dishes.
-func edition(n int) string {
-	var products []string
-	for i := range 20 + n%7 {
-		products = append(products, fmt.Sprintf(`{"id": "d%d", "externalId": "x%d", "name": "edition %d", "price": %d.50, "schemeId": "s"}`, i, i, n, n))
-	}
-	return fmt.Sprintf(`{"name": "edition %d", "categories": [], "products": [%s],
-"ingredientsSchemes": [{"id": "s", "ingredientsGroups": [{"id": "g", "minCount": 0, "maxCount": 1}]}],
-"ingredientsGroups": [{"id": "g", "name": "edition %d", "ingredients": ["i"]}],
-"ingredients": [{"id": "i", "externalId": "xi", "name": "edition %d", "price": %d.50}]}`, n, strings.Join(products, ","), n, n, n)
-}
 
 // reader reads one route repeatedly and checks that each response is consistent.
 type reader struct {
@@ -124,40 +113,41 @@ func (r *reader) check(version int64, etag string, body []byte) error {
 
 // follower is another instance on the same Redis: it learns of versions from notices, not from its
 // own syncs.
-func (w *fixture) follower() string {
-	w.t.Helper()
-	var p plan
-	p.cfg.SetDefaults()
-	p.auth.SetDefaults()
-	store := cache.NewStore(w.redis, cache.StoreConfig{})
-	catalogues := replica.New(store, replica.Config{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }})
+func follower(w *apitest.Fixture) string {
+	w.T.Helper()
+	var p apitest.Plan
+	p.HTTP.Listen = "127.0.0.1:0"
+	p.HTTP.SetDefaults()
+	p.Auth.SetDefaults()
+	store := cache.NewStore(w.Redis, cache.StoreConfig{})
+	catalogues := replica.New(store, replica.Config{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{apitest.Bistro} }})
 	validator := validate.New(validate.DefaultConfig(), time.Now)
-	synced := w.syncDeps(plan{}, nil)
-	runner := w.newRunner(synced)
-	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
+	synced := w.SyncDeps(apitest.Plan{}, nil)
+	runner := w.NewRunner(synced)
+	server, err := httpapi.New(p.HTTP, p.Auth, httpapi.Deps{
 		Replica:   catalogues,
 		Store:     store,
-		Directory: directoryOf(synced, nil),
+		Directory: apitest.Directory(synced, nil),
 		Scheduler: menusync.NewScheduler(runner),
 		Runner:    runner,
 		Validator: validator,
-		Redis:     w.redis,
-		Orders:    w.engine,
-		Journal:   w.journal,
+		Redis:     w.Redis,
+		Orders:    w.Engine,
+		Journal:   w.Journal,
 	})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(w.t.Context())
+	ctx, cancel := context.WithCancel(w.T.Context())
 	var group errgroup.Group
 	group.Go(func() error { return catalogues.Run(ctx) })
-	w.t.Cleanup(func() {
+	w.T.Cleanup(func() {
 		cancel()
 		if err := group.Wait(); err != nil {
-			w.t.Error(err)
+			w.T.Error(err)
 		}
 	})
-	return serve(w.t, server.Handler())
+	return apitest.Run(w.T, server)
 }
 
 // Readers never see a partly replaced menu. During many publishes, they read the menu and
@@ -167,16 +157,16 @@ func TestReadersSeeConsistentVersions(t *testing.T) { // policy S6
 	t.Parallel()
 	publishes := int64(menutest.Rounds(300, 1000))
 	server := redistest.Start(t)
-	w := newFixture(t, func(p *plan) { p.redis.URL, p.unsynced = server.URL(), true })
-	w.service.setMenu(bistro, edition(1))
-	w.syncOnce(bistro)
-	second := w.follower()
+	w := apitest.New(t, func(p *apitest.Plan) { p.Redis.URL, p.Unsynced = server.URL(), true })
+	w.Service.SetMenu(apitest.Bistro, apitest.Edition(1))
+	w.SyncOnce(apitest.Bistro)
+	second := follower(w)
 
 	var published atomic.Bool
 	var group errgroup.Group
 	var readers []*reader
-	for _, base := range []string{w.url, second} {
-		for _, path := range []string{menuPath, menuPath, "/v1/restaurants/bistro/products/d3", "/v1/restaurants/bistro/products/d19"} {
+	for _, base := range []string{w.URL, second} {
+		for _, path := range []string{apitest.MenuPath, apitest.MenuPath, "/v1/restaurants/bistro/products/d3", "/v1/restaurants/bistro/products/d19"} {
 			pack := len(readers)%2 == 0 // http.Transport requests gzip and decompresses it
 			transport := &http.Transport{DisableCompression: !pack}
 			t.Cleanup(transport.CloseIdleConnections)
@@ -193,8 +183,8 @@ func TestReadersSeeConsistentVersions(t *testing.T) { // policy S6
 		}
 	}
 	for n := int64(2); n <= publishes; n++ {
-		w.service.setMenu(bistro, edition(int(n)))
-		if run := w.syncOnce(bistro); run.Version != n {
+		w.Service.SetMenu(apitest.Bistro, apitest.Edition(int(n)))
+		if run := w.SyncOnce(apitest.Bistro); run.Version != n {
 			t.Errorf("publish %d: got %+v", n, run)
 			break
 		}
@@ -223,9 +213,9 @@ func TestReadersSeeConsistentVersions(t *testing.T) { // policy S6
 // While versions change, each order is checked against one of them: names, prices and total are of the same version.
 func TestAnOrderIsCheckedAgainstOneVersion_O6(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.Rate, p.unsynced = httpapi.RateConfig{}, true })
-	w.service.setMenu(bistro, edition(1))
-	w.syncOnce(bistro)
+	w := apitest.New(t, func(p *apitest.Plan) { p.HTTP.Rate, p.Unsynced = httpapi.RateConfig{}, true })
+	w.Service.SetMenu(apitest.Bistro, apitest.Edition(1))
+	w.SyncOnce(apitest.Bistro)
 	body := fmt.Sprintf(`{"expeditionType": "pickup", "paymentTypeID": "card", "expectedAt": %q,
 "dishList": [{"ID": "d3", "quantity": 1, "ingredients": [{"ID": "i"}]}, {"ID": "d19", "quantity": 1}]}`, time.Now().Add(time.Hour).Format(time.RFC3339))
 	var published atomic.Bool
@@ -233,21 +223,21 @@ func TestAnOrderIsCheckedAgainstOneVersion_O6(t *testing.T) {
 	group, ctx := errgroup.WithContext(t.Context())
 	group.Go(func() error {
 		for last := int64(0); !published.Load(); {
-			got, err := request(t, http.MethodPost, w.url+validatePath, body, "Content-Type", "application/json")
+			got, err := apitest.Request(t, http.MethodPost, w.URL+apitest.ValidatePath, body, "Content-Type", "application/json")
 			var answer struct {
 				Result struct {
 					Version int64
 					Total   float64
 				}
 			}
-			if err = errors.Join(err, json.Unmarshal(got.body, &answer)); err != nil {
+			if err = errors.Join(err, json.Unmarshal(got.Body, &answer)); err != nil {
 				return err
 			}
-			version, text := answer.Result.Version, string(got.body)
+			version, text := answer.Result.Version, string(got.Body)
 			names := strings.Count(text, fmt.Sprintf(`"name":"edition %d"`, version))
 			if answer.Result.Total != 3*(float64(version)+0.5) || names < 3 || names != strings.Count(text, `"name":`) ||
-				got.header.Get("Larder-Menu-Version") != strconv.FormatInt(version, 10) {
-				return fmt.Errorf("header %v, not of one version: %s", got.header, text)
+				got.Header.Get("Larder-Menu-Version") != strconv.FormatInt(version, 10) {
+				return fmt.Errorf("header %v, not of one version: %s", got.Header, text)
 			}
 			if version != last {
 				versions.Add(1)
@@ -258,8 +248,8 @@ func TestAnOrderIsCheckedAgainstOneVersion_O6(t *testing.T) {
 	})
 	limit := time.Now().Add(time.Minute)
 	for n := 2; ctx.Err() == nil && versions.Load() < 50 && time.Now().Before(limit); n++ {
-		w.service.setMenu(bistro, edition(n))
-		w.syncOnce(bistro)
+		w.Service.SetMenu(apitest.Bistro, apitest.Edition(n))
+		w.SyncOnce(apitest.Bistro)
 	}
 	published.Store(true)
 	if err := group.Wait(); err != nil || versions.Load() < 50 {

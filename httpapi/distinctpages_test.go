@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"larder/internal/sandbox"
 )
 
@@ -13,17 +15,17 @@ import (
 func TestDistinctPagesOfALongMenu_H7(t *testing.T) { //nolint:paralleltest // it measures the process
 	var used [2]uint64
 	for i, products := range []int{300, 10_000} {
-		k := newFixture(t, func(p *plan) {
-			p.unsynced = true
-			p.cfg.Page.Enabled = true
+		k := newFixture(t, func(p *apitest.Plan) {
+			p.Unsynced = true
+			p.HTTP.Page.Enabled = true
 		})
-		k.service.menus[bistro] = string(sandbox.Generate{Products: products, Seed: 1}.Menu(0))
-		k.syncOnce(bistro)
-		k.get("/?restaurant="+bistro).is(t, http.StatusOK)
+		k.Service.Menus[apitest.Bistro] = string(sandbox.Generate{Products: products, Seed: 1}.Menu(0))
+		k.SyncOnce(apitest.Bistro)
+		k.Get("/?restaurant="+apitest.Bistro).Is(t, http.StatusOK)
 		used[i] = ^uint64(0)
 		for _, view := range []string{"lang=ru&dir=rtl", "lang=ru", "dir=rtl", "lang=en&dir=rtl"} {
 			for page := 1; page <= 2; page++ {
-				path := fmt.Sprintf("/?restaurant=%s&%s&page=%d", bistro, view, page)
+				path := fmt.Sprintf("/?restaurant=%s&%s&page=%d", apitest.Bistro, view, page)
 				used[i] = min(used[i], bytesOf(k, http.MethodGet, path, "", nil))
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi/events"
@@ -18,8 +20,8 @@ import (
 // version, so the memory for it does not grow.
 func TestASlowReaderIsDropped(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, withEvents(func(c *events.Config) { c.WriteTimeout = 500 * time.Millisecond }))
-	server := httptest.NewUnstartedServer(w.server.Handler())
+	w := newFixture(t, apitest.WithEvents(func(c *events.Config) { c.WriteTimeout = 500 * time.Millisecond }))
+	server := httptest.NewUnstartedServer(w.Server.Handler())
 	server.Config.ConnState = func(conn net.Conn, state http.ConnState) {
 		if tcp, ok := conn.(*net.TCPConn); ok && state == http.StateNew {
 			_ = tcp.SetWriteBuffer(4096)
@@ -36,22 +38,22 @@ func TestASlowReaderIsDropped(t *testing.T) {
 	if tcp, ok := slow.(*net.TCPConn); !ok || tcp.SetReadBuffer(4096) != nil {
 		t.Fatal("cannot make the reader slow")
 	}
-	if _, err := fmt.Fprintf(slow, "GET /v1/events?restaurant=%s HTTP/1.1\r\nHost: larder\r\n\r\n", bistro); err != nil {
+	if _, err := fmt.Fprintf(slow, "GET /v1/events?restaurant=%s HTTP/1.1\r\nHost: larder\r\n\r\n", apitest.Bistro); err != nil {
 		t.Fatal(err)
 	}
-	w.metric(`larder_event_streams{kind="menu"} 1`)
-	quick := w.follow(bistro)
-	quick.next()
+	w.WaitMetric(`larder_event_streams{kind="menu"} 1`)
+	quick := w.Follow(apitest.Bistro)
+	quick.Next()
 	const versions = 20
 	for n := range versions {
-		w.service.setMenu(bistro, dishes(2000, 100, n%2 == 1))
-		w.syncOnce(bistro)
-		if got, want := quick.next().about(t, []string{"menu.updated", "menu.availability"}[min(n, 1)]), n+2; got.Version != want {
+		w.Service.SetMenu(apitest.Bistro, apitest.Dishes(2000, 100, n%2 == 1))
+		w.SyncOnce(apitest.Bistro)
+		if got, want := quick.Next().About(t, []string{"menu.updated", "menu.availability"}[min(n, 1)]), n+2; got.Version != want {
 			t.Fatalf("the quick reader got version %d, want %d", got.Version, want)
 		}
 	}
-	w.metric(`larder_event_streams_ended_total{kind="menu",reason="slow"} 1`)
-	w.metric(`larder_event_streams{kind="menu"} 1`)
+	w.WaitMetric(`larder_event_streams_ended_total{kind="menu",reason="slow"} 1`)
+	w.WaitMetric(`larder_event_streams{kind="menu"} 1`)
 }
 
 // At a stop the streams end first, with a retry hint, so that the drain does not wait for them. New
@@ -59,30 +61,30 @@ func TestASlowReaderIsDropped(t *testing.T) {
 func TestStreamsEndFirstAtAStop(t *testing.T) {
 	t.Parallel()
 	const delay = 400 * time.Millisecond
-	w := newFixture(t, onPort0, func(p *plan) { p.cfg.DrainDelay, p.cfg.DrainTimeout = delay, time.Minute })
-	stop := w.running()
-	base := "http://" + w.server.Addr()
-	feeds := make([]*feed, 8)
+	w := newFixture(t, onPort0, func(p *apitest.Plan) { p.HTTP.DrainDelay, p.HTTP.DrainTimeout = delay, time.Minute })
+	stop := run(w)
+	base := "http://" + w.Server.Addr()
+	feeds := make([]*apitest.Stream, 8)
 	for i := range feeds {
-		feeds[i] = openFeed(t, base+"/v1/events?restaurant="+bistro)
-		feeds[i].next()
+		feeds[i] = apitest.OpenStream(t, base+"/v1/events?restaurant="+apitest.Bistro)
+		feeds[i].Next()
 	}
 	var stopping errgroup.Group
 	begun := time.Now()
 	stopping.Go(stop)
 	for _, f := range feeds {
-		f.over()
-		if retry, err := strconv.Atoi(f.retry); err != nil || retry < int(delay.Milliseconds())+2000 {
-			t.Errorf("retry is %q ms, want after the drain delay", f.retry)
+		f.Over()
+		if retry, err := strconv.Atoi(f.Retry); err != nil || retry < int(delay.Milliseconds())+2000 {
+			t.Errorf("retry is %q ms, want after the drain delay", f.Retry)
 		}
 	}
-	probe := serve(t, w.server.Handler()) // next to the listener that is closing
-	do(t, http.MethodGet, probe+"/v1/events?restaurant="+bistro, "").refused(t, http.StatusServiceUnavailable, "streams_unavailable")
+	probe := serve(t, w.Server.Handler()) // next to the listener that is closing
+	apitest.Do(t, http.MethodGet, probe+"/v1/events?restaurant="+apitest.Bistro, "").Refused(t, http.StatusServiceUnavailable, "streams_unavailable")
 	if err := stopping.Wait(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(begun); took < delay || w.events("http.drain_cut") != 0 {
-		t.Errorf("the stop took %v, and aborted requests %d times; want at least the delay of %v, and no time limit reached", took, w.events("http.drain_cut"), delay)
+	if took := time.Since(begun); took < delay || logged(w, "http.drain_cut") != 0 {
+		t.Errorf("the stop took %v, and aborted requests %d times; want at least the delay of %v, and no time limit reached", took, logged(w, "http.drain_cut"), delay)
 	}
 }
 
@@ -90,21 +92,21 @@ func TestStreamsEndFirstAtAStop(t *testing.T) {
 // request.
 func TestAStreamOutlivesTheReadTimeout(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, anyMenu, onPort0)
-	stop := w.running()
+	w := newFixture(t, apitest.AnyMenu, onPort0)
+	stop := run(w)
 	t.Cleanup(func() {
 		if err := stop(); err != nil {
 			t.Error(err)
 		}
 	})
-	f := openFeed(t, "http://"+w.server.Addr()+"/v1/events?restaurant="+bistro)
-	f.next()
+	f := apitest.OpenStream(t, "http://"+w.Server.Addr()+"/v1/events?restaurant="+apitest.Bistro)
+	f.Next()
 	limit := time.NewTimer(11 * time.Second)
 	defer limit.Stop()
 	<-limit.C
-	w.service.setMenu(bistro, dishes(5, 1, false))
-	w.syncOnce(bistro)
-	if got := f.next().about(t, "menu.updated"); got.Version != 2 {
+	w.Service.SetMenu(apitest.Bistro, apitest.Dishes(5, 1, false))
+	w.SyncOnce(apitest.Bistro)
+	if got := f.Next().About(t, "menu.updated"); got.Version != 2 {
 		t.Errorf("got %+v, want version 2", got)
 	}
 }

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/apicoverage"
+	"larder/internal/testkit/apitest"
+
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"larder/httpapi"
@@ -29,18 +32,18 @@ type trial struct {
 	as        string            // the client; empty means no token
 	with      map[string]string // parameters that differ from the document's examples
 	header    []string
-	raw       *string  // a body that is not in the document
-	on        *fixture // the instance; nil means the fixture's own
-	before    func()   // runs before the request
-	after     func(answer reply)
+	raw       *string          // a body that is not in the document
+	on        *apitest.Fixture // the instance; nil means the fixture's own
+	before    func()           // runs before the request
+	after     func(answer apitest.Reply)
 }
 
 // exampleFixture is an instance in front of a sandbox, with the ids and clients of the document's
 // examples, which are those of the demo.
 type exampleFixture struct {
-	*fixture
-	document *contract
-	behind   *sandboxService
+	*apitest.Fixture
+	document *apicoverage.Contract
+	behind   *apitest.Sandbox
 	tokens   map[string][]string
 	tried    map[string]bool   // the document's examples that were sent or compared, by $ref
 	took     map[string][]byte // with -update, the responses that become the examples
@@ -50,37 +53,37 @@ const demoRestaurant = "76439fb3-c0c4-42ca-a269-64f031a6a33b"
 
 func newExampleFixture(t *testing.T) *exampleFixture {
 	t.Helper()
-	document, err := theContract()
+	document, err := apicoverage.Document()
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := &exampleFixture{
 		document: document,
-		behind:   newSandboxService(t, "main", demoRestaurant),
+		behind:   apitest.NewSandbox(t, "main", demoRestaurant),
 		tokens:   map[string][]string{},
 		tried:    map[string]bool{},
 		took:     map[string][]byte{},
 	}
 	b.publish()
-	b.fixture = newFixture(t, func(p *plan) {
-		p.cfg.Rate, p.unsynced = httpapi.RateConfig{}, true
-		p.auth.Clients = []auth.ClientConfig{
+	b.Fixture = apitest.New(t, func(p *apitest.Plan) {
+		p.HTTP.Rate, p.Unsynced = httpapi.RateConfig{}, true
+		p.Auth.Clients = []auth.ClientConfig{
 			{ID: "storefront", Secret: "storefront-secret", Scopes: []auth.Scope{"menu", "orders"}, Connection: "main"},
 			{ID: "ops", Secret: "ops-secret", Scopes: []auth.Scope{"menu", "orders", "ops"}},
 		}
-		p.services = map[string]ordering.Service{"main": b.behind}
-		p.runner = func(deps *menusync.Deps) {
+		p.Services = map[string]ordering.Service{"main": b.behind}
+		p.Sync = func(deps *menusync.Deps) {
 			deps.Restaurants = deps.Restaurants[1:2]
 			deps.Restaurants[0].ID, deps.Restaurants[0].Name = demoRestaurant, "Larder Bistro"
 			deps.Connections = deps.Connections[:1]
 			deps.Connections[0].Source = b.behind.Client
 		}
-		p.deps = func(deps *httpapi.Deps) { deps.Connections = deps.Connections[:1] }
+		p.Deps = func(deps *httpapi.Deps) { deps.Connections = deps.Connections[:1] }
 	})
-	b.syncOnce(demoRestaurant)
-	b.syncOnce("@main")
-	b.schedule()
-	(&compatFixture{fixture: b.fixture, behind: b.behind}).keepReasons()
+	b.SyncOnce(demoRestaurant)
+	b.SyncOnce("@main")
+	b.Schedule()
+	(&apitest.CompatFixture{Fixture: b.Fixture, Behind: b.behind}).KeepReasons()
 	for _, client := range []string{"storefront", "ops"} {
 		b.tokens[client] = b.tokenFor(client)
 	}
@@ -89,30 +92,30 @@ func newExampleFixture(t *testing.T) *exampleFixture {
 
 // tokenFor requests a token for a client of the demo.
 func (b *exampleFixture) tokenFor(client string) []string {
-	b.t.Helper()
+	b.T.Helper()
 	form := url.Values{"client_ID": {client}, "client_secret": {client + "-secret"}, "grant_type": {"client_credentials"}}
 	var answer struct {
 		Token string `json:"access_token"`
 	}
-	got := b.do(http.MethodPost, "/connect/token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded").is(b.t, http.StatusOK)
-	if err := json.Unmarshal(got.body, &answer); err != nil {
-		b.t.Fatal(err)
+	got := b.Do(http.MethodPost, "/connect/token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded").Is(b.T, http.StatusOK)
+	if err := json.Unmarshal(got.Body, &answer); err != nil {
+		b.T.Fatal(err)
 	}
 	return []string{"Authorization", "Bearer " + answer.Token}
 }
 
 // publish publishes the demo's menu in the ordering service, with some texts replaced.
 func (b *exampleFixture) publish(replaced ...string) {
-	b.behind.t.Helper()
+	b.behind.T.Helper()
 	raw := strings.NewReplacer(replaced...).Replace(string(sandbox.Bistro(demoRestaurant, "")))
 	for _, restaurant := range []string{demoRestaurant, sandbox.DefaultMenu} {
-		do(b.behind.t, http.MethodPut, b.behind.base+"/sandbox/menus/"+restaurant, raw).is(b.behind.t, http.StatusOK)
+		apitest.Do(b.behind.T, http.MethodPut, b.behind.Base+"/sandbox/menus/"+restaurant, raw).Is(b.behind.T, http.StatusOK)
 	}
 }
 
 // try sends the request of a trial and compares the response with the document.
 func (b *exampleFixture) try(one trial) {
-	b.t.Helper()
+	b.T.Helper()
 	if one.before != nil {
 		one.before()
 	}
@@ -127,7 +130,7 @@ func (b *exampleFixture) try(one trial) {
 		}
 		switch {
 		case !given && parameter.Required:
-			b.t.Fatalf("%s: the document has no example of %s", one.operation, parameter.Name)
+			b.T.Fatalf("%s: the document has no example of %s", one.operation, parameter.Name)
 		case !given || value == "":
 		case parameter.In == openapi3.ParameterInPath:
 			path = strings.Replace(path, "{"+parameter.Name+"}", url.PathEscape(value), 1)
@@ -145,8 +148,8 @@ func (b *exampleFixture) try(one trial) {
 		headers = append(headers, "Content-Type", media)
 	}
 	got := b.ask(one, method, path, body, headers)
-	if got.status != one.status {
-		b.t.Errorf("%s %s: got %d %s, want %d", one.operation, one.example, got.status, got.body, one.status)
+	if got.Status != one.status {
+		b.T.Errorf("%s %s: got %d %s, want %d", one.operation, one.example, got.Status, got.Body, one.status)
 		return
 	}
 	b.compare(one, operation, got)
@@ -156,42 +159,42 @@ func (b *exampleFixture) try(one trial) {
 }
 
 // ask sends the request of a trial. For a stream, the body is the first event.
-func (b *exampleFixture) ask(one trial, method, path, body string, headers []string) reply {
-	b.t.Helper()
-	on := b.fixture
+func (b *exampleFixture) ask(one trial, method, path, body string, headers []string) apitest.Reply {
+	b.T.Helper()
+	on := b.Fixture
 	if one.on != nil {
 		on = one.on
 	}
 	if one.status == http.StatusOK && strings.HasPrefix(one.operation, "follow") {
-		stream := openFeed(b.t, on.url+path, headers...)
-		defer stream.close()
-		first := stream.next()
-		text := "event: " + first.name + "\ndata: " + first.data + "\n\n"
-		if first.id != "" {
-			text = "id: " + first.id + "\n" + text
+		stream := apitest.OpenStream(b.T, on.URL+path, headers...)
+		defer stream.Close()
+		first := stream.Next()
+		text := "event: " + first.Name + "\ndata: " + first.Data + "\n\n"
+		if first.ID != "" {
+			text = "id: " + first.ID + "\n" + text
 		}
-		return reply{status: http.StatusOK, header: stream.response.Header, body: []byte(text)}
+		return apitest.Reply{Status: http.StatusOK, Header: stream.Response.Header, Body: []byte(text)}
 	}
-	return on.do(method, path, body, headers...)
+	return on.Do(method, path, body, headers...)
 }
 
 // operation returns an operation by its id.
 func (b *exampleFixture) operation(id string) (path, method string, found *openapi3.Operation) {
-	b.t.Helper()
-	for path, item := range b.document.doc.Paths.Map() {
+	b.T.Helper()
+	for path, item := range b.document.Doc.Paths.Map() {
 		for method, operation := range item.Operations() {
 			if operation.OperationID == id {
 				return path, method, operation
 			}
 		}
 	}
-	b.t.Fatalf("the document has no operation %s", id)
+	b.T.Fatalf("the document has no operation %s", id)
 	return "", "", nil
 }
 
 // body returns the example of a request body, with its type.
 func (b *exampleFixture) body(one trial, operation *openapi3.Operation) (body, media string) {
-	b.t.Helper()
+	b.T.Helper()
 	if operation.RequestBody == nil {
 		return "", ""
 	}
@@ -217,27 +220,27 @@ func (b *exampleFixture) body(one trial, operation *openapi3.Operation) (body, m
 		}
 		text, err := json.Marshal(example.Value.Value)
 		if err != nil {
-			b.t.Fatal(err)
+			b.T.Fatal(err)
 		}
 		return string(text), media
 	}
 	if operation.RequestBody.Value.Required {
-		b.t.Fatalf("%s: the document has no example body %s", one.operation, one.example)
+		b.T.Fatalf("%s: the document has no example body %s", one.operation, one.example)
 	}
 	return "", ""
 }
 
 // compare compares a response with the document's example: the one with the trial's name, or for an
 // error the one of its code.
-func (b *exampleFixture) compare(one trial, operation *openapi3.Operation, got reply) {
-	b.t.Helper()
+func (b *exampleFixture) compare(one trial, operation *openapi3.Operation, got apitest.Reply) {
+	b.T.Helper()
 	answer := operation.Responses.Value(strconv.Itoa(one.status))
 	if answer == nil {
 		answer = operation.Responses.Value(strconv.Itoa(one.status/100) + "XX")
 	}
 	name := one.example
 	var refused struct{ Code, Error string }
-	if one.status >= http.StatusBadRequest && json.Unmarshal(got.body, &refused) == nil {
+	if one.status >= http.StatusBadRequest && json.Unmarshal(got.Body, &refused) == nil {
 		name = cmp.Or(refused.Code, refused.Error, name)
 	}
 	for _, content := range answer.Value.Content {
@@ -247,12 +250,12 @@ func (b *exampleFixture) compare(one trial, operation *openapi3.Operation, got r
 		}
 		b.tried[example.Ref] = true
 		if *update {
-			b.took[example.Ref] = got.body
-			if !json.Valid(got.body) {
-				b.took[example.Ref], _ = json.Marshal(excerpt(string(got.body)))
+			b.took[example.Ref] = got.Body
+			if !json.Valid(got.Body) {
+				b.took[example.Ref], _ = json.Marshal(excerpt(string(got.Body)))
 			}
 		} else if fault := otherThan(example.Value.Value, got); fault != "" {
-			b.t.Errorf("%s %s: %s; the answer is\n%s", one.operation, name, fault, got.body)
+			b.T.Errorf("%s %s: %s; the answer is\n%s", one.operation, name, fault, got.Body)
 		}
 	}
 }

@@ -8,27 +8,29 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"github.com/google/go-cmp/cmp"
 )
 
 // formOf reads a product with its groups, as the JSON text of each field.
-func formOf(t *testing.T, w *fixture, id string) map[string]json.RawMessage {
+func formOf(t *testing.T, w *apitest.Fixture, id string) map[string]json.RawMessage {
 	t.Helper()
 	var product map[string]json.RawMessage
-	w.get("/v1/restaurants/bistro/products/"+url.PathEscape(id)).is(t, http.StatusOK).into(t, &product)
+	w.Get("/v1/restaurants/bistro/products/"+url.PathEscape(id)).Is(t, http.StatusOK).Into(t, &product)
 	delete(product, "version")
 	return product
 }
 
-func formsOf(t *testing.T, w *fixture, query string) (forms []map[string]json.RawMessage, next string) {
+func formsOf(t *testing.T, w *apitest.Fixture, query string) (forms []map[string]json.RawMessage, next string) {
 	t.Helper()
 	var page struct {
 		Result []map[string]json.RawMessage
 		Next   *string
 	}
-	got := w.get("/v1/restaurants/bistro/products"+query).is(t, http.StatusOK)
-	if err := json.Unmarshal(got.body, &page); err != nil {
-		t.Fatalf("%v in %.200s", err, got.body)
+	got := w.Get("/v1/restaurants/bistro/products"+query).Is(t, http.StatusOK)
+	if err := json.Unmarshal(got.Body, &page); err != nil {
+		t.Fatalf("%v in %.200s", err, got.Body)
 	}
 	if page.Next != nil {
 		next = *page.Next
@@ -38,7 +40,7 @@ func formsOf(t *testing.T, w *fixture, query string) (forms []map[string]json.Ra
 
 func TestProductsExpandedAreThoseOfTheSingleReads(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
+	w := apitest.New(t)
 	forms, _ := formsOf(t, w, "?expand=groups")
 	if len(forms) != 5 {
 		t.Fatalf("%d products, want 5", len(forms))
@@ -55,13 +57,13 @@ func TestProductsExpandedAreThoseOfTheSingleReads(t *testing.T) {
 	if !strings.Contains(string(forms[0]["groups"]), `"Garlic"`) {
 		t.Errorf("groups %s", forms[0]["groups"])
 	}
-	w.get("/v1/restaurants/bistro/products?expand=all").refused(t, http.StatusBadRequest, "invalid_parameter")
+	w.Get("/v1/restaurants/bistro/products?expand=all").Refused(t, http.StatusBadRequest, "invalid_parameter")
 }
 
 func TestProductsByIDs(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	w.publishes(strings.Replace(fullMenu, `"id": "p4"`, `"id": "p,4"`, 1))
+	w := apitest.New(t)
+	w.PublishAgain(strings.Replace(apitest.FullMenu, `"id": "p4"`, `"id": "p,4"`, 1))
 	most := "?ids=" + strings.Repeat("p1,", 499) + "p3"
 	for query, want := range map[string][]string{
 		"?ids=p3,p1":                {"p1", "p3"},
@@ -78,13 +80,13 @@ func TestProductsByIDs(t *testing.T) {
 			t.Errorf("%.40q: got %v, want %v", query, got, want)
 		}
 	}
-	w.get("/v1/restaurants/bistro/products?ids="+strings.Repeat("p1,", 500)+"p3").refused(t, http.StatusBadRequest, "invalid_parameter")
+	w.Get("/v1/restaurants/bistro/products?ids="+strings.Repeat("p1,", 500)+"p3").Refused(t, http.StatusBadRequest, "invalid_parameter")
 }
 
 // A page with groups has at most 1,500 options and groups, or one product that is cut there.
 func TestProductsExpandedHaveBoundedPages(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, anyMenu)
+	w := apitest.New(t, apitest.AnyMenu)
 	var products, schemes, groups, ingredients []string
 	for i, options := range []int{749, 749, 1, 5_000, 0} { // with the group, the first two fill a page
 		var members []string
@@ -97,7 +99,7 @@ func TestProductsExpandedHaveBoundedPages(t *testing.T) {
 		schemes = append(schemes, fmt.Sprintf(`{"id":"s%d","ingredientsGroups":[{"id":"g%d"}]}`, i, i))
 		groups = append(groups, fmt.Sprintf(`{"id":"g%d","name":"Group","ingredients":[%s]}`, i, strings.Join(members, ",")))
 	}
-	w.publishes(fmt.Sprintf(`{"products":[%s],"ingredientsSchemes":[%s],"ingredientsGroups":[%s],"ingredients":[%s]}`,
+	w.PublishAgain(fmt.Sprintf(`{"products":[%s],"ingredientsSchemes":[%s],"ingredientsGroups":[%s],"ingredients":[%s]}`,
 		strings.Join(products, ","), strings.Join(schemes, ","), strings.Join(groups, ","), strings.Join(ingredients, ",")))
 	type product struct {
 		ID        string

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -52,7 +54,7 @@ func TestFaultMatrix_O8(t *testing.T) {
 
 // matrix is an order fixture whose calls can have a short time limit.
 type matrix struct {
-	*orderFixture
+	*apitest.OrderFixture
 	limits *limited
 	number int // number of the cell, for its keys
 }
@@ -60,13 +62,13 @@ type matrix struct {
 func newMatrix(t *testing.T, retryUnavailable bool) *matrix {
 	t.Helper()
 	m := &matrix{}
-	m.orderFixture = newOrderFixture(t, func(p *plan) {
-		before, ok := p.services["main"].(*sandboxService)
+	m.OrderFixture = apitest.NewOrders(t, func(p *apitest.Plan) {
+		before, ok := p.Services["main"].(*apitest.Sandbox)
 		if !ok {
 			t.Fatal("connection main has no sandbox")
 		}
 		m.limits = limit(t, before, retryUnavailable)
-		p.services["main"] = m.limits
+		p.Services["main"] = m.limits
 	})
 	return m
 }
@@ -80,7 +82,7 @@ type cell struct {
 	api       orderAPI
 	keyed     bool // the request has its own key
 	orderID   string
-	send      func() reply
+	send      func() apitest.Reply
 }
 
 // meet runs one cell. keyed is true if the request has its own key.
@@ -101,15 +103,15 @@ func (m *matrix) meet(t *testing.T, row faultRow, operation ordering.Operation, 
 			keyed:     keyed,
 		}
 		c.prepare()
-		before := m.main.counts(operation)
-		m.main.faults(row.list(operation))
+		before := countsOf(m.Main, operation)
+		m.Main.Faults(row.list(operation))
 		if row.hasty {
 			m.limits.hurry.Store(&counted{row.calls, row.executed})
 		}
 		first := c.send()
 		m.limits.hurry.Store(nil)
-		m.main.faults("[]")
-		after := m.main.counts(operation)
+		m.Main.Faults("[]")
+		after := countsOf(m.Main, operation)
 		if got := (counted{after.Calls - before.Calls, after.Executed - before.Executed}); got != (counted{row.calls, row.executed}) {
 			t.Errorf("the service was called %d times and did it %d times, want %d and %d", got.Calls, got.Executed, row.calls, row.executed)
 		}
@@ -125,22 +127,22 @@ func (c *cell) prepare() {
 	c.t.Helper()
 	var headers []string
 	if c.keyed {
-		headers = key(fmt.Sprintf("cell-%d", c.number))
+		headers = apitest.Key(fmt.Sprintf("cell-%d", c.number))
 	}
 	if c.operation == upstream.OpCreate {
-		body := order()
-		c.send = func() reply {
-			return c.post(c.api.orders(), strings.Replace(body, "{", `{"restaurantID": "`+bistro+`",`, 1), slices.Concat(headers, c.shop)...)
+		body := apitest.Order()
+		c.send = func() apitest.Reply {
+			return c.Post(c.api.orders(), strings.Replace(body, "{", `{"restaurantID": "`+apitest.Bistro+`",`, 1), slices.Concat(headers, c.Shop)...)
 		}
 		return
 	}
-	c.orderID = c.place(fmt.Sprintf("before-%d", c.number)).OrderID
-	body := map[ordering.Operation]string{upstream.OpPay: payment, upstream.OpReject: reject}[c.operation]
+	c.orderID = c.Place(fmt.Sprintf("before-%d", c.number)).OrderID
+	body := map[ordering.Operation]string{upstream.OpPay: apitest.Payment, upstream.OpReject: apitest.Reject}[c.operation]
 	if c.operation == upstream.OpComplete {
-		c.change(c.orderID, "pay", payment).is(c.t, http.StatusOK)
+		c.Change(c.orderID, "pay", apitest.Payment).Is(c.t, http.StatusOK)
 	}
-	c.send = func() reply {
-		return c.put(c.api.order(c.orderID)+"/"+string(c.operation), body, slices.Concat(headers, c.shop)...)
+	c.send = func() apitest.Reply {
+		return c.Put(c.api.order(c.orderID)+"/"+string(c.operation), body, slices.Concat(headers, c.Shop)...)
 	}
 }
 
@@ -148,7 +150,7 @@ func (c *cell) prepare() {
 func (c *cell) outcome() ordering.Outcome { return c.row.of(c.operation) }
 
 // checkAnswer checks the client's response and returns the order's ref.
-func (c *cell) checkAnswer(got reply) (ref string) {
+func (c *cell) checkAnswer(got apitest.Reply) (ref string) {
 	c.t.Helper()
 	switch c.outcome() {
 	case ordering.OutcomeDone:
@@ -160,7 +162,7 @@ func (c *cell) checkAnswer(got reply) (ref string) {
 		if want == "" {
 			want = "1"
 		}
-		if wait := got.header.Get("Retry-After"); wait != want {
+		if wait := got.Header.Get("Retry-After"); wait != want {
 			c.t.Errorf("Retry-After %q, want %q", wait, want)
 		}
 		return c.api.problem(c, got, http.StatusServiceUnavailable, "upstream_unavailable")
@@ -172,7 +174,7 @@ func (c *cell) checkAnswer(got reply) (ref string) {
 // checkRecord checks the journal's record of the call.
 func (c *cell) checkRecord(ref string) {
 	c.t.Helper()
-	record, err := c.journal.Record(c.t.Context(), []string{"main"}, ref)
+	record, err := c.Journal.Record(c.t.Context(), []string{"main"}, ref)
 	if err != nil {
 		c.t.Fatalf("record of %q: %v", ref, err)
 	}
@@ -244,14 +246,14 @@ func (c *cell) checkOthers() {
 	if c.outcome() != ordering.OutcomeUnknown || c.orderID == "" {
 		return
 	}
-	other, body := upstream.OpReject, reject
+	other, body := upstream.OpReject, apitest.Reject
 	if c.operation == upstream.OpReject {
-		other, body = upstream.OpPay, payment
+		other, body = upstream.OpPay, apitest.Payment
 	}
-	before := c.main.counts(other)
-	got := c.put(c.api.order(c.orderID)+"/"+string(other), body, slices.Concat(key(fmt.Sprintf("other-%d", c.number)), c.shop)...)
+	before := countsOf(c.Main, other)
+	got := c.Put(c.api.order(c.orderID)+"/"+string(other), body, slices.Concat(apitest.Key(fmt.Sprintf("other-%d", c.number)), c.Shop)...)
 	c.api.problem(c, got, http.StatusConflict, "outcome_unknown")
-	if after := c.main.counts(other); after != before {
+	if after := countsOf(c.Main, other); after != before {
 		c.t.Errorf("another change reached the service while the outcome was unknown")
 	}
 }
@@ -259,22 +261,22 @@ func (c *cell) checkOthers() {
 // checkAgain repeats the request while the ordering service works. The result of a call that was
 // done, refused or unknown is repeated. A call that was not sent is sent, and so is a call that was
 // refused under a key that larder created. An order without a key is always sent.
-func (c *cell) checkAgain(first reply, before counted) {
+func (c *cell) checkAgain(first apitest.Reply, before counted) {
 	c.t.Helper()
 	again := c.send()
-	after := c.main.counts(c.operation)
+	after := countsOf(c.Main, c.operation)
 	made := counted{after.Calls - before.Calls, after.Executed - before.Executed}
 	forgotten := !c.keyed && (c.operation == upstream.OpCreate || c.outcome() == ordering.OutcomeRefused)
 	if c.outcome() != ordering.OutcomeNotSent && !forgotten {
-		same(c.t, first, again)
+		apitest.SameReplay(c.t, first, again)
 		if made != (counted{}) {
 			c.t.Errorf("sent again: the service was called %d times, want a replay", made.Calls)
 		}
 		return
 	}
-	if made != (counted{1, 1}) || again.header.Get("Idempotent-Replayed") != "" {
+	if made != (counted{1, 1}) || again.Header.Get("Idempotent-Replayed") != "" {
 		c.t.Errorf("sent again: the service was called %d times and did it %d times, want once; replayed %q",
-			made.Calls, made.Executed, again.header.Get("Idempotent-Replayed"))
+			made.Calls, made.Executed, again.Header.Get("Idempotent-Replayed"))
 	}
 	c.row = faultRow{
 		name:     "none",

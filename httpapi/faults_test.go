@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -199,7 +201,7 @@ func (r faultRow) list(operation ordering.Operation) string {
 // has executed it if it does.
 type limited struct {
 	*upstream.Client
-	of    *sandboxService
+	of    *apitest.Sandbox
 	hurry atomic.Pointer[counted] // what the service has done when the call ends; nil: the call is not ended
 }
 
@@ -222,7 +224,7 @@ func (l *limited) within(ctx context.Context, operation ordering.Operation) (con
 	if want == nil {
 		return ctx, func() {}
 	}
-	before := l.of.counts(operation)
+	before := countsOf(l.of, operation)
 	ended, end := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -231,7 +233,7 @@ func (l *limited) within(ctx context.Context, operation ordering.Operation) (con
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
 		for {
-			now := l.of.counts(operation) //nolint:contextcheck // the request has the test's context
+			now := countsOf(l.of, operation) //nolint:contextcheck // the request has the test's context
 			if now.Calls-before.Calls >= want.Calls && now.Executed-before.Executed >= want.Executed {
 				break
 			}
@@ -270,12 +272,12 @@ func (l *limited) Reject(ctx context.Context, orderID string, body []byte) (upst
 }
 
 // limit puts a limited ordering service in front of a fixture's sandbox.
-func limit(t *testing.T, of *sandboxService, retryUnavailable bool) *limited {
+func limit(t *testing.T, of *apitest.Sandbox, retryUnavailable bool) *limited {
 	t.Helper()
 	client, err := upstream.New(upstream.Config{
 		Name:         "main",
-		BaseURL:      of.base,
-		AuthURL:      of.base,
+		BaseURL:      of.Base,
+		AuthURL:      of.Base,
 		ClientID:     "demo",
 		ClientSecret: "demo-secret",
 
@@ -291,11 +293,11 @@ func limit(t *testing.T, of *sandboxService, retryUnavailable bool) *limited {
 // counted has the sandbox's counters of one operation.
 type counted struct{ Calls, Executed int }
 
-// counts returns the sandbox's counters of an operation.
-func (s *sandboxService) counts(operation ordering.Operation) counted {
-	s.t.Helper()
+// countsOf returns the sandbox's counters of an operation.
+func countsOf(s *apitest.Sandbox, operation ordering.Operation) counted {
+	s.T.Helper()
 	var all struct{ Calls, Executed map[string]int }
-	do(s.t, http.MethodGet, s.base+"/sandbox/counters", "").is(s.t, http.StatusOK).into(s.t, &all)
+	apitest.Do(s.T, http.MethodGet, s.Base+"/sandbox/counters", "").Is(s.T, http.StatusOK).Into(s.T, &all)
 	name := "PUT /orders/api/v1/orders/{id}/" + string(operation)
 	if operation == upstream.OpCreate {
 		name = "POST /orders/api/v1/orders"

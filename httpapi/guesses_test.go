@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi"
@@ -21,7 +23,7 @@ import (
 // counted, the alert fires, and the log has at most two lines a minute, whatever http.access_log is.
 func TestGuessesAreSeen_H8(t *testing.T) {
 	t.Parallel()
-	for _, route := range []string{"/connect/token", sessionPath} {
+	for _, route := range []string{"/connect/token", apitest.SessionPath} {
 		for _, access := range []httpapi.AccessLog{httpapi.LogErrors, httpapi.LogSampled, httpapi.LogAll} {
 			t.Run(fmt.Sprint(route, " with ", access), func(t *testing.T) {
 				t.Parallel()
@@ -33,19 +35,19 @@ func TestGuessesAreSeen_H8(t *testing.T) {
 
 func guesses(t *testing.T, route string, access httpapi.AccessLog) {
 	t.Helper()
-	w := newFixture(t, func(p *plan) { p.cfg.AccessLog = access })
-	client, start, statuses := transport(t), time.Now(), map[int]int{}
+	w := apitest.New(t, func(p *apitest.Plan) { p.HTTP.AccessLog = access })
+	client, start, statuses := apitest.Client(t), time.Now(), map[int]int{}
 	for i := range 4000 {
 		secret := fmt.Sprintf("ops-secret-BBBB-%d-xyzq", i)
 		if i == 2222 {
-			secret = secretOf(clientOps)
+			secret = apitest.Secret(apitest.ClientOps)
 		}
-		body, media := signInBody(clientOps, secret), "application/json"
-		if route != sessionPath {
-			body = url.Values{"client_id": {clientOps}, "client_secret": {secret}, "grant_type": {"client_credentials"}}.Encode()
-			media = formMedia
+		body, media := apitest.SignInBody(apitest.ClientOps, secret), "application/json"
+		if route != apitest.SessionPath {
+			body = url.Values{"client_id": {apitest.ClientOps}, "client_secret": {secret}, "grant_type": {"client_credentials"}}.Encode()
+			media = apitest.FormMedia
 		}
-		status := guess(t, client, w.url+route, media, body)
+		status := guess(t, client, w.URL+route, media, body)
 		statuses[status]++
 		if (status == http.StatusOK) != (i == 2222) {
 			t.Fatalf("guess %d: %d", i, status)
@@ -54,14 +56,14 @@ func guesses(t *testing.T, route string, access httpapi.AccessLog) {
 	if statuses[http.StatusUnauthorized]+statuses[http.StatusTooManyRequests] != 3999 || statuses[http.StatusTooManyRequests] < 3900 {
 		t.Errorf("statuses %v", statuses)
 	}
-	text := string(w.get("/metrics").is(t, http.StatusOK).body)
+	text := string(w.Get("/metrics").Is(t, http.StatusOK).Body)
 	counted := regexp.MustCompile(`(?m)^larder_auth_failures_total\{route="` + route + `"\} (.*)$`).FindStringSubmatch(text)
 	if counted == nil || counted[1] != "3999" {
 		t.Fatalf("the metric has %v, want 3999", counted)
 	}
 	alertFires(t, "LarderAuthFailures", `larder_auth_failures_total{job="larder", route="`+route+`"}`, counted[1])
 	failed, requests := 0, 0
-	for _, line := range w.logs.AllEntries() {
+	for _, line := range w.Logs.AllEntries() {
 		switch line.Data["event"] {
 		case "auth.failed":
 			failed++

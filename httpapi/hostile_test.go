@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"larder/httpapi"
 )
 
@@ -29,9 +31,9 @@ type hostile struct {
 // several. Both ports answer the same requests, and none that was inside the body of another.
 func TestHostileStreamsOverTCP(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	w := newFixture(t, func(p *apitest.Plan) { p.HTTP.Rate = httpapi.RateConfig{} })
 	p := newPorts(t, w, func(rw http.ResponseWriter, r *http.Request) {
-		w.server.Handler().ServeHTTP(rw, r.WithContext(context.WithoutCancel(r.Context())))
+		w.Server.Handler().ServeHTTP(rw, r.WithContext(context.WithoutCancel(r.Context())))
 	})
 	for _, c := range hostileStreams() {
 		length := len(c.stream)
@@ -86,10 +88,10 @@ func named(name, path string, headers ...string) string {
 
 // hostileStreams is the table of streams. A request inside a body has the name hidden.
 func hostileStreams() []hostile {
-	first := func(headers ...string) string { return named("first", menuPath, headers...) }
+	first := func(headers ...string) string { return named("first", apitest.MenuPath, headers...) }
 	hidden, next := named("hidden", productPath), named("next", productPath)
 	post := func(headers ...string) string {
-		return "POST" + named("first", validatePath, append(headers, "Content-Type: application/json")...)[len("GET"):]
+		return "POST" + named("first", apitest.ValidatePath, append(headers, "Content-Type: application/json")...)[len("GET"):]
 	}
 	line := func(start string, headers ...string) string {
 		return start + "\r\n" + strings.Join(append(headers, "X-Request-Id: first"), "\r\n") + "\r\n\r\n"
@@ -102,14 +104,14 @@ func hostileStreams() []hostile {
 	return []hostile{
 		{"any body", "of a GET", first(length(n)) + hidden + next, 2, two},
 		{"any body", "of a GET, and no more", first(length(n)) + hidden, 1, one},
-		{"any body", "of a GET after a hot read", named("hot", menuPath) + first(length(n)) + hidden + next, 2, []string{"200 hot", "200 first", "200 next"}},
+		{"any body", "of a GET after a hot read", named("hot", apitest.MenuPath) + first(length(n)) + hidden + next, 2, []string{"200 hot", "200 first", "200 next"}},
 		{"any body", "of a POST", post(length(n)) + hidden + next, 2, []string{"400 first", "200 next"}},
 		{"any body", "of no bytes", first(length("0")) + next, 2, two},
 		{"any body", "that ends too early", first(length("9999")) + hidden, 1, one},
 		{"any body", "of a product", named("first", productPath, length(n)) + hidden + next, 2, two},
 		{"any body", "of what would be a 304", first("If-None-Match: *", length(n)) + hidden + next, 2, []string{"304 first", "200 next"}},
-		{"any body", "of the third of three hot reads", named("a", menuPath) + named("b", productPath) + first(length(n)) + hidden + next, 2, []string{"200 a", "200 b", "200 first", "200 next"}},
-		{"any body", "in chunks, after a hot read", named("a", menuPath) + first(chunked) + chunks + next, 2, []string{"200 a", "200 first", "200 next"}},
+		{"any body", "of the third of three hot reads", named("a", apitest.MenuPath) + named("b", productPath) + first(length(n)) + hidden + next, 2, []string{"200 a", "200 b", "200 first", "200 next"}},
+		{"any body", "in chunks, after a hot read", named("a", apitest.MenuPath) + first(chunked) + chunks + next, 2, []string{"200 a", "200 first", "200 next"}},
 
 		{"Transfer-Encoding", "chunks", first(chunked) + chunks + next, 2, two},
 		{"Transfer-Encoding", "chunks of a POST", post(chunked) + chunks + next, 2, []string{"400 first", "200 next"}},
@@ -139,14 +141,14 @@ func hostileStreams() []hostile {
 		{"Expect", "100-continue of a POST", post("Expect: 100-continue", length("2")) + "{}" + next, 2, []string{"100 -", "200 first", "200 next"}},
 		{"Expect", "what nobody knows", first("Expect: a-miracle") + next, 0, []string{"417 -"}},
 
-		{"an odd method", "that begins like GET", line("GETS "+menuPath+" HTTP/1.1", "Host: l") + next, 2, []string{"405 first", "200 next"}},
-		{"an odd method", "in lower case", line("get "+menuPath+" HTTP/1.1", "Host: l") + next, 2, []string{"405 first", "200 next"}},
-		{"an odd method", "with a body", line("DELETE "+menuPath+" HTTP/1.1", "Host: l", length(n)) + hidden + next, 2, []string{"405 first", "200 next"}},
+		{"an odd method", "that begins like GET", line("GETS "+apitest.MenuPath+" HTTP/1.1", "Host: l") + next, 2, []string{"405 first", "200 next"}},
+		{"an odd method", "in lower case", line("get "+apitest.MenuPath+" HTTP/1.1", "Host: l") + next, 2, []string{"405 first", "200 next"}},
+		{"an odd method", "with a body", line("DELETE "+apitest.MenuPath+" HTTP/1.1", "Host: l", length(n)) + hidden + next, 2, []string{"405 first", "200 next"}},
 		{"an odd method", connect, line("CONNECT l:80 HTTP/1.1", "Host: l:80") + next, 2, []string{"404 first", "200 next"}},
-		{"an odd method", "none", line(" "+menuPath+" HTTP/1.1", "Host: l") + next, 0, refused},
+		{"an odd method", "none", line(" "+apitest.MenuPath+" HTTP/1.1", "Host: l") + next, 0, refused},
 
-		{"absolute form", "of a menu", line("GET http://l"+menuPath+" HTTP/1.1", "Host: l") + next, 2, two},
-		{"absolute form", "of another host", line("GET http://other"+menuPath+" HTTP/1.1", "Host: l", length(n)) + hidden + next, 2, two},
+		{"absolute form", "of a menu", line("GET http://l"+apitest.MenuPath+" HTTP/1.1", "Host: l") + next, 2, two},
+		{"absolute form", "of another host", line("GET http://other"+apitest.MenuPath+" HTTP/1.1", "Host: l", length(n)) + hidden + next, 2, two},
 		{"absolute form", "an asterisk", line("GET * HTTP/1.1", "Host: l") + next, 2, []string{"404 first", "200 next"}},
 
 		{"obsolete folding", "of a value", first("X: a\r\n b") + next, 2, two},
@@ -154,15 +156,15 @@ func hostileStreams() []hostile {
 		{"obsolete folding", "of a length", first("Content-Length:\r\n "+n) + hidden + next, 2, two},
 		{"obsolete folding", "of chunks", first("Transfer-Encoding:\r\n chunked") + chunks + next, 2, two},
 		{"obsolete folding", "by a tab, that would be a length", first("X: a\r\n\tContent-Length: "+n) + next, 2, two},
-		{"obsolete folding", "of the Host", line("GET "+menuPath+" HTTP/1.1", "Host:", " l") + next, 2, two},
-		{"obsolete folding", "of the first field", line("GET "+menuPath+" HTTP/1.1", " X: a", "Host: l") + next, 0, refused},
+		{"obsolete folding", "of the Host", line("GET "+apitest.MenuPath+" HTTP/1.1", "Host:", " l") + next, 2, two},
+		{"obsolete folding", "of the first field", line("GET "+apitest.MenuPath+" HTTP/1.1", " X: a", "Host: l") + next, 0, refused},
 
 		{"bare LF", "in all lines", strings.ReplaceAll(first(), "\r\n", "\n") + next, 2, two},
 		{"bare LF", "that would be a length", first("X: a\nContent-Length: "+n) + hidden + next, 2, two},
 		{"bare LF", "that would end the head", first("X: a\n\nGET "+productPath+" HTTP/1.1\nX-Request-Id: own") + next, 1, []string{"200 first", "400 -"}},
 		{"bare LF", "a CR alone", first("X: a\rContent-Length: "+n) + hidden, 0, refused},
-		{"bare LF", "an empty line between two requests", named("a", menuPath) + "\r\n" + next, 0, []string{"200 a", "400 -"}},
-		{"bare LF", "an empty line of LF between two requests", named("a", menuPath) + "\n" + next, 0, []string{"200 a", "400 -"}},
+		{"bare LF", "an empty line between two requests", named("a", apitest.MenuPath) + "\r\n" + next, 0, []string{"200 a", "400 -"}},
+		{"bare LF", "an empty line of LF between two requests", named("a", apitest.MenuPath) + "\n" + next, 0, []string{"200 a", "400 -"}},
 		{"bare LF", "CR CR LF", first("X: a\r\r\nContent-Length: "+n) + hidden, 0, refused},
 
 		{"a length", "twice", first(length(n), length("0")) + hidden + next, 0, refused},
@@ -187,23 +189,23 @@ func hostileStreams() []hostile {
 
 		{"more than one Host", "two", first("Host: other") + next, 0, refused},
 		{"more than one Host", "the same", first("Host: larder.example") + next, 0, refused},
-		{"more than one Host", "none", line("GET "+menuPath+" HTTP/1.1") + next, 0, refused},
-		{"more than one Host", "with a space", line("GET "+menuPath+" HTTP/1.1", "Host: a b") + next, 0, refused},
+		{"more than one Host", "none", line("GET "+apitest.MenuPath+" HTTP/1.1") + next, 0, refused},
+		{"more than one Host", "with a space", line("GET "+apitest.MenuPath+" HTTP/1.1", "Host: a b") + next, 0, refused},
 
-		{"HTTP/1.0", "which ends the connection", line("GET "+menuPath+" HTTP/1.0", "Host: l") + hidden, 1, one},
-		{"HTTP/1.0", "which keeps it", line("GET "+menuPath+" HTTP/1.0", "Host: l", "Connection: keep-alive") + next, 2, two},
-		{"HTTP/1.0", "with chunks", line("GET "+menuPath+" HTTP/1.0", "Host: l", chunked) + chunks, 1, one},
-		{"HTTP/1.0", "HTTP/0.9", "GET " + menuPath + "\r\n\r\n" + hidden, 0, refused},
-		{"HTTP/1.0", "HTTP/1.10", line("GET "+menuPath+" HTTP/1.10", "Host: l") + hidden, 0, refused},
+		{"HTTP/1.0", "which ends the connection", line("GET "+apitest.MenuPath+" HTTP/1.0", "Host: l") + hidden, 1, one},
+		{"HTTP/1.0", "which keeps it", line("GET "+apitest.MenuPath+" HTTP/1.0", "Host: l", "Connection: keep-alive") + next, 2, two},
+		{"HTTP/1.0", "with chunks", line("GET "+apitest.MenuPath+" HTTP/1.0", "Host: l", chunked) + chunks, 1, one},
+		{"HTTP/1.0", "HTTP/0.9", "GET " + apitest.MenuPath + "\r\n\r\n" + hidden, 0, refused},
+		{"HTTP/1.0", "HTTP/1.10", line("GET "+apitest.MenuPath+" HTTP/1.10", "Host: l") + hidden, 0, refused},
 
 		{"an unknown path", "of nothing", named("first", "/nothing") + next, 2, []string{"404 first", "200 next"}},
 		{"an unknown path", "with a body", named("first", "/nothing", length(n)) + hidden + next, 2, []string{"404 first", "200 next"}},
 		{"an unknown path", "with an escape", named("first", "/v1/restaurants/bistr%6f/menu") + next, 2, two},
 		{"an unknown path", "with dots", named("first", "/v1/restaurants/bistro/../bistro/menu") + next, 2, []string{"404 first", "200 next"}},
 
-		{"authentication needed", "no token", named("first", viewPath) + next, 2, []string{"401 first", "200 next"}},
-		{"authentication needed", "a token of nobody", named("first", viewPath, "Authorization: Bearer x") + next, 2, []string{"401 first", "200 next"}},
-		{"authentication needed", "no token, and a body", named("first", viewPath, length(n)) + hidden + next, 2, []string{"401 first", "200 next"}},
+		{"authentication needed", "no token", named("first", apitest.ViewPath) + next, 2, []string{"401 first", "200 next"}},
+		{"authentication needed", "a token of nobody", named("first", apitest.ViewPath, "Authorization: Bearer x") + next, 2, []string{"401 first", "200 next"}},
+		{"authentication needed", "no token, and a body", named("first", apitest.ViewPath, length(n)) + hidden + next, 2, []string{"401 first", "200 next"}},
 
 		{"Connection", "close", first("Connection: close") + hidden, 1, one},
 		{"Connection", "keep-alive twice", first("Connection: keep-alive", "connection: Keep-Alive") + next, 0, two},

@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"larder/internal/testkit/apitest"
 )
 
 // Over https, the cookie has the name that binds it to this host, and no other name is accepted.
@@ -13,15 +15,15 @@ import (
 func TestSessionsOverHTTPS(t *testing.T) {
 	t.Parallel()
 	const bound = "__Host-larder_ops"
-	trusted := newFixture(t, func(p *plan) { p.cfg.TrustedProxies = []string{"127.0.0.0/8"} })
+	trusted := newFixture(t, func(p *apitest.Plan) { p.HTTP.TrustedProxies = []string{"127.0.0.0/8"} })
 	open := newFixture(t)
-	secure := httptest.NewTLSServer(open.server.Handler())
+	secure := httptest.NewTLSServer(open.Server.Handler())
 	t.Cleanup(secure.Close)
-	overTLS := func(cookie string) reply {
+	overTLS := func(cookie string) apitest.Reply {
 		t.Helper()
 		raw := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 		defer raw.CloseIdleConnections()
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, secure.URL+sessionPath, strings.NewReader(signInBody(clientOps, secretOf(clientOps))))
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, secure.URL+apitest.SessionPath, strings.NewReader(apitest.SignInBody(apitest.ClientOps, apitest.Secret(apitest.ClientOps))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,17 +40,17 @@ func TestSessionsOverHTTPS(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = response.Body.Close() }()
-		return reply{status: response.StatusCode, header: response.Header}
+		return apitest.Reply{Status: response.StatusCode, Header: response.Header}
 	}
-	cookie := overTLS("").is(t, http.StatusOK).cookieOf(t)
+	cookie := overTLS("").Is(t, http.StatusOK).Cookie(t)
 	if cookie.Name != bound || !cookie.Secure || cookie.Path != "/" || cookie.Domain != "" {
 		t.Errorf("over TLS: %s", cookie)
 	}
-	overTLS(bound+"="+cookie.Value).is(t, http.StatusOK)
-	overTLS("larder_ops="+cookie.Value).is(t, http.StatusUnauthorized)
+	overTLS(bound+"="+cookie.Value).Is(t, http.StatusOK)
+	overTLS("larder_ops="+cookie.Value).Is(t, http.StatusUnauthorized)
 
 	for name, c := range map[string]struct {
-		w     *fixture
+		w     *apitest.Fixture
 		proto []string
 		want  string
 	}{
@@ -63,7 +65,7 @@ func TestSessionsOverHTTPS(t *testing.T) {
 		for _, proto := range c.proto {
 			headers = append(headers, "X-Forwarded-Proto", proto)
 		}
-		if got := c.w.post(sessionPath, signInBody(clientOps, secretOf(clientOps)), headers...).is(t, http.StatusOK).cookieOf(t); got.Name != c.want || got.Secure != (c.want == bound) {
+		if got := c.w.Post(apitest.SessionPath, apitest.SignInBody(apitest.ClientOps, apitest.Secret(apitest.ClientOps)), headers...).Is(t, http.StatusOK).Cookie(t); got.Name != c.want || got.Secure != (c.want == bound) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}

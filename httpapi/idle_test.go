@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"golang.org/x/sync/errgroup"
 
 	"larder/internal/sandbox"
@@ -23,7 +25,7 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 	const orders, guests, rest = 1008, 24, 10 * time.Millisecond
 	service := sandbox.New(sandbox.Config{})
 	t.Cleanup(service.Close)
-	service.SetMenu(bistro, []byte(fullMenu))
+	service.SetMenu(apitest.Bistro, []byte(apitest.FullMenu))
 	server := httptest.NewUnstartedServer(service.Handler())
 	server.Config.IdleTimeout = rest
 	server.Start()
@@ -40,7 +42,7 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	k := newOrderFixture(t, func(p *plan) { p.services["main"] = client })
+	k := apitest.NewOrders(t, func(p *apitest.Plan) { p.Services["main"] = client })
 
 	var all errgroup.Group
 	for guest := range guests {
@@ -48,13 +50,13 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 		all.Go(func() error {
 			for n := range orders / guests {
 				<-time.After(rest*9/10 + time.Duration(dice.Int64N(int64(rest/5)))) //testwaits:allow some connections are closed before the order and some are not; both are right
-				headers := append(key(fmt.Sprintf("%d-%d", guest, n)), "Content-Type", "application/json")
-				got, err := request(t, http.MethodPost, k.url+ordersPath, order(), append(headers, k.shop...)...)
+				headers := append(apitest.Key(fmt.Sprintf("%d-%d", guest, n)), "Content-Type", "application/json")
+				got, err := apitest.Request(t, http.MethodPost, k.URL+apitest.OrdersPath, apitest.Order(), append(headers, k.Shop...)...)
 				switch {
 				case err != nil:
 					return err
-				case got.status != http.StatusCreated:
-					return fmt.Errorf("order %d of guest %d: %d %s", n, guest, got.status, got.body)
+				case got.Status != http.StatusCreated:
+					return fmt.Errorf("order %d of guest %d: %d %s", n, guest, got.Status, got.Body)
 				}
 			}
 			return nil
@@ -63,21 +65,21 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 	if err := all.Wait(); err != nil {
 		t.Error(err)
 	}
-	stand := &sandboxService{t: t, base: server.URL}
-	if got := stand.counts(upstream.OpCreate); got != (counted{orders, orders}) {
+	stand := &apitest.Sandbox{T: t, Base: server.URL}
+	if got := countsOf(stand, upstream.OpCreate); got != (counted{orders, orders}) {
 		t.Errorf("the service was called %d times and took %d orders, want %d", got.Calls, got.Executed, orders)
 	}
-	k.wantPlaced(t, orders)
+	wantPlaced(k, t, orders)
 }
 
 // wantPlaced checks that the journal has this number of orders, all placed, each with its own
 // orderID.
-func (k *orderFixture) wantPlaced(t *testing.T, want int) {
+func wantPlaced(k *apitest.OrderFixture, t *testing.T, want int) {
 	t.Helper()
 	var ids []string
 	query := ordering.Query{Connections: []string{"main"}, Limit: 500}
 	for {
-		page, next, err := k.journal.List(t.Context(), query)
+		page, next, err := k.Journal.List(t.Context(), query)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi/events"
@@ -40,7 +42,7 @@ func memory() int64 {
 // Every reader of a restaurant gets an event for every version, however many readers there are. The
 // log shows the cost, including that of the readers.
 func TestManyReadersOfOneMenu(t *testing.T) { //nolint:paralleltest // it measures the whole process
-	w := newFixture(t, withEvents(func(c *events.Config) { c.PerAddress = 0 }))
+	w := apitest.New(t, apitest.WithEvents(func(c *events.Config) { c.PerAddress = 0 }))
 	var dialer net.Dialer
 	lines := make([]net.Conn, *manyStreams)
 	before := memory()
@@ -48,12 +50,12 @@ func TestManyReadersOfOneMenu(t *testing.T) { //nolint:paralleltest // it measur
 	opening.SetLimit(64)
 	for i := range lines {
 		opening.Go(func() error {
-			conn, err := dialer.DialContext(t.Context(), "tcp", w.url[len("http://"):])
+			conn, err := dialer.DialContext(t.Context(), "tcp", w.URL[len("http://"):])
 			if err != nil {
 				return err
 			}
 			lines[i] = conn
-			if _, err := fmt.Fprintf(conn, "GET /v1/events?restaurant=%s HTTP/1.1\r\nHost: larder\r\n\r\n", bistro); err != nil {
+			if _, err := fmt.Fprintf(conn, "GET /v1/events?restaurant=%s HTTP/1.1\r\nHost: larder\r\n\r\n", apitest.Bistro); err != nil {
 				return err
 			}
 			return readUntil(conn, `"version":1,`)
@@ -70,16 +72,16 @@ func TestManyReadersOfOneMenu(t *testing.T) { //nolint:paralleltest // it measur
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.metric(fmt.Sprintf(`larder_event_streams{kind="menu"} %d`, len(lines)))
+	w.WaitMetric(fmt.Sprintf(`larder_event_streams{kind="menu"} %d`, len(lines)))
 	t.Logf("%d streams hold %.1f KiB each", len(lines), float64(memory()-before)/1024/float64(len(lines)))
 	for version := 2; version <= 4; version++ {
 		var reading errgroup.Group
 		for _, conn := range lines {
 			reading.Go(func() error { return readUntil(conn, fmt.Sprintf(`"version":%d,`, version)) })
 		}
-		w.service.setMenu(bistro, dishes(50, 100, version%2 == 0))
+		w.Service.SetMenu(apitest.Bistro, apitest.Dishes(50, 100, version%2 == 0))
 		began, used := time.Now(), cpu(t)
-		w.syncOnce(bistro)
+		w.SyncOnce(apitest.Bistro)
 		if err := reading.Wait(); err != nil {
 			t.Fatalf("version %d: %v", version, err)
 		}
@@ -90,7 +92,7 @@ func TestManyReadersOfOneMenu(t *testing.T) { //nolint:paralleltest // it measur
 
 // readUntil reads a stream until a text appears.
 func readUntil(conn net.Conn, text string) error {
-	if err := conn.SetReadDeadline(time.Now().Add(feedLimit)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(apitest.StreamLimit)); err != nil {
 		return err
 	}
 	var all []byte

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
@@ -70,8 +72,8 @@ func gathered(t *testing.T, registry *prometheus.Registry) []*dto.MetricFamily {
 func counting(t *testing.T) *prometheus.Registry {
 	t.Helper()
 	observer := metrics.New("1.2.3")
-	w := newFixture(t, func(p *plan) {
-		p.deps = func(d *httpapi.Deps) {
+	w := apitest.New(t, func(p *apitest.Plan) {
+		p.Deps = func(d *httpapi.Deps) {
 			d.Metrics = observer
 			for i := range d.Connections {
 				d.Connections[i].Breaker = func() string { return "closed" }
@@ -92,18 +94,18 @@ func counting(t *testing.T) *prometheus.Registry {
 			Publish: 2,
 		},
 	})
-	observer.TickSkipped(bistro, menusync.SkipBusy)
+	observer.TickSkipped(apitest.Bistro, menusync.SkipBusy)
 	observer.Upstream(upstream.Exchange{Operation: upstream.OpMenu, Status: 200, Duration: time.Second})
 	observer.Redis(time.Millisecond, nil)
 	observer.OrderEvent("order.timed_out", "main")
 	observer.StartConnection("main")
-	w.get(menuPath)
+	w.Get(apitest.MenuPath)
 	for range 2 { // the second request is a replay
-		w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)
+		w.Post(apitest.OrdersPath, apitest.Order(), append(w.As(apitest.ClientShop), apitest.Key("k")...)...)
 	}
-	events := w.follow(bistro)
-	events.close()
-	w.metric(`larder_event_streams_ended_total{kind="menu",reason="client"} 1`)
+	events := w.Follow(apitest.Bistro)
+	events.Close()
+	w.WaitMetric(`larder_event_streams_ended_total{kind="menu",reason="client"} 1`)
 	return observer.Registry()
 }
 

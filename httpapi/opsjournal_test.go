@@ -5,37 +5,18 @@ import (
 	"strings"
 	"testing"
 
-	"larder/cache"
+	"larder/internal/testkit/apitest"
+
 	"larder/httpapi"
 )
 
-// restore makes the Redis of a fixture forget the commits of connection main, as after the restore of a backup.
-func (w *fixture) restore(t *testing.T) {
-	t.Helper()
-	state := cache.NewKeys(w.redis.Prefix()).JournalState("main")
-	kept := w.redis.Client().HGetAll(t.Context(), state).Val()
-	w.redis.Client().Del(t.Context(), state)
-	if err := w.redis.Client().HSet(t.Context(), state, "epoch", kept["epoch"], "format", kept["format"]).Err(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// otherFormat changes the format of the records of a connection to that of another version of larder.
-func (w *fixture) otherFormat(t *testing.T, connection string) {
-	t.Helper()
-	state := cache.NewKeys(w.redis.Prefix()).JournalState(connection)
-	if err := w.redis.Client().HSet(t.Context(), state, "format", "4").Err(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // paused is a fixture whose Redis has lost the orders of connection main.
-func paused(t *testing.T) *orderFixture {
+func paused(t *testing.T) *apitest.OrderFixture {
 	t.Helper()
-	k := newOrderFixture(t)
-	k.place("before")
-	k.restore(t)
-	k.post(ordersPath, order(), append(key("after"), k.shop...)...).refused(t, http.StatusServiceUnavailable, "journal_restored")
+	k := apitest.NewOrders(t)
+	k.Place("before")
+	k.RestoreRedis(t)
+	k.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("after"), k.Shop...)...).Refused(t, http.StatusServiceUnavailable, "journal_restored")
 	return k
 }
 
@@ -44,31 +25,31 @@ func paused(t *testing.T) *orderFixture {
 func TestJournalRestored_O14a(t *testing.T) {
 	t.Parallel()
 	k := paused(t)
-	if sent := len(k.main.has()); sent != 1 {
+	if sent := len(k.Main.Orders()); sent != 1 {
 		t.Errorf("%d orders were sent, want 1", sent)
 	}
-	got := k.post(ordersPath, order(), append(key("before"), k.shop...)...).is(t, http.StatusCreated)
-	var one placed
-	got.into(t, &one)
-	if got.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("the order from before was not replayed: %v", got.header)
+	got := k.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("before"), k.Shop...)...).Is(t, http.StatusCreated)
+	var one apitest.Placed
+	got.Into(t, &one)
+	if got.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("the order from before was not replayed: %v", got.Header)
 	}
-	k.change(one.OrderID, "pay", payment).is(t, http.StatusOK)
-	k.post("/v1/restaurants/"+north+"/orders", order(), append(key("k"), k.as(clientNorth)...)...).is(t, http.StatusCreated)
+	k.Change(one.OrderID, "pay", apitest.Payment).Is(t, http.StatusOK)
+	k.Post("/v1/restaurants/"+apitest.North+"/orders", apitest.Order(), append(apitest.Key("k"), k.As(apitest.ClientNorth)...)...).Is(t, http.StatusCreated)
 
-	k.post("/v1/ops/journal/accept?connection=main", "", k.shop...).refused(t, http.StatusForbidden, "forbidden")
-	k.post("/v1/ops/journal/accept", "", k.ops...).refused(t, http.StatusBadRequest, "connection_required")
-	k.post("/v1/ops/journal/accept?connection=east", "", k.ops...).refused(t, http.StatusNotFound, "connection_not_found")
+	k.Post("/v1/ops/journal/accept?connection=main", "", k.Shop...).Refused(t, http.StatusForbidden, "forbidden")
+	k.Post("/v1/ops/journal/accept", "", k.Ops...).Refused(t, http.StatusBadRequest, "connection_required")
+	k.Post("/v1/ops/journal/accept?connection=east", "", k.Ops...).Refused(t, http.StatusNotFound, "connection_not_found")
 	for _, want := range []string{`"accepted":true`, `"accepted":false`} {
-		got := k.post("/v1/ops/journal/accept?connection=main", "", k.ops...).is(t, http.StatusOK)
-		if !strings.Contains(string(got.body), want) || !strings.Contains(string(got.body), `"connection":"main"`) {
-			t.Errorf("accepted: %s, want %s", got.body, want)
+		got := k.Post("/v1/ops/journal/accept?connection=main", "", k.Ops...).Is(t, http.StatusOK)
+		if !strings.Contains(string(got.Body), want) || !strings.Contains(string(got.Body), `"connection":"main"`) {
+			t.Errorf("accepted: %s, want %s", got.Body, want)
 		}
 	}
-	k.place("after")
-	audit := k.get("/v1/ops/audit?action=accept_restore", k.ops...).is(t, http.StatusOK)
-	if strings.Count(string(audit.body), `"action":"accept_restore"`) != 1 {
-		t.Errorf("the audit list has %s, want one acceptance", audit.body)
+	k.Place("after")
+	audit := k.Get("/v1/ops/audit?action=accept_restore", k.Ops...).Is(t, http.StatusOK)
+	if strings.Count(string(audit.Body), `"action":"accept_restore"`) != 1 {
+		t.Errorf("the audit list has %s, want one acceptance", audit.Body)
 	}
 }
 
@@ -77,28 +58,28 @@ func TestJournalRestored_O14a(t *testing.T) {
 // resolutions are possible (policy O14a).
 func TestJournalRestored_SendAgain_O14a(t *testing.T) {
 	t.Parallel()
-	k := newOrderFixture(t)
+	k := apitest.NewOrders(t)
 	var refs []string
 	for _, name := range []string{"first", "second"} {
-		k.main.fault(http.MethodPost, `"do":"execute_then_status","status":500`)
-		refs = append(refs, k.post(ordersPath, order(), append(key(name), k.shop...)...).
-			refused(t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref)
+		k.Main.Fault(http.MethodPost, `"do":"execute_then_status","status":500`)
+		refs = append(refs, k.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key(name), k.Shop...)...).
+			Refused(t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref)
 	}
-	k.restore(t)
-	resolve := func(ref, outcome string) reply {
-		return k.post("/v1/ops/orders/"+ref+"/resolve", `{"operation":"create","outcome":"`+outcome+`"}`, k.ops...)
+	k.RestoreRedis(t)
+	resolve := func(ref, outcome string) apitest.Reply {
+		return k.Post("/v1/ops/orders/"+ref+"/resolve", `{"operation":"create","outcome":"`+outcome+`"}`, k.Ops...)
 	}
-	resolve(refs[0], "send_again").refused(t, http.StatusServiceUnavailable, "journal_restored")
-	if one := k.opsOrder(refs[0]); one.State != "unknown" || len(one.Calls) != 1 || one.Calls[0].Resolved != nil {
+	resolve(refs[0], "send_again").Refused(t, http.StatusServiceUnavailable, "journal_restored")
+	if one := opsOrderOf(k, refs[0]); one.State != "unknown" || len(one.Calls) != 1 || one.Calls[0].Resolved != nil {
 		t.Errorf("got %+v, want it unknown as before", one)
 	}
-	if sent := len(k.main.has()); sent != 2 {
+	if sent := len(k.Main.Orders()); sent != 2 {
 		t.Errorf("%d orders were sent, want 2", sent)
 	}
-	resolve(refs[1], "not_done").is(t, http.StatusOK)
-	k.post("/v1/ops/journal/accept?connection=main", "", k.ops...).is(t, http.StatusOK)
-	resolve(refs[0], "send_again").is(t, http.StatusOK)
-	if sent := len(k.main.has()); sent != 3 {
+	resolve(refs[1], "not_done").Is(t, http.StatusOK)
+	k.Post("/v1/ops/journal/accept?connection=main", "", k.Ops...).Is(t, http.StatusOK)
+	resolve(refs[0], "send_again").Is(t, http.StatusOK)
+	if sent := len(k.Main.Orders()); sent != 3 {
 		t.Errorf("%d orders were sent, want 3", sent)
 	}
 }
@@ -128,28 +109,28 @@ func TestAcceptJournal_Body(t *testing.T) {
 		if code == "connection_not_found" {
 			status = http.StatusNotFound
 		}
-		two.post(path, body, two.ops...).refused(t, status, code)
+		two.Post(path, body, two.Ops...).Refused(t, status, code)
 	}
-	two.post(path+"?connection=north", `{"connection":"main"}`, two.ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
-	two.do(http.MethodPost, path, `{"connection":"main"}`, two.ops...).refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
-	two.post(ordersPath, order(), append(key("after"), two.shop...)...).refused(t, http.StatusServiceUnavailable, "journal_restored")
+	two.Post(path+"?connection=north", `{"connection":"main"}`, two.Ops...).Refused(t, http.StatusBadRequest, "invalid_parameter")
+	two.Do(http.MethodPost, path, `{"connection":"main"}`, two.Ops...).Refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
+	two.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("after"), two.Shop...)...).Refused(t, http.StatusServiceUnavailable, "journal_restored")
 	for _, step := range []struct{ query, body, accepted string }{
 		{"", `{"connection":"main"}`, `"accepted":true`},
 		{"?connection=main", `{"connection":"main"}`, `"accepted":false`},
 		{"?connection=main", `{}`, `"accepted":false`},
 	} {
-		got := two.post(path+step.query, step.body, two.ops...).is(t, http.StatusOK)
-		if !strings.Contains(string(got.body), step.accepted) || !strings.Contains(string(got.body), `"connection":"main"`) {
-			t.Errorf("%+v: %s", step, got.body)
+		got := two.Post(path+step.query, step.body, two.Ops...).Is(t, http.StatusOK)
+		if !strings.Contains(string(got.Body), step.accepted) || !strings.Contains(string(got.Body), `"connection":"main"`) {
+			t.Errorf("%+v: %s", step, got.Body)
 		}
 	}
 
-	one := newOrderFixture(t, func(p *plan) {
-		p.deps = func(d *httpapi.Deps) { d.Connections = d.Connections[:1] }
+	one := apitest.NewOrders(t, func(p *apitest.Plan) {
+		p.Deps = func(d *httpapi.Deps) { d.Connections = d.Connections[:1] }
 	})
-	one.post(path, `{"connection":"x"}`, one.ops...).refused(t, http.StatusNotFound, "connection_not_found")
-	one.post(path, `{"connecton":"main"}`, one.ops...).refused(t, http.StatusBadRequest, "malformed_json")
-	one.post(path, `{}`, one.ops...).is(t, http.StatusOK)
+	one.Post(path, `{"connection":"x"}`, one.Ops...).Refused(t, http.StatusNotFound, "connection_not_found")
+	one.Post(path, `{"connecton":"main"}`, one.Ops...).Refused(t, http.StatusBadRequest, "malformed_json")
+	one.Post(path, `{}`, one.Ops...).Is(t, http.StatusOK)
 }
 
 // TestReadyzNamesTheRule: readiness is decided per connection. The verbose response shows the rule
@@ -158,17 +139,17 @@ func TestReadyzNamesTheRule(t *testing.T) {
 	t.Parallel()
 	k := paused(t)
 	for _, connection := range []string{"main", "north"} {
-		if err := k.engine.Watch(t.Context(), connection); err != nil {
+		if err := k.Engine.Watch(t.Context(), connection); err != nil {
 			t.Fatal(err)
 		}
 	}
-	body := string(k.get("/readyz?verbose").is(t, http.StatusOK).body)
+	body := string(k.Get("/readyz?verbose").Is(t, http.StatusOK).Body)
 	for _, want := range []string{`"status":"degraded"`, "main: Redis was restored", "north: orders do not wait for a replica, because no replica of Redis has ever acknowledged"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("readyz?verbose lacks %q: %s", want, body)
 		}
 	}
-	metrics := string(k.get("/metrics", k.ops...).is(t, http.StatusOK).body)
+	metrics := string(k.Get("/metrics", k.Ops...).Is(t, http.StatusOK).Body)
 	for _, want := range []string{
 		`larder_journal_restored{connection="main"} 1`, `larder_journal_restored{connection="north"} 0`,
 		`larder_orders_ready{connection="main"} 0`, `larder_orders_ready{connection="north"} 1`,
@@ -177,10 +158,10 @@ func TestReadyzNamesTheRule(t *testing.T) {
 			t.Errorf("metrics lack %s", want)
 		}
 	}
-	if _, err := k.engine.AcceptRestore(t.Context(), "main"); err != nil {
+	if _, err := k.Engine.AcceptRestore(t.Context(), "main"); err != nil {
 		t.Fatal(err)
 	}
-	if body := string(k.get("/readyz?verbose").is(t, http.StatusOK).body); strings.Contains(body, "restored") {
+	if body := string(k.Get("/readyz?verbose").Is(t, http.StatusOK).Body); strings.Contains(body, "restored") {
 		t.Errorf("after the acceptance: %s", body)
 	}
 }

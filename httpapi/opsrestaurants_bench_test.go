@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"golang.org/x/sync/errgroup"
 
 	"larder/internal/directory"
@@ -20,9 +22,9 @@ import (
 // Redis, without the network between browser and larder.
 func BenchmarkConsole(b *testing.B) {
 	const restaurants = 10_000
-	w := newFixtureFor(b, func(p *plan) {
-		p.redis.URL, p.unsynced = redistest.Start(b).URL(), true
-		p.runner = func(deps *menusync.Deps) {
+	w := newFixtureFor(b, func(p *apitest.Plan) {
+		p.Redis.URL, p.Unsynced = redistest.Start(b).URL(), true
+		p.Sync = func(deps *menusync.Deps) {
 			deps.Restaurants = make([]menusync.Restaurant, restaurants)
 			for i := range deps.Restaurants {
 				deps.Restaurants[i] = menusync.Restaurant{
@@ -35,15 +37,15 @@ func BenchmarkConsole(b *testing.B) {
 			}
 		}
 	})
-	all := w.directory.Menus()
+	all := w.Directory.Menus()
 	for _, id := range all {
-		w.service.setMenu(string(id), fullMenu)
+		w.Service.SetMenu(string(id), apitest.FullMenu)
 	}
 	var syncing errgroup.Group
 	syncing.SetLimit(8)
 	for _, id := range all[:restaurants*99/100] {
 		syncing.Go(func() error {
-			_, err := syncOnce(b.Context(), w.runner, id)
+			_, err := apitest.SyncOnce(b.Context(), w.Runner, id)
 			return err
 		})
 	}
@@ -53,7 +55,7 @@ func BenchmarkConsole(b *testing.B) {
 	following, stop := context.WithCancel(b.Context())
 	b.Cleanup(stop)
 	var group errgroup.Group
-	group.Go(func() error { return w.replica.Run(following) })
+	group.Go(func() error { return w.Replica.Run(following) })
 	b.Cleanup(func() {
 		stop()
 		if err := group.Wait(); err != nil {
@@ -62,19 +64,19 @@ func BenchmarkConsole(b *testing.B) {
 	})
 	last := all[restaurants*99/100-1]
 	for {
-		if _, has := w.replica.Version(last); has {
+		if _, has := w.Replica.Version(last); has {
 			break
 		}
 		if b.Context().Err() != nil {
 			b.Fatal("the replica has not followed")
 		}
 	}
-	bearer := "Bearer " + w.tokenOf(clientOps)
+	bearer := "Bearer " + tokenOf(w, apitest.ClientOps)
 	ask := func(path string) *httptest.ResponseRecorder {
 		request := httptest.NewRequestWithContext(b.Context(), http.MethodGet, path, http.NoBody)
 		request.Header.Set("Authorization", bearer)
 		recorder := httptest.NewRecorder()
-		w.server.Handler().ServeHTTP(recorder, request)
+		w.Server.Handler().ServeHTTP(recorder, request)
 		return recorder
 	}
 	for name, c := range map[string]struct{ path, has string }{

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/menu"
@@ -25,18 +27,18 @@ type opsRow struct {
 		NextAt                                 *time.Time
 	}
 	Hold    *string
-	LastRun *runRow
+	LastRun *apitest.RunRow
 }
 
-func (w *fixture) opsRows(query string, headers ...string) (rows []opsRow, next *string) {
-	w.t.Helper()
-	got := w.get("/v1/ops/restaurants"+query, headers...).is(w.t, http.StatusOK)
+func opsRows(w *apitest.Fixture, query string, headers ...string) (rows []opsRow, next *string) {
+	w.T.Helper()
+	got := w.Get("/v1/ops/restaurants"+query, headers...).Is(w.T, http.StatusOK)
 	var page struct {
 		Result []opsRow
 		Next   *string
 	}
-	if err := json.Unmarshal(got.body, &page); err != nil || page.Result == nil {
-		w.t.Fatalf("%v in %s", err, got.body)
+	if err := json.Unmarshal(got.Body, &page); err != nil || page.Result == nil {
+		w.T.Fatalf("%v in %s", err, got.Body)
 	}
 	return page.Result, page.Next
 }
@@ -51,19 +53,19 @@ func idsOf(rows []opsRow) []string {
 
 func TestOpsRestaurants(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	w.service.setMenu(north, `{"name": "x", "products": []}`) // quarantined by the guard
-	if run := w.syncOnce(north); run.Outcome != runlog.OutcomeQuarantined {
+	w := apitest.New(t)
+	w.Service.SetMenu(apitest.North, `{"name": "x", "products": []}`) // quarantined by the guard
+	if run := w.SyncOnce(apitest.North); run.Outcome != runlog.OutcomeQuarantined {
 		t.Fatalf("synced: %+v", run)
 	}
-	if _, err := w.runner.Rollback(t.Context(), bistro, runlog.Rollback{Version: 1, Hold: "released"}, "ops", 0); err != nil {
+	if _, err := w.Runner.Rollback(t.Context(), apitest.Bistro, runlog.Rollback{Version: 1, Hold: "released"}, "ops", 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.replica.Poll(t.Context()); err != nil { // the states in the list come from memory
+	if err := w.Replica.Poll(t.Context()); err != nil { // the states in the list come from memory
 		t.Fatal(err)
 	}
-	ops := w.as(clientOps)
-	rows, next := w.opsRows("", ops...)
+	ops := w.As(apitest.ClientOps)
+	rows, next := opsRows(w, "", ops...)
 	if next != nil || len(rows) != 3 {
 		t.Fatalf("got %+v, next %v", rows, next)
 	}
@@ -71,7 +73,7 @@ func TestOpsRestaurants(t *testing.T) {
 	for _, row := range rows {
 		states[row.ID] = row.States
 	}
-	if diff := cmp.Diff(map[string][]string{bistro: {"held"}, north: {"quarantined"}, empty: {"missing"}}, states); diff != "" {
+	if diff := cmp.Diff(map[string][]string{apitest.Bistro: {"held"}, apitest.North: {"quarantined"}, apitest.Empty: {"missing"}}, states); diff != "" {
 		t.Errorf("states (-want +got):\n%s", diff)
 	}
 	fresh := rows[0].Freshness
@@ -79,89 +81,89 @@ func TestOpsRestaurants(t *testing.T) {
 		fresh.StaleSeconds == nil || *fresh.StaleSeconds != 3*86400 || fresh.NextAt == nil || !fresh.NextAt.After(time.Now()) {
 		t.Errorf("freshness %+v", fresh)
 	}
-	if rows[1].ID != empty || rows[1].Freshness.AgeSeconds != nil {
+	if rows[1].ID != apitest.Empty || rows[1].Freshness.AgeSeconds != nil {
 		t.Errorf("a menu that is not there: %+v", rows[1])
 	}
 	for query, want := range map[string][]string{
-		"?state=attention": {empty, north}, "?state=missing": {empty}, "?state=quarantined": {north}, "?state=held": {bistro},
-		"?state=ok": {}, "?state=failed": {}, "?state=stale": {}, "?q=north": {north}, "?q=THE&connection=main": {bistro, empty},
-		"?connection=nowhere": {}, "?state=attention&connection=north": {north},
+		"?state=attention": {apitest.Empty, apitest.North}, "?state=missing": {apitest.Empty}, "?state=quarantined": {apitest.North}, "?state=held": {apitest.Bistro},
+		"?state=ok": {}, "?state=failed": {}, "?state=stale": {}, "?q=north": {apitest.North}, "?q=THE&connection=main": {apitest.Bistro, apitest.Empty},
+		"?connection=nowhere": {}, "?state=attention&connection=north": {apitest.North},
 	} {
-		if rows, _ := w.opsRows(query, ops...); !slices.Equal(idsOf(rows), want) {
+		if rows, _ := opsRows(w, query, ops...); !slices.Equal(idsOf(rows), want) {
 			t.Errorf("%s: %v, want %v", query, idsOf(rows), want)
 		}
 	}
-	if rows, next := w.opsRows("?limit=1&state=attention", ops...); !slices.Equal(idsOf(rows), []string{empty}) || next == nil {
+	if rows, next := opsRows(w, "?limit=1&state=attention", ops...); !slices.Equal(idsOf(rows), []string{apitest.Empty}) || next == nil {
 		t.Errorf("the first page: %v, %v", idsOf(rows), next)
-	} else if rows, next = w.opsRows("?limit=1&state=attention&cursor="+*next, ops...); !slices.Equal(idsOf(rows), []string{north}) || next != nil {
+	} else if rows, next = opsRows(w, "?limit=1&state=attention&cursor="+*next, ops...); !slices.Equal(idsOf(rows), []string{apitest.North}) || next != nil {
 		t.Errorf("the second page: %v, %v", idsOf(rows), next)
 	}
-	if rows, _ := w.opsRows("", w.as(clientNorth)...); !slices.Equal(idsOf(rows), []string{north}) {
+	if rows, _ := opsRows(w, "", w.As(apitest.ClientNorth)...); !slices.Equal(idsOf(rows), []string{apitest.North}) {
 		t.Errorf("a client of one connection sees %v", idsOf(rows))
 	}
 	for _, query := range []string{"?state=lost", "?limit=0", "?cursor=%21", "?q=" + strings.Repeat("x", 201)} {
-		w.get("/v1/ops/restaurants"+query, ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
+		w.Get("/v1/ops/restaurants"+query, ops...).Refused(t, http.StatusBadRequest, "invalid_parameter")
 	}
 }
 
 func TestOpsRestaurant(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	ops := w.as(clientOps)
+	w := apitest.New(t)
+	ops := w.As(apitest.ClientOps)
 	var one opsRow
-	w.get(opsBistro, ops...).is(t, http.StatusOK).into(t, &one)
-	if one.ID != bistro || one.Name != "The bistro" || one.LastRun == nil || *one.LastRun.Outcome != "updated" || one.Hold != nil || len(one.States) != 0 {
+	w.Get(apitest.OpsBistro, ops...).Is(t, http.StatusOK).Into(t, &one)
+	if one.ID != apitest.Bistro || one.Name != "The bistro" || one.LastRun == nil || *one.LastRun.Outcome != "updated" || one.Hold != nil || len(one.States) != 0 {
 		t.Errorf("got %+v", one)
 	}
 	one = opsRow{}
-	w.get("/v1/ops/restaurants/"+empty, ops...).is(t, http.StatusOK).into(t, &one)
+	w.Get("/v1/ops/restaurants/"+apitest.Empty, ops...).Is(t, http.StatusOK).Into(t, &one)
 	if one.Version != nil || one.LastRun == nil || *one.LastRun.Outcome != "failed" || one.LastRun.Error == nil {
 		t.Errorf("without a menu: %+v", one)
 	}
 	one = opsRow{}
-	w.get("/v1/ops/restaurants/@main", ops...).is(t, http.StatusOK).into(t, &one)
+	w.Get("/v1/ops/restaurants/@main", ops...).Is(t, http.StatusOK).Into(t, &one)
 	if one.ID != "@main" || one.Connection != "main" {
 		t.Errorf("a connection's own menu: %+v", one)
 	}
-	w.get("/v1/ops/restaurants/nowhere", ops...).refused(t, http.StatusNotFound, "restaurant_not_found")
+	w.Get("/v1/ops/restaurants/nowhere", ops...).Refused(t, http.StatusNotFound, "restaurant_not_found")
 }
 
 func TestOpsSummary(t *testing.T) {
 	t.Parallel()
-	k := newOrderFixture(t)
-	k.lost("1")
+	k := apitest.NewOrders(t)
+	k.LostOrder("1")
 	var got struct {
 		Restaurants       int
 		States            map[string]int
 		UnknownOrders     *int
 		MoreUnknownOrders bool
 	}
-	k.get("/v1/ops/summary", k.ops...).is(t, http.StatusOK).into(t, &got)
+	k.Get("/v1/ops/summary", k.Ops...).Is(t, http.StatusOK).Into(t, &got)
 	if got.Restaurants == 0 || got.UnknownOrders == nil || *got.UnknownOrders != 1 || got.MoreUnknownOrders || got.States["ok"]+got.States["attention"] != got.Restaurants || len(got.States) != 8 {
 		t.Errorf("got %+v", got)
 	}
 	got.Restaurants, got.UnknownOrders = 0, nil
-	k.get("/v1/ops/summary", k.as(clientNorth)...).is(t, http.StatusOK).into(t, &got)
+	k.Get("/v1/ops/summary", k.As(apitest.ClientNorth)...).Is(t, http.StatusOK).Into(t, &got)
 	if got.Restaurants != 1 || *got.UnknownOrders != 0 {
 		t.Errorf("a client of one connection: %+v", got)
 	}
 	for query, want := range map[string]int{"?q=BISTRO": 1, "?q=the": 3, "?q=the+north": 1, "?q=nowhere": 0} {
-		k.get("/v1/ops/summary"+query, k.ops...).is(t, http.StatusOK).into(t, &got)
+		k.Get("/v1/ops/summary"+query, k.Ops...).Is(t, http.StatusOK).Into(t, &got)
 		if got.Restaurants != want || got.States["ok"]+got.States["attention"] != want {
 			t.Errorf("%s: %+v, want %d", query, got, want)
 		}
 	}
-	k.get("/v1/ops/summary?q="+strings.Repeat("x", 201), k.ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
+	k.Get("/v1/ops/summary?q="+strings.Repeat("x", 201), k.Ops...).Refused(t, http.StatusBadRequest, "invalid_parameter")
 }
 
 // A comparison names dishes and shows both values.
 func TestVersionChanges(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	raw := strings.Replace(kitchenMenu("205", "true"), `"name": "Twin B"`, `"name": "Twin C"`, 1)
+	w := apitest.New(t)
+	raw := strings.Replace(apitest.KitchenMenu("205", "true"), `"name": "Twin B"`, `"name": "Twin C"`, 1)
 	raw = strings.Replace(raw, `{"id": "p5", "externalId": "e5"`, `{"id": "p6", "externalId": "e6"`, 1)
-	w.publishes(raw)
-	ops := w.as(clientOps)
+	w.PublishAgain(raw)
+	ops := w.As(apitest.ClientOps)
 	type dish struct{ ID, Name string }
 	type field struct {
 		Field         string
@@ -178,7 +180,7 @@ func TestVersionChanges(t *testing.T) {
 		Changed        []changed
 		Availability   []menu.Availability
 	}
-	w.get(versionsPath+"/1/changes", ops...).is(t, http.StatusOK).into(t, &got)
+	w.Get(versionsPath+"/1/changes", ops...).Is(t, http.StatusOK).Into(t, &got)
 	if got.From != 1 || got.To != 2 || got.Counts["added"] != 1 || got.Counts["changed"] != 2 {
 		t.Errorf("got %+v", got)
 	}
@@ -199,12 +201,12 @@ func TestVersionChanges(t *testing.T) {
 		t.Errorf("availability (-want +got):\n%s", diff)
 	}
 	got.From, got.To, got.Added = 0, 0, nil
-	w.get(versionsPath+"/2/changes?to=1", ops...).is(t, http.StatusOK).into(t, &got)
+	w.Get(versionsPath+"/2/changes?to=1", ops...).Is(t, http.StatusOK).Into(t, &got)
 	if diff := cmp.Diff([]dish{{"p5", "Stopped pie"}}, got.Added); diff != "" || got.From != 2 || got.To != 1 {
 		t.Errorf("the other way round: %d to %d (-want +got):\n%s", got.From, got.To, diff)
 	}
-	w.get(versionsPath+"/99/changes", ops...).refused(t, http.StatusNotFound, "version_not_found")
-	w.get(versionsPath+"/1/changes?to=99", ops...).refused(t, http.StatusNotFound, "version_not_found")
-	w.get(versionsPath+"/0/changes", ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
-	w.get(versionsPath+"/1/changes?to=x", ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
+	w.Get(versionsPath+"/99/changes", ops...).Refused(t, http.StatusNotFound, "version_not_found")
+	w.Get(versionsPath+"/1/changes?to=99", ops...).Refused(t, http.StatusNotFound, "version_not_found")
+	w.Get(versionsPath+"/0/changes", ops...).Refused(t, http.StatusBadRequest, "invalid_parameter")
+	w.Get(versionsPath+"/1/changes?to=x", ops...).Refused(t, http.StatusBadRequest, "invalid_parameter")
 }

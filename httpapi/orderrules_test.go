@@ -5,78 +5,75 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-// guestOrder is order with a guest's phone number.
-func guestOrder() string {
-	return strings.Replace(order(), "{", `{"guest": {"phone": "+351 220 000 000"}, `, 1)
-}
+	"larder/internal/testkit/apitest"
+)
 
 // O19: a guest's order needs a phone number, also for a pickup, when it is checked and when it is placed. An order with a
 // token does not.
 func TestGuestsNeedAPhone_O19(t *testing.T) {
 	t.Parallel()
 	const page, long = "https://shop.example", "0123456789abcdefghijkl"
-	k := newOrderFixture(t, func(p *plan) {
-		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
+	k := apitest.NewOrders(t, func(p *apitest.Plan) {
+		p.Auth.PublicOrders.Enabled, p.Auth.PublicOrders.Origins = true, []string{page}
 	})
 	for body, want := range map[string]string{
-		order(): "field_required /guest/phone",
-		strings.Replace(guestOrder(), "+351 220 000 000", "00000", 1):            "phone_invalid /guest/phone",
-		strings.Replace(guestOrder(), "+351 220 000 000", "1234567890123456", 1): "phone_invalid /guest/phone",
+		apitest.Order(): "field_required /guest/phone",
+		strings.Replace(apitest.GuestOrder(), "+351 220 000 000", "00000", 1):            "phone_invalid /guest/phone",
+		strings.Replace(apitest.GuestOrder(), "+351 220 000 000", "1234567890123456", 1): "phone_invalid /guest/phone",
 	} {
-		for name, got := range map[string]reply{
-			"placed": k.post(ordersPath, body, append(key(long), "Origin", page)...), "checked": k.post(validatePath, body, "Origin", page),
+		for name, got := range map[string]apitest.Reply{
+			"placed": k.Post(apitest.OrdersPath, body, append(apitest.Key(long), "Origin", page)...), "checked": k.Post(apitest.ValidatePath, body, "Origin", page),
 		} {
-			if list := got.violations(t); !slices.Equal(list, []string{want}) {
+			if list := got.Violations(t); !slices.Equal(list, []string{want}) {
 				t.Errorf("%s by a guest: %v, want %s: %s", name, list, want, body)
 			}
 		}
-		for name, got := range map[string]reply{
-			"from another page": k.post(validatePath, body, "Origin", "https://other.example"), "with a token": k.post(validatePath, body, append(k.shop, "Origin", page)...),
+		for name, got := range map[string]apitest.Reply{
+			"from another page": k.Post(apitest.ValidatePath, body, "Origin", "https://other.example"), "with a token": k.Post(apitest.ValidatePath, body, append(k.Shop, "Origin", page)...),
 		} {
-			if list := got.violations(t); len(list) > 0 {
+			if list := got.Violations(t); len(list) > 0 {
 				t.Errorf("checked %s: %v, want nothing", name, list)
 			}
 		}
 	}
-	if sent := k.main.has(); len(sent) != 0 {
+	if sent := k.Main.Orders(); len(sent) != 0 {
 		t.Errorf("%d orders reached the ordering service", len(sent))
 	}
-	k.post(ordersPath, guestOrder(), append(key(long), "Origin", page)...).is(t, http.StatusCreated)
-	k.post(ordersPath, order(), append(key("with-a-token"), k.shop...)...).is(t, http.StatusCreated)
+	k.Post(apitest.OrdersPath, apitest.GuestOrder(), append(apitest.Key(long), "Origin", page)...).Is(t, http.StatusCreated)
+	k.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("with-a-token"), k.Shop...)...).Is(t, http.StatusCreated)
 }
 
 // O5 and O19: what forms send for an empty field is accepted on both APIs and not sent. The rest is a violation on both.
 func TestEmptyNumbersAndSpellings(t *testing.T) {
 	t.Parallel()
-	tw := newCompatFixture(t)
-	with := func(more string) string { return strings.Replace(order(), "{", "{"+more+", ", 1) }
-	empty := with(`"restaurantID": "` + bistro + `", "changeFrom": 0, "persons": 0`)
-	tw.post(createPath, empty, tw.shop...).is(t, http.StatusCreated)
-	tw.post(ordersPath, empty, append(key("empty"), tw.shop...)...).is(t, http.StatusCreated)
-	for _, raw := range tw.behind.raws() {
+	tw := apitest.NewCompat(t)
+	with := func(more string) string { return strings.Replace(apitest.Order(), "{", "{"+more+", ", 1) }
+	empty := with(`"restaurantID": "` + apitest.Bistro + `", "changeFrom": 0, "persons": 0`)
+	tw.Post(apitest.CreatePath, empty, tw.Shop...).Is(t, http.StatusCreated)
+	tw.Post(apitest.OrdersPath, empty, append(apitest.Key("empty"), tw.Shop...)...).Is(t, http.StatusCreated)
+	for _, raw := range tw.Behind.Raws() {
 		if strings.Contains(raw, "changeFrom") || strings.Contains(raw, "persons") {
 			t.Errorf("sent %s", raw)
 		}
 	}
 	for more, want := range map[string]string{
-		`"restaurantID": "` + bistro + `", "restaurantId": "` + second + `"`: "limit_exceeded /restaurantId",
-		`"restaurantID": "` + second + `", "restaurantId": "` + bistro + `"`: "limit_exceeded /restaurantId",
-		`"restaurantID": "` + bistro + `", "restaurantId": "elsewhere"`:      "limit_exceeded /restaurantId",
-		`"restaurantID": "` + bistro + `", "persons": -1`:                    "value_not_allowed /persons",
-		`"restaurantID": "` + bistro + `", "address": {"lat": 91}`:           "value_not_allowed /address/lat",
-		`"restaurantID": "` + bistro + `", "changeFrom": 0.01`:               "change_too_small /changeFrom",
+		`"restaurantID": "` + apitest.Bistro + `", "restaurantId": "` + apitest.Second + `"`: "limit_exceeded /restaurantId",
+		`"restaurantID": "` + apitest.Second + `", "restaurantId": "` + apitest.Bistro + `"`: "limit_exceeded /restaurantId",
+		`"restaurantID": "` + apitest.Bistro + `", "restaurantId": "elsewhere"`:              "limit_exceeded /restaurantId",
+		`"restaurantID": "` + apitest.Bistro + `", "persons": -1`:                            "value_not_allowed /persons",
+		`"restaurantID": "` + apitest.Bistro + `", "address": {"lat": 91}`:                   "value_not_allowed /address/lat",
+		`"restaurantID": "` + apitest.Bistro + `", "changeFrom": 0.01`:                       "change_too_small /changeFrom",
 	} {
-		for api, got := range map[string]reply{
-			"v1": tw.post(ordersPath, with(more), append(key("wrong"), tw.shop...)...), "compatible": tw.post(createPath, with(more), tw.shop...),
+		for api, got := range map[string]apitest.Reply{
+			"v1": tw.Post(apitest.OrdersPath, with(more), append(apitest.Key("wrong"), tw.Shop...)...), "compatible": tw.Post(apitest.CreatePath, with(more), tw.Shop...),
 		} {
-			if list := got.violations(t); got.status != http.StatusUnprocessableEntity || !slices.Contains(list, want) {
-				t.Errorf("%s: %s: status %d, %v, want %s", api, more, got.status, list, want)
+			if list := got.Violations(t); got.Status != http.StatusUnprocessableEntity || !slices.Contains(list, want) {
+				t.Errorf("%s: %s: status %d, %v, want %s", api, more, got.Status, list, want)
 			}
 		}
 	}
-	if raws := tw.behind.raws(); len(raws) != 2 {
+	if raws := tw.Behind.Raws(); len(raws) != 2 {
 		t.Errorf("%d orders reached the ordering service, want 2", len(raws))
 	}
 }

@@ -5,14 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"larder/internal/testkit/apitest"
 
 	"larder/httpapi"
 	"larder/internal/menu"
@@ -21,25 +21,9 @@ import (
 	"larder/ordering"
 )
 
-const (
-	ordersPath   = "/v1/restaurants/" + bistro + "/orders"
-	validatePath = ordersPath + "/validate"
-)
-
-// order is a valid pickup order for one Margherita with garlic: 210.40.
-func order() string { return orderOfToday() }
-
-// orderOfToday is created once, so that a repeated request a second later has the same order.
-var orderOfToday = sync.OnceValue(func() string {
-	return fmt.Sprintf(`{"expeditionType": "pickup", "paymentTypeID": "cash", "expectedAt": %q,
- "dishList": [{"ID": "p1", "quantity": 1, "ingredients": [{"ID": "i1"}]}]}`, time.Now().Add(time.Hour).Format(time.RFC3339))
-})
-
-func key(k string) []string { return []string{"Idempotency-Key", k} }
-
 func TestValidate(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
+	w := apitest.New(t)
 	var result struct {
 		Valid      bool
 		Version    int
@@ -54,27 +38,27 @@ func TestValidate(t *testing.T) {
 			DishList     []struct{ ID string }
 		}
 	}
-	got := w.post(validatePath, order()).is(t, http.StatusOK)
-	got.into(t, &result)
+	got := w.Post(apitest.ValidatePath, apitest.Order()).Is(t, http.StatusOK)
+	got.Into(t, &result)
 	if !result.Valid || result.Total != "210.4" || result.Version != 1 || len(result.Lines) != 1 || len(result.Violations) != 0 {
-		t.Errorf("got %s", got.body)
+		t.Errorf("got %s", got.Body)
 	}
-	if result.Order == nil || result.Order.RestaurantID != bistro || result.Order.DishList[0].ID != "e1" {
-		t.Errorf("the order to be sent is not mapped: %s", got.body)
+	if result.Order == nil || result.Order.RestaurantID != apitest.Bistro || result.Order.DishList[0].ID != "e1" {
+		t.Errorf("the order to be sent is not mapped: %s", got.Body)
 	}
-	if got.header.Get("Cache-Control") != "no-store" || got.header.Get("Larder-Menu-Version") != "1" {
-		t.Errorf("Cache-Control %q, Larder-Menu-Version %q", got.header.Get("Cache-Control"), got.header.Get("Larder-Menu-Version"))
+	if got.Header.Get("Cache-Control") != "no-store" || got.Header.Get("Larder-Menu-Version") != "1" {
+		t.Errorf("Cache-Control %q, Larder-Menu-Version %q", got.Header.Get("Cache-Control"), got.Header.Get("Larder-Menu-Version"))
 	}
 
-	bad := strings.NewReplacer(`"quantity": 1`, `"quantity": -1`, `[{"ID": "i1"}]`, `[]`, `"cash"`, `"gold"`).Replace(order())
+	bad := strings.NewReplacer(`"quantity": 1`, `"quantity": -1`, `[{"ID": "i1"}]`, `[]`, `"cash"`, `"gold"`).Replace(apitest.Order())
 	result.Order = nil
-	got = w.post(validatePath, bad).is(t, http.StatusOK)
-	got.into(t, &result)
+	got = w.Post(apitest.ValidatePath, bad).Is(t, http.StatusOK)
+	got.Into(t, &result)
 	var codes []string
 	for _, violation := range result.Violations {
 		codes = append(codes, violation.Code+" "+violation.Path)
 		if violation.Msg == "" || violation.Params == nil {
-			t.Errorf("incomplete violation: %s", got.body)
+			t.Errorf("incomplete violation: %s", got.Body)
 		}
 	}
 	slices.Sort(codes)
@@ -82,70 +66,70 @@ func TestValidate(t *testing.T) {
 	if result.Valid || result.Order != nil || !slices.Equal(codes, want) {
 		t.Errorf("got valid %v, order %v, violations %q, want %q", result.Valid, result.Order, codes, want)
 	}
-	if sent := w.service.received(); len(sent) != 0 {
+	if sent := w.Service.Received(); len(sent) != 0 {
 		t.Errorf("validate sent %d orders", len(sent))
 	}
-	w.post("/v1/restaurants/nowhere/orders/validate", order()).refused(t, http.StatusNotFound, "restaurant_not_found")
-	w.post("/v1/restaurants/"+empty+"/orders/validate", order()).refused(t, http.StatusServiceUnavailable, "no_catalogue")
+	w.Post("/v1/restaurants/nowhere/orders/validate", apitest.Order()).Refused(t, http.StatusNotFound, "restaurant_not_found")
+	w.Post("/v1/restaurants/"+apitest.Empty+"/orders/validate", apitest.Order()).Refused(t, http.StatusServiceUnavailable, "no_catalogue")
 }
 
 func TestBodies(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
-	shop := w.as(clientShop)
-	for _, path := range []string{validatePath, ordersPath} {
-		send := func(body string, headers ...string) reply {
+	w := apitest.New(t, func(p *apitest.Plan) { p.HTTP.Rate = httpapi.RateConfig{} })
+	shop := w.As(apitest.ClientShop)
+	for _, path := range []string{apitest.ValidatePath, apitest.OrdersPath} {
+		send := func(body string, headers ...string) apitest.Reply {
 			t.Helper()
-			return w.do(http.MethodPost, path, body, slices.Concat(shop, key("k"), headers)...)
+			return w.Do(http.MethodPost, path, body, slices.Concat(shop, apitest.Key("k"), headers)...)
 		}
 		typed := []string{"Content-Type", "application/json"}
-		got := send("{\n  \"dishList\": [1,,2]}", typed...).refused(t, http.StatusBadRequest, "malformed_json")
+		got := send("{\n  \"dishList\": [1,,2]}", typed...).Refused(t, http.StatusBadRequest, "malformed_json")
 		if p := got.Errors[0].Params; p["line"] != 2.0 || p["column"] != 18.0 {
 			t.Errorf("%s: position %v, want line 2, column 18", path, p)
 		}
-		send("", typed...).refused(t, http.StatusBadRequest, "malformed_json")
-		send(strings.Repeat("[", 40)+strings.Repeat("]", 40), typed...).refused(t, http.StatusBadRequest, "malformed_json")
+		send("", typed...).Refused(t, http.StatusBadRequest, "malformed_json")
+		send(strings.Repeat("[", 40)+strings.Repeat("]", 40), typed...).Refused(t, http.StatusBadRequest, "malformed_json")
 		for _, media := range []string{"", "text/plain", "application/xml", "application/json; charset=latin1", "application/x-www-form-urlencoded"} {
-			send(order(), "Content-Type", media).refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
+			send(apitest.Order(), "Content-Type", media).Refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
 		}
-		send(order(), append(typed, "Content-Encoding", "gzip")...).refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
+		send(apitest.Order(), append(typed, "Content-Encoding", "gzip")...).Refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
 		large := `{"comment": "` + strings.Repeat("x", 256<<10) + `"}`
-		limit := send(large, typed...).refused(t, http.StatusRequestEntityTooLarge, "payload_too_large")
+		limit := send(large, typed...).Refused(t, http.StatusRequestEntityTooLarge, "payload_too_large")
 		if limit.Errors[0].Params["limit"] != 262144.0 {
 			t.Errorf("%s: limit %v", path, limit.Errors[0].Params)
 		}
 	}
-	if sent := w.service.received(); len(sent) != 0 {
+	if sent := w.Service.Received(); len(sent) != 0 {
 		t.Errorf("%d orders were sent", len(sent))
 	}
-	w.do(http.MethodPost, validatePath, order(), "Content-Type", "Application/JSON; charset=UTF-8").is(t, http.StatusOK)
-	w.do(http.MethodPost, validatePath, "\xef\xbb\xbf"+order(), "Content-Type", "application/json").is(t, http.StatusOK)
+	w.Do(http.MethodPost, apitest.ValidatePath, apitest.Order(), "Content-Type", "Application/JSON; charset=UTF-8").Is(t, http.StatusOK)
+	w.Do(http.MethodPost, apitest.ValidatePath, "\xef\xbb\xbf"+apitest.Order(), "Content-Type", "application/json").Is(t, http.StatusOK)
 }
 
 func TestPlace(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	got := w.post(ordersPath, order(), append(w.as(clientShop), key(`"a key"`)...)...).is(t, http.StatusCreated)
+	w := apitest.New(t)
+	got := w.Post(apitest.OrdersPath, apitest.Order(), append(w.As(apitest.ClientShop), apitest.Key(`"a key"`)...)...).Is(t, http.StatusCreated)
 	var placed struct {
 		Ref, OrderID, State string
 		Total               json.Number
 	}
-	got.into(t, &placed)
+	got.Into(t, &placed)
 	if len(placed.Ref) != 26 || placed.OrderID != "765" || placed.State != "placed" || placed.Total != "210.4" {
-		t.Errorf("got %s", got.body)
+		t.Errorf("got %s", got.Body)
 	}
-	if got.header.Get("Cache-Control") != "no-store" || got.header.Get("Location") != "/v1/orders/765" {
-		t.Errorf("Cache-Control %q, Location %q", got.header.Get("Cache-Control"), got.header.Get("Location"))
+	if got.Header.Get("Cache-Control") != "no-store" || got.Header.Get("Location") != "/v1/orders/765" {
+		t.Errorf("Cache-Control %q, Location %q", got.Header.Get("Cache-Control"), got.Header.Get("Location"))
 	}
-	sent := w.service.received()
+	sent := w.Service.Received()
 	if len(sent) != 1 || !strings.Contains(string(sent[0]), `"restaurantID":"bistro"`) {
 		t.Fatalf("the service received %q", sent)
 	}
 	var logged bool
-	for _, entry := range w.logs.AllEntries() {
+	for _, entry := range w.Logs.AllEntries() {
 		if entry.Data["event"] == "order.placed" {
 			logged = true
-			if entry.Data["ref"] != placed.Ref || entry.Data["orderID"] != "765" || entry.Data["client"] != clientShop {
+			if entry.Data["ref"] != placed.Ref || entry.Data["orderID"] != "765" || entry.Data["client"] != apitest.ClientShop {
 				t.Errorf("log line %v", entry.Data)
 			}
 		}
@@ -158,80 +142,80 @@ func TestPlace(t *testing.T) {
 // The response has the time that was sent to the service, also for soonest, and the record has the same one.
 func TestPlacedOrderHasItsTimeAndLocation(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	w.service.answerCreate(func([]byte) (upstream.Created, error) {
+	w := apitest.New(t)
+	w.Service.AnswerCreate(func([]byte) (upstream.Created, error) {
 		return upstream.Created{OrderID: "7/6 5?", Answer: upstream.Answer{Status: http.StatusCreated}}, nil
 	})
 	const soonest = `{"expeditionType": "pickup", "paymentTypeID": "cash", "soonest": true,
  "dishList": [{"ID": "p1", "quantity": 1, "ingredients": [{"ID": "i1"}]}]}`
-	headers := append(w.as(clientShop), key("soon")...)
+	headers := append(w.As(apitest.ClientShop), apitest.Key("soon")...)
 	var placed, record struct{ ExpectedAt, OrderID string }
-	got := w.post(ordersPath, soonest, headers...).is(t, http.StatusCreated)
-	got.into(t, &placed)
+	got := w.Post(apitest.OrdersPath, soonest, headers...).Is(t, http.StatusCreated)
+	got.Into(t, &placed)
 	var sent struct{ ExpectedAt time.Time }
-	if err := json.Unmarshal(w.service.received()[0], &sent); err != nil {
+	if err := json.Unmarshal(w.Service.Received()[0], &sent); err != nil {
 		t.Fatal(err)
 	}
 	if placed.ExpectedAt != menu.FormatTime(sent.ExpectedAt) {
 		t.Errorf("expectedAt %q; sent %v", placed.ExpectedAt, sent.ExpectedAt)
 	}
 	const path = "/v1/orders/7%2F6%205%3F"
-	if location := got.header.Get("Location"); location != path {
+	if location := got.Header.Get("Location"); location != path {
 		t.Errorf("Location %q, want %q", location, path)
 	}
-	w.get(path, headers[:2]...).is(t, http.StatusOK).into(t, &record)
+	w.Get(path, headers[:2]...).Is(t, http.StatusOK).Into(t, &record)
 	if record != placed {
 		t.Errorf("the record has %+v, the response %+v", record, placed)
 	}
-	if again := w.post(ordersPath, soonest, headers...).is(t, http.StatusCreated); again.header.Get("Location") != path || !bytes.Equal(again.body, got.body) {
-		t.Errorf("repeated: %s, Location %q", again.body, again.header.Get("Location"))
+	if again := w.Post(apitest.OrdersPath, soonest, headers...).Is(t, http.StatusCreated); again.Header.Get("Location") != path || !bytes.Equal(again.Body, got.Body) {
+		t.Errorf("repeated: %s, Location %q", again.Body, again.Header.Get("Location"))
 	}
 }
 
 func TestPlacingNeedsAKey(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
-	shop := w.as(clientShop)
+	w := apitest.New(t, func(p *apitest.Plan) { p.HTTP.Rate = httpapi.RateConfig{} })
+	shop := w.As(apitest.ClientShop)
 	for name, headers := range map[string][]string{
-		"none": {}, "empty": key(""), "empty in quotes": key(`""`), "too long": key(strings.Repeat("k", 256)),
-		"not printable": key("a\tb"), "not ASCII": key("ключ"), "two": append(key("a"), key("b")...),
+		"none": {}, "empty": apitest.Key(""), "empty in quotes": apitest.Key(`""`), "too long": apitest.Key(strings.Repeat("k", 256)),
+		"not printable": apitest.Key("a\tb"), "not ASCII": apitest.Key("ключ"), "two": append(apitest.Key("a"), apitest.Key("b")...),
 	} {
-		got := w.post(ordersPath, order(), append(headers, shop...)...)
-		got.refused(t, http.StatusBadRequest, "idempotency_key_required")
-		if len(w.service.received()) != 0 {
+		got := w.Post(apitest.OrdersPath, apitest.Order(), append(headers, shop...)...)
+		got.Refused(t, http.StatusBadRequest, "idempotency_key_required")
+		if len(w.Service.Received()) != 0 {
 			t.Fatalf("%s: an order was sent", name)
 		}
 	}
-	body := order() // one of the keys comes twice
+	body := apitest.Order() // one of the keys comes twice
 	for _, good := range []string{"k", strings.Repeat("k", 255), `"` + strings.Repeat("k", 255) + `"`} {
-		w.post(ordersPath, body, append(key(good), shop...)...).is(t, http.StatusCreated)
+		w.Post(apitest.OrdersPath, body, append(apitest.Key(good), shop...)...).Is(t, http.StatusCreated)
 	}
 }
 
 func TestPlacingIsGuarded(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	none := w.post(ordersPath, order(), key("k")...)
-	none.refused(t, http.StatusUnauthorized, "unauthorized")
-	reader := w.post(ordersPath, order(), append(w.as(clientRead), key("k")...)...)
-	reader.refused(t, http.StatusForbidden, "forbidden")
-	if challenge := reader.header.Get("Www-Authenticate"); !strings.Contains(challenge, `error="insufficient_scope"`) {
+	w := apitest.New(t)
+	none := w.Post(apitest.OrdersPath, apitest.Order(), apitest.Key("k")...)
+	none.Refused(t, http.StatusUnauthorized, "unauthorized")
+	reader := w.Post(apitest.OrdersPath, apitest.Order(), append(w.As(apitest.ClientRead), apitest.Key("k")...)...)
+	reader.Refused(t, http.StatusForbidden, "forbidden")
+	if challenge := reader.Header.Get("Www-Authenticate"); !strings.Contains(challenge, `error="insufficient_scope"`) {
 		t.Errorf("WWW-Authenticate %q", challenge)
 	}
-	w.post("/v1/restaurants/nowhere/orders", order(), append(w.as(clientShop), key("k")...)...).refused(t, http.StatusNotFound, "restaurant_not_found")
-	w.post("/v1/restaurants/"+empty+"/orders", order(), append(w.as(clientShop), key("k")...)...).refused(t, http.StatusServiceUnavailable, "no_catalogue")
-	if len(w.service.received()) != 0 {
+	w.Post("/v1/restaurants/nowhere/orders", apitest.Order(), append(w.As(apitest.ClientShop), apitest.Key("k")...)...).Refused(t, http.StatusNotFound, "restaurant_not_found")
+	w.Post("/v1/restaurants/"+apitest.Empty+"/orders", apitest.Order(), append(w.As(apitest.ClientShop), apitest.Key("k")...)...).Refused(t, http.StatusServiceUnavailable, "no_catalogue")
+	if len(w.Service.Received()) != 0 {
 		t.Error("an order was sent")
 	}
 }
 
 func TestPlacingRefusesWhatBreaksRules(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	got := w.post(ordersPath, strings.Replace(order(), `"p1"`, `"p9"`, 1), append(w.as(clientShop), key("k")...)...)
-	problem := got.refused(t, http.StatusUnprocessableEntity, "validation_failed")
+	w := apitest.New(t)
+	got := w.Post(apitest.OrdersPath, strings.Replace(apitest.Order(), `"p1"`, `"p9"`, 1), append(w.As(apitest.ClientShop), apitest.Key("k")...)...)
+	problem := got.Refused(t, http.StatusUnprocessableEntity, "validation_failed")
 	if len(problem.Errors) != 1 || problem.Errors[0].Code != "dish_not_in_menu" || !strings.HasPrefix(problem.Errors[0].Path, "/dishList/0") {
-		t.Errorf("got %s", got.body)
+		t.Errorf("got %s", got.Body)
 	}
 }
 
@@ -239,10 +223,10 @@ func TestPlacingRefusesWhatBreaksRules(t *testing.T) {
 // service has the order's ref.
 func TestPlacingOutcomes(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	w := apitest.New(t, func(p *apitest.Plan) { p.HTTP.Rate = httpapi.RateConfig{} })
 	client, refuse := upstreamThatAnswers(t)
-	w.service.answerCreate(func(body []byte) (upstream.Created, error) { return client.CreateOrder(t.Context(), body) })
-	shop := w.as(clientShop)
+	w.Service.AnswerCreate(func(body []byte) (upstream.Created, error) { return client.CreateOrder(t.Context(), body) })
+	shop := w.As(apitest.ClientShop)
 	for name, test := range map[string]struct {
 		upstream   int
 		body       string
@@ -258,22 +242,22 @@ func TestPlacingOutcomes(t *testing.T) {
 		"a 2xx without an orderID is unknown": {200, `{"result":{}}`, 504, "order_outcome_unknown", "", ""},
 	} {
 		refuse(test.upstream, test.body)
-		got := w.post(ordersPath, order(), append(key("k "+name), shop...)...)
-		problem := got.refused(t, test.status, test.code)
+		got := w.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("k "+name), shop...)...)
+		problem := got.Refused(t, test.status, test.code)
 		if len(problem.Ref) != 26 {
 			t.Errorf("%s: ref %q", name, problem.Ref)
 		}
 		if test.said != "" && (problem.Upstream == nil || problem.Upstream.Msg != test.said || problem.Upstream.Status != test.upstream || problem.Upstream.Code == "") {
-			t.Errorf("%s: the service's words are not inside: %s", name, got.body)
+			t.Errorf("%s: the service's words are not inside: %s", name, got.Body)
 		}
-		if reasons := strings.Contains(test.body, "is stopped"); reasons != strings.Contains(string(got.body), `"errors":["/dishList/0: dish is stopped"]`) {
-			t.Errorf("%s: the service's reasons: %s", name, got.body)
+		if reasons := strings.Contains(test.body, "is stopped"); reasons != strings.Contains(string(got.Body), `"errors":["/dishList/0: dish is stopped"]`) {
+			t.Errorf("%s: the service's reasons: %s", name, got.Body)
 		}
-		if strings.Contains(string(got.body), "oops") {
-			t.Errorf("%s: the service's page leaks: %s", name, got.body)
+		if strings.Contains(string(got.Body), "oops") {
+			t.Errorf("%s: the service's page leaks: %s", name, got.Body)
 		}
 	}
-	w.service.answerCreate(func([]byte) (upstream.Created, error) {
+	w.Service.AnswerCreate(func([]byte) (upstream.Created, error) {
 		return upstream.Created{}, &upstream.Error{
 			Operation:  "create",
 			Status:     http.StatusServiceUnavailable,
@@ -282,9 +266,9 @@ func TestPlacingOutcomes(t *testing.T) {
 			Err:        errors.New("dial tcp: refused"),
 		}
 	})
-	notSent := w.post(ordersPath, order(), append(key("k"), shop...)...)
-	notSent.refused(t, http.StatusServiceUnavailable, "upstream_unavailable")
-	w.service.answerCreate(func([]byte) (upstream.Created, error) { // because the token is missing
+	notSent := w.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("k"), shop...)...)
+	notSent.Refused(t, http.StatusServiceUnavailable, "upstream_unavailable")
+	w.Service.AnswerCreate(func([]byte) (upstream.Created, error) { // because the token is missing
 		return upstream.Created{}, &upstream.Error{
 			Operation:  "create",
 			Effect:     upstream.EffectNone,
@@ -292,15 +276,15 @@ func TestPlacingOutcomes(t *testing.T) {
 			Err:        errors.New("dial tcp: refused"),
 		}
 	})
-	got := w.post(ordersPath, order(), append(key("k"), shop...)...)
-	problem := got.refused(t, http.StatusServiceUnavailable, "upstream_unavailable")
-	if notSent.header.Get("Retry-After") != "7" {
-		t.Errorf("turned away: Retry-After %q, want 7", notSent.header.Get("Retry-After"))
+	got := w.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("k"), shop...)...)
+	problem := got.Refused(t, http.StatusServiceUnavailable, "upstream_unavailable")
+	if notSent.Header.Get("Retry-After") != "7" {
+		t.Errorf("turned away: Retry-After %q, want 7", notSent.Header.Get("Retry-After"))
 	}
-	if got.header.Get("Retry-After") != "7" || len(problem.Ref) != 26 || strings.Contains(string(got.body), "dial") {
-		t.Errorf("not sent: Retry-After %q, %s", got.header.Get("Retry-After"), got.body)
+	if got.Header.Get("Retry-After") != "7" || len(problem.Ref) != 26 || strings.Contains(string(got.Body), "dial") {
+		t.Errorf("not sent: Retry-After %q, %s", got.Header.Get("Retry-After"), got.Body)
 	}
-	if metric := `larder_orders_total{operation="create",outcome="unknown"} 3`; !strings.Contains(string(w.get("/metrics").body), metric) {
+	if metric := `larder_orders_total{operation="create",outcome="unknown"} 3`; !strings.Contains(string(w.Get("/metrics").Body), metric) {
 		t.Errorf("the metrics lack %s", metric)
 	}
 }
@@ -308,19 +292,19 @@ func TestPlacingOutcomes(t *testing.T) {
 // The text of an unexpected error is not sent to clients.
 func TestUnexpectedErrorsLeakNothing(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) {
-		p.orders = placing(func() (ordering.Result, error) {
+	w := apitest.New(t, func(p *apitest.Plan) {
+		p.Orders = placing(func() (ordering.Result, error) {
 			return ordering.Result{}, errors.New("dial 10.1.2.3 with password hunter2")
 		})
 	})
-	got := w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)
-	got.refused(t, http.StatusInternalServerError, "internal")
-	if strings.Contains(string(got.body), "hunter2") {
-		t.Errorf("the answer leaks: %s", got.body)
+	got := w.Post(apitest.OrdersPath, apitest.Order(), append(w.As(apitest.ClientShop), apitest.Key("k")...)...)
+	got.Refused(t, http.StatusInternalServerError, "internal")
+	if strings.Contains(string(got.Body), "hunter2") {
+		t.Errorf("the answer leaks: %s", got.Body)
 	}
 	var causes []string
-	for _, entry := range w.logs.AllEntries() {
-		if cause, ok := entry.Data["cause"].(string); ok && entry.Data["requestId"] == got.header.Get("X-Request-Id") {
+	for _, entry := range w.Logs.AllEntries() {
+		if cause, ok := entry.Data["cause"].(string); ok && entry.Data["requestId"] == got.Header.Get("X-Request-Id") {
 			causes = append(causes, cause)
 		}
 	}
@@ -332,16 +316,16 @@ func TestUnexpectedErrorsLeakNothing(t *testing.T) {
 // A panic of a handler is a 500 with its stack in the log.
 func TestPanicsAreAnswered(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) {
-		p.orders = placing(func() (ordering.Result, error) { panic("hunter2") })
+	w := apitest.New(t, func(p *apitest.Plan) {
+		p.Orders = placing(func() (ordering.Result, error) { panic("hunter2") })
 	})
-	got := w.post(ordersPath, order(), append(w.as(clientShop), "Idempotency-Key", "k", "X-Request-Id", "mine")...)
-	got.refused(t, http.StatusInternalServerError, "internal")
-	if got.header.Get("X-Request-Id") != "mine" || strings.Contains(string(got.body), "hunter2") {
-		t.Errorf("got id %q, %s", got.header.Get("X-Request-Id"), got.body)
+	got := w.Post(apitest.OrdersPath, apitest.Order(), append(w.As(apitest.ClientShop), "Idempotency-Key", "k", "X-Request-Id", "mine")...)
+	got.Refused(t, http.StatusInternalServerError, "internal")
+	if got.Header.Get("X-Request-Id") != "mine" || strings.Contains(string(got.Body), "hunter2") {
+		t.Errorf("got id %q, %s", got.Header.Get("X-Request-Id"), got.Body)
 	}
 	var stacks int
-	for _, entry := range w.logs.AllEntries() {
+	for _, entry := range w.Logs.AllEntries() {
 		if stack, ok := entry.Data["stack"].(string); ok && entry.Data["requestId"] == "mine" && strings.Contains(stack, "orders.(*Handlers).Place") {
 			stacks++
 		}
@@ -349,7 +333,7 @@ func TestPanicsAreAnswered(t *testing.T) {
 	if stacks != 1 {
 		t.Errorf("%d stacks in the log, want 1", stacks)
 	}
-	w.get("/livez").is(t, http.StatusOK)
+	w.Get("/livez").Is(t, http.StatusOK)
 }
 
 // scripted is an Orders engine whose Place is a function.
@@ -366,14 +350,14 @@ func placing(place func() (ordering.Result, error)) httpapi.Orders { return scri
 
 func TestPlacingNeedsARedisThatKeeps(t *testing.T) { // policy O14
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.ordering.AllowNonDurable = false })
-	got := w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)
-	problem := got.refused(t, http.StatusServiceUnavailable, "journal_unavailable")
-	if !strings.HasPrefix(problem.Msg, "orders are not accepted at the moment;") || got.header.Get("Retry-After") != "60" {
-		t.Errorf("got %s", got.body)
+	w := apitest.New(t, func(p *apitest.Plan) { p.Ordering.AllowNonDurable = false })
+	got := w.Post(apitest.OrdersPath, apitest.Order(), append(w.As(apitest.ClientShop), apitest.Key("k")...)...)
+	problem := got.Refused(t, http.StatusServiceUnavailable, "journal_unavailable")
+	if !strings.HasPrefix(problem.Msg, "orders are not accepted at the moment;") || got.Header.Get("Retry-After") != "60" {
+		t.Errorf("got %s", got.Body)
 	}
-	w.post(validatePath, order()).is(t, http.StatusOK)
-	if len(w.service.received()) != 0 {
+	w.Post(apitest.ValidatePath, apitest.Order()).Is(t, http.StatusOK)
+	if len(w.Service.Received()) != 0 {
 		t.Error("an order was sent")
 	}
 }
@@ -381,29 +365,29 @@ func TestPlacingNeedsARedisThatKeeps(t *testing.T) { // policy O14
 func TestPublicOrders(t *testing.T) { // policy H3
 	t.Parallel()
 	const page = "https://shop.example"
-	w := newFixture(t, func(p *plan) {
-		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
+	w := apitest.New(t, func(p *apitest.Plan) {
+		p.Auth.PublicOrders.Enabled, p.Auth.PublicOrders.Origins = true, []string{page}
 	})
-	long := key("0123456789abcdefghijkl")
+	long := apitest.Key("0123456789abcdefghijkl")
 	guest := append([]string{"Origin", page}, long...)
-	w.post(ordersPath, order(), long...).refused(t, http.StatusUnauthorized, "unauthorized")
-	w.post(ordersPath, order(), append(long, "Origin", "https://evil.example")...).refused(t, http.StatusUnauthorized, "unauthorized")
-	w.post(ordersPath, order(), append(key("short"), "Origin", page)...).refused(t, http.StatusBadRequest, "idempotency_key_required")
-	online := strings.Replace(order(), `"cash"`, `"online"`, 1)
-	problem := w.post(ordersPath, online, guest...).refused(t, http.StatusUnprocessableEntity, "validation_failed")
+	w.Post(apitest.OrdersPath, apitest.Order(), long...).Refused(t, http.StatusUnauthorized, "unauthorized")
+	w.Post(apitest.OrdersPath, apitest.Order(), append(long, "Origin", "https://evil.example")...).Refused(t, http.StatusUnauthorized, "unauthorized")
+	w.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("short"), "Origin", page)...).Refused(t, http.StatusBadRequest, "idempotency_key_required")
+	online := strings.Replace(apitest.Order(), `"cash"`, `"online"`, 1)
+	problem := w.Post(apitest.OrdersPath, online, guest...).Refused(t, http.StatusUnprocessableEntity, "validation_failed")
 	if problem.Errors[0].Code != "value_not_allowed" || problem.Errors[0].Path != "/paymentTypeID" {
 		t.Errorf("online payment: got %+v", problem.Errors)
 	}
-	w.post(ordersPath, "{", guest...).refused(t, http.StatusBadRequest, "malformed_json")
-	body := guestOrder()
-	got := w.post(ordersPath, body, guest...).is(t, http.StatusCreated)
-	if got.header.Get("Access-Control-Allow-Origin") != page {
-		t.Errorf("the page cannot read the answer: %v", got.header)
+	w.Post(apitest.OrdersPath, "{", guest...).Refused(t, http.StatusBadRequest, "malformed_json")
+	body := apitest.GuestOrder()
+	got := w.Post(apitest.OrdersPath, body, guest...).Is(t, http.StatusCreated)
+	if got.Header.Get("Access-Control-Allow-Origin") != page {
+		t.Errorf("the page cannot read the answer: %v", got.Header)
 	}
-	w.post(ordersPath, body, guest...).is(t, http.StatusCreated)
-	last := w.post(ordersPath, order(), guest...) // the sixth within a minute; failed ones count
-	last.refused(t, http.StatusTooManyRequests, "rate_limited")
-	if last.header.Get("Retry-After") == "" {
+	w.Post(apitest.OrdersPath, body, guest...).Is(t, http.StatusCreated)
+	last := w.Post(apitest.OrdersPath, apitest.Order(), guest...) // the sixth within a minute; failed ones count
+	last.Refused(t, http.StatusTooManyRequests, "rate_limited")
+	if last.Header.Get("Retry-After") == "" {
 		t.Error("429 without Retry-After")
 	}
 }
@@ -412,27 +396,27 @@ func TestPublicOrders(t *testing.T) { // policy H3
 func TestNoOrderIsPlacedWhileRedisIsAway(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.AppendOnly())
-	w := newFixture(t, func(p *plan) { p.redis.URL, p.ordering.AllowNonDurable = server.URL(), false })
-	shop := w.as(clientShop)
-	w.post(ordersPath, order(), append(key("before"), shop...)...).is(t, http.StatusCreated)
+	w := apitest.New(t, func(p *apitest.Plan) { p.Redis.URL, p.Ordering.AllowNonDurable = server.URL(), false })
+	shop := w.As(apitest.ClientShop)
+	w.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("before"), shop...)...).Is(t, http.StatusCreated)
 	var sent atomic.Int32
-	w.service.answerCreate(func([]byte) (upstream.Created, error) {
+	w.Service.AnswerCreate(func([]byte) (upstream.Created, error) {
 		sent.Add(1)
 		return upstream.Created{OrderID: "1", Answer: upstream.Answer{Status: http.StatusCreated}}, nil
 	})
 	server.Stop()
-	got := w.post(ordersPath, order(), append(key("while"), shop...)...)
-	got.refused(t, http.StatusServiceUnavailable, "journal_unavailable")
-	if got.header.Get("Retry-After") == "" || sent.Load() != 0 {
-		t.Errorf("Retry-After %q, %d orders were sent", got.header.Get("Retry-After"), sent.Load())
+	got := w.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("while"), shop...)...)
+	got.Refused(t, http.StatusServiceUnavailable, "journal_unavailable")
+	if got.Header.Get("Retry-After") == "" || sent.Load() != 0 {
+		t.Errorf("Retry-After %q, %d orders were sent", got.Header.Get("Retry-After"), sent.Load())
 	}
 	for path, method := range map[string]string{
 		"/v1/orders/765": http.MethodGet, "/v1/orders?key=before": http.MethodGet, "/v1/orders/765/complete": http.MethodPut,
 	} {
-		got := w.do(method, path, "", shop...)
-		got.refused(t, http.StatusServiceUnavailable, "journal_unavailable")
-		if got.header.Get("Retry-After") == "" || strings.Contains(string(got.body), "127.0.0.1") {
-			t.Errorf("%s %s: Retry-After %q, %s", method, path, got.header.Get("Retry-After"), got.body)
+		got := w.Do(method, path, "", shop...)
+		got.Refused(t, http.StatusServiceUnavailable, "journal_unavailable")
+		if got.Header.Get("Retry-After") == "" || strings.Contains(string(got.Body), "127.0.0.1") {
+			t.Errorf("%s %s: Retry-After %q, %s", method, path, got.Header.Get("Retry-After"), got.Body)
 		}
 	}
 }

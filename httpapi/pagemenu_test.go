@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"larder/httpapi/storefront"
 	"larder/internal/sandbox"
 )
@@ -60,35 +62,35 @@ func dataOf(t *testing.T, page []byte) (data menuData) {
 func TestPageHasTheMenu(t *testing.T) {
 	t.Parallel()
 	const hostile = `</script><script>alert(1)</script>"'{{.Name}}&amp;<!--`
-	k := newFixture(t, func(p *plan) {
-		p.unsynced = true
-		p.cfg.Page = storefront.Config{Enabled: true, Currency: "EUR", Color: "#14532d", Logo: "https://img.example/logo.svg", Font: "Georgia, serif"}
-		p.cfg.Hosts = []string{"shop.example"}
+	k := apitest.New(t, func(p *apitest.Plan) {
+		p.Unsynced = true
+		p.HTTP.Page = storefront.Config{Enabled: true, Currency: "EUR", Color: "#14532d", Logo: "https://img.example/logo.svg", Font: "Georgia, serif"}
+		p.HTTP.Hosts = []string{"shop.example"}
 	})
 	quoted, _ := json.Marshal(hostile)
-	k.service.menus[bistro] = fmt.Sprintf(`{"result":{"name":"Menu","categories":[{"ID":"c","name":%[1]s}],"products":[
+	k.Service.Menus[apitest.Bistro] = fmt.Sprintf(`{"result":{"name":"Menu","categories":[{"ID":"c","name":%[1]s}],"products":[
 		{"ID":"d1","externalId":"1","categoryId":"c","name":%[1]s,"description":%[1]s,"price":4.5,"measure":{"value":0.15,"unit":"kg"},"imageUrls":["javascript:alert(1)"]},
 		{"ID":"d2","externalId":"2","categoryId":"c","name":"Soup","description":"","price":3,"stopList":true,"isListStoped":true,"imageUrls":["/photos/soup.svg"]},
 		{"ID":"d3","externalId":"3","categoryId":"none","name":"Bread","description":"","price":null}]}}`, quoted)
-	k.syncOnce(bistro)
-	restaurants := slices.Clone(k.directory.Restaurants())
+	k.SyncOnce(apitest.Bistro)
+	restaurants := slices.Clone(k.Directory.Restaurants())
 	for i := range restaurants {
-		if restaurants[i].ID == bistro {
+		if restaurants[i].ID == apitest.Bistro {
 			restaurants[i].Name, restaurants[i].Address, restaurants[i].GuestPhone, restaurants[i].Phone = "Bistro "+hostile, "Rua 1, "+hostile, "+351 22 1", "+351 99 999"
 		}
 	}
-	k.directory.Replace(restaurants)
+	k.Directory.Replace(restaurants)
 
-	page := k.get("/?restaurant="+bistro, "Accept-Encoding", "identity").is(t, http.StatusOK)
-	text := string(page.body)
+	page := k.Get("/?restaurant="+apitest.Bistro, "Accept-Encoding", "identity").Is(t, http.StatusOK)
+	text := string(page.Body)
 	for _, never := range []string{"<script>alert", "javascript:", "351 99 999", "{{"} {
 		if strings.Contains(strings.ReplaceAll(text, "{{.Name}}", ""), never) {
 			t.Errorf("the page has %s:\n%s", never, text)
 		}
 	}
-	data := dataOf(t, page.body)
+	data := dataOf(t, page.Body)
 	if data.Type != "Restaurant" || data.Name != "Bistro "+hostile || data.Address != "Rua 1, "+hostile || data.Telephone != "+351 22 1" ||
-		data.URL != "https://shop.example/?lang=en&restaurant="+bistro || len(data.HasMenu.HasMenuSection) != 2 {
+		data.URL != "https://shop.example/?lang=en&restaurant="+apitest.Bistro || len(data.HasMenu.HasMenuSection) != 2 {
 		t.Fatalf("the JSON-LD is %+v", data)
 	}
 	dishes := data.HasMenu.HasMenuSection[0].HasMenuItem
@@ -110,27 +112,27 @@ func TestPageHasTheMenu(t *testing.T) {
 			t.Errorf("the page has no %s:\n%s", want, text)
 		}
 	}
-	if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy, "img-src 'self' data: https://img.example;") {
+	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "img-src 'self' data: https://img.example;") {
 		t.Errorf("the policy is %q", policy)
 	}
 	brand := regexp.MustCompile(`/web/brand\.css\?v=\w+`).FindString(text)
-	if css := k.get(brand).is(t, http.StatusOK); !strings.Contains(string(css.body), "--brand:#14532d;--on-brand:#ffffff") || !strings.Contains(css.header.Get("Cache-Control"), "immutable") {
-		t.Errorf("%s: %v\n%s", brand, css.header, css.body)
+	if css := k.Get(brand).Is(t, http.StatusOK); !strings.Contains(string(css.Body), "--brand:#14532d;--on-brand:#ffffff") || !strings.Contains(css.Header.Get("Cache-Control"), "immutable") {
+		t.Errorf("%s: %v\n%s", brand, css.Header, css.Body)
 	}
 
 	// A new version and a reload of the configuration change the page; each has its own ETag.
-	tag := page.header.Get("ETag")
-	k.get("/?restaurant="+bistro, "If-None-Match", tag).is(t, http.StatusNotModified)
-	k.service.menus[bistro] = strings.Replace(k.service.menus[bistro], "Soup", "Broth", 1)
-	k.syncOnce(bistro)
-	if text := string(k.get("/?restaurant="+bistro, "If-None-Match", tag).is(t, http.StatusOK).body); !strings.Contains(text, "Broth") || strings.Contains(text, "Soup") {
+	tag := page.Header.Get("ETag")
+	k.Get("/?restaurant="+apitest.Bistro, "If-None-Match", tag).Is(t, http.StatusNotModified)
+	k.Service.Menus[apitest.Bistro] = strings.Replace(k.Service.Menus[apitest.Bistro], "Soup", "Broth", 1)
+	k.SyncOnce(apitest.Bistro)
+	if text := string(k.Get("/?restaurant="+apitest.Bistro, "If-None-Match", tag).Is(t, http.StatusOK).Body); !strings.Contains(text, "Broth") || strings.Contains(text, "Soup") {
 		t.Errorf("after a sync:\n%s", text)
 	}
 	for i := range restaurants {
 		restaurants[i].GuestPhone = "+351 22 2"
 	}
-	k.directory.Replace(restaurants)
-	if text := string(k.get("/?restaurant="+bistro).is(t, http.StatusOK).body); !strings.Contains(text, "351 22 2") || strings.Contains(text, "351 22 1") {
+	k.Directory.Replace(restaurants)
+	if text := string(k.Get("/?restaurant="+apitest.Bistro).Is(t, http.StatusOK).Body); !strings.Contains(text, "351 22 2") || strings.Contains(text, "351 22 1") {
 		t.Errorf("after a reload:\n%s", text)
 	}
 }
@@ -138,28 +140,28 @@ func TestPageHasTheMenu(t *testing.T) {
 // A page of 60 dishes has less than 100 KB, and a longer menu is on several pages.
 func TestPageSize(t *testing.T) {
 	t.Parallel()
-	k := newFixture(t, func(p *plan) {
-		p.unsynced = true
-		p.cfg.Page.Enabled = true
+	k := apitest.New(t, func(p *apitest.Plan) {
+		p.Unsynced = true
+		p.HTTP.Page.Enabled = true
 	})
 	const most = 100_000
 	for _, size := range []struct{ products, pages int }{{60, 1}, {700, 7}} { // a menu that shrinks is quarantined
 		products, pages := size.products, size.pages
-		k.service.menus[bistro] = string(sandbox.Generate{Products: products, Seed: 1}.Menu(0))
-		k.syncOnce(bistro)
+		k.Service.Menus[apitest.Bistro] = string(sandbox.Generate{Products: products, Seed: 1}.Menu(0))
+		k.SyncOnce(apitest.Bistro)
 		found := 0
-		path, seen := "/?restaurant="+bistro, 0
+		path, seen := "/?restaurant="+apitest.Bistro, 0
 		for path != "" && seen < 10 {
-			page := k.get(path, "Accept-Encoding", "identity").is(t, http.StatusOK)
-			for _, section := range dataOf(t, page.body).HasMenu.HasMenuSection {
+			page := k.Get(path, "Accept-Encoding", "identity").Is(t, http.StatusOK)
+			for _, section := range dataOf(t, page.Body).HasMenu.HasMenuSection {
 				found += len(section.HasMenuItem)
 			}
-			if products == 60 && len(page.body) >= most {
-				t.Errorf("the page of %d dishes has %d bytes, less than %d are allowed", products, len(page.body), most)
+			if products == 60 && len(page.Body) >= most {
+				t.Errorf("the page of %d dishes has %d bytes, less than %d are allowed", products, len(page.Body), most)
 			}
-			t.Logf("%d dishes: %s has %d bytes", products, path, len(page.body))
+			t.Logf("%d dishes: %s has %d bytes", products, path, len(page.Body))
 			path = ""
-			if next := regexp.MustCompile(`<a rel="next" href="([^"]+)"`).FindSubmatch(page.body); next != nil {
+			if next := regexp.MustCompile(`<a rel="next" href="([^"]+)"`).FindSubmatch(page.Body); next != nil {
 				path = html.UnescapeString(string(next[1]))
 			}
 			seen++
@@ -168,10 +170,10 @@ func TestPageSize(t *testing.T) {
 			t.Errorf("%d dishes on %d pages, want %d on %d", found, seen, products, pages)
 		}
 	}
-	first := k.get("/?restaurant="+bistro+"&page=7").is(t, http.StatusOK)
+	first := k.Get("/?restaurant="+apitest.Bistro+"&page=7").Is(t, http.StatusOK)
 	for _, page := range []string{"99", "8"} { // beyond the last: no further entries in memory
-		got := k.get("/?restaurant="+bistro+"&page="+page).is(t, http.StatusFound)
-		if to := got.header.Get("Location"); !bytes.Equal(k.get(to).is(t, http.StatusOK).body, first.body) {
+		got := k.Get("/?restaurant="+apitest.Bistro+"&page="+page).Is(t, http.StatusFound)
+		if to := got.Header.Get("Location"); !bytes.Equal(k.Get(to).Is(t, http.StatusOK).Body, first.Body) {
 			t.Errorf("page=%s redirects to %s, not to the last page", page, to)
 		}
 	}
@@ -180,32 +182,32 @@ func TestPageSize(t *testing.T) {
 // The HTML shows a dish under each of its categories, with the lowest price of what must be chosen, like the cards.
 func TestPageShowsDishesLikeTheCards(t *testing.T) {
 	t.Parallel()
-	k := newFixture(t, func(p *plan) {
-		p.unsynced = true
-		p.cfg.Page = storefront.Config{Enabled: true, Currency: "EUR"}
+	k := apitest.New(t, func(p *apitest.Plan) {
+		p.Unsynced = true
+		p.HTTP.Page = storefront.Config{Enabled: true, Currency: "EUR"}
 	})
-	k.service.menus[bistro] = `{"result":{"name":"Menu","categories":[{"ID":"c1","name":"Lunch"},{"ID":"c2","name":"Dinner"}],
+	k.Service.Menus[apitest.Bistro] = `{"result":{"name":"Menu","categories":[{"ID":"c1","name":"Lunch"},{"ID":"c2","name":"Dinner"}],
 		"ingredientsGroups":[{"ID":"g","name":"Sauce","ingredients":["i1","i2"]},{"ID":"extra","name":"Extra","ingredients":["i2"]}],
 		"ingredientsSchemes":[{"ID":"s","ingredientsGroups":[{"ID":"g","minCount":2,"maxCount":2},{"ID":"extra","minCount":0,"maxCount":1}]}],
 		"ingredients":[{"ID":"i1","externalId":"i1","name":"Ketchup","price":0.25},{"ID":"i2","externalId":"i2","name":"Mayo","price":1}],
 		"products":[{"ID":"d1","externalId":"1","categoryId":"c1","name":"Fries","price":4,"schemeId":"s"},
 		{"ID":"d1","externalId":"1","categoryId":"c2","name":"Fries","price":4,"schemeId":"s"},
 		{"ID":"d2","externalId":"2","categoryId":"c2","name":"Beef","price":12,"measure":{"value":1,"unit":"kg"}}]}}`
-	k.syncOnce(bistro)
-	page := k.get("/?dir=rtl&restaurant="+bistro, "Accept-Encoding", "identity").is(t, http.StatusOK)
-	shown := strings.Join(strings.Fields(html.UnescapeString(anyTag.ReplaceAllString(menuElement.FindString(string(page.body)), " "))), " ")
+	k.SyncOnce(apitest.Bistro)
+	page := k.Get("/?dir=rtl&restaurant="+apitest.Bistro, "Accept-Encoding", "identity").Is(t, http.StatusOK)
+	shown := strings.Join(strings.Fields(html.UnescapeString(anyTag.ReplaceAllString(menuElement.FindString(string(page.Body)), " "))), " ")
 	if want := "Lunch Fries from €4.50 Dinner Fries from €4.50 Beef €12.00 per kg"; shown != want {
 		t.Errorf("the menu is %q, want %q", shown, want)
 	}
-	ids, links := strings.Count(string(page.body), `<i id="dish=d1">`), strings.Count(string(page.body), `<h3><a href="#dish=d1">`)
+	ids, links := strings.Count(string(page.Body), `<i id="dish=d1">`), strings.Count(string(page.Body), `<h3><a href="#dish=d1">`)
 	if ids != 1 || links != 2 {
 		t.Errorf("a dish in two categories has %d ids and %d links, want 1 and 2", ids, links)
 	}
-	if sections := dataOf(t, page.body).HasMenu.HasMenuSection; len(sections) != 2 || len(sections[1].HasMenuItem) != 2 || sections[0].HasMenuItem[0].Offers.Price != "4.5" {
+	if sections := dataOf(t, page.Body).HasMenu.HasMenuSection; len(sections) != 2 || len(sections[1].HasMenuItem) != 2 || sections[0].HasMenuItem[0].Offers.Price != "4.5" {
 		t.Errorf("the JSON-LD has %+v", sections)
 	}
 	for _, link := range []string{`lang=ru&amp;restaurant=bistro&amp;dir=rtl" lang="ru"`, `<link rel="canonical" href="/?lang=en&amp;restaurant=bistro">`} {
-		if !strings.Contains(string(page.body), link) {
+		if !strings.Contains(string(page.Body), link) {
 			t.Errorf("the page has no %s", link)
 		}
 	}
@@ -214,11 +216,11 @@ func TestPageShowsDishesLikeTheCards(t *testing.T) {
 // Menus that need a token are not in the page.
 func TestPageOfClosedMenus(t *testing.T) {
 	t.Parallel()
-	k := newFixture(t, func(p *plan) {
-		p.cfg.Page.Enabled = true
-		p.auth.OpenMenu = new(false)
+	k := apitest.New(t, func(p *apitest.Plan) {
+		p.HTTP.Page.Enabled = true
+		p.Auth.OpenMenu = new(false)
 	})
-	if text := string(k.get("/?restaurant="+bistro).is(t, http.StatusOK).body); strings.Contains(text, "ld+json") || strings.Contains(text, "<h3") {
+	if text := string(k.Get("/?restaurant="+apitest.Bistro).Is(t, http.StatusOK).Body); strings.Contains(text, "ld+json") || strings.Contains(text, "<h3") {
 		t.Errorf("the page has the menu:\n%s", text)
 	}
 }
@@ -226,26 +228,26 @@ func TestPageOfClosedMenus(t *testing.T) {
 // GET /v1/restaurants/{restaurant} and the list have the details for guests, and never the operators' phone.
 func TestRestaurantDetails(t *testing.T) {
 	t.Parallel()
-	k := newFixture(t)
-	path := "/v1/restaurants/" + bistro
+	k := apitest.New(t)
+	path := "/v1/restaurants/" + apitest.Bistro
 	type details struct{ GuestPhone, Address, TimeZone *string }
 	var one details
-	k.get(path).is(t, http.StatusOK).into(t, &one)
+	k.Get(path).Is(t, http.StatusOK).Into(t, &one)
 	if one.GuestPhone != nil || one.TimeZone != nil {
 		t.Errorf("without configuration: %+v", one)
 	}
-	restaurants := slices.Clone(k.directory.Restaurants())
+	restaurants := slices.Clone(k.Directory.Restaurants())
 	for i := range restaurants {
 		restaurants[i].Phone, restaurants[i].GuestPhone, restaurants[i].Address, restaurants[i].TimeZone = "1", "2", "Rua 1", "Europe/Lisbon"
 	}
-	k.directory.Replace(restaurants)
-	got := k.get(path).is(t, http.StatusOK)
-	if want := `"guestPhone":"2","address":"Rua 1","timeZone":"Europe/Lisbon"}}`; !strings.HasSuffix(string(got.body), want) || strings.Contains(string(got.body), `"phone"`) {
-		t.Errorf("got %s", got.body)
+	k.Directory.Replace(restaurants)
+	got := k.Get(path).Is(t, http.StatusOK)
+	if want := `"guestPhone":"2","address":"Rua 1","timeZone":"Europe/Lisbon"}}`; !strings.HasSuffix(string(got.Body), want) || strings.Contains(string(got.Body), `"phone"`) {
+		t.Errorf("got %s", got.Body)
 	}
-	k.get(path, "If-None-Match", got.header.Get("ETag")).is(t, http.StatusNotModified)
-	if list := k.get("/v1/restaurants?q="+bistro).is(t, http.StatusOK); !strings.Contains(string(list.body), strings.TrimSuffix(strings.TrimPrefix(string(got.body), `{"result":`), "}")) {
-		t.Errorf("the list is %s", list.body)
+	k.Get(path, "If-None-Match", got.Header.Get("ETag")).Is(t, http.StatusNotModified)
+	if list := k.Get("/v1/restaurants?q="+apitest.Bistro).Is(t, http.StatusOK); !strings.Contains(string(list.Body), strings.TrimSuffix(strings.TrimPrefix(string(got.Body), `{"result":`), "}")) {
+		t.Errorf("the list is %s", list.Body)
 	}
-	k.get("/v1/restaurants/none").refused(t, http.StatusNotFound, "restaurant_not_found")
+	k.Get("/v1/restaurants/none").Refused(t, http.StatusNotFound, "restaurant_not_found")
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"larder/httpapi/storefront"
 )
 
@@ -67,17 +69,17 @@ func TestHostilePicturesOnThePage_H13(t *testing.T) {
 			Shown   bool
 		}{large + strings.Repeat("a", 100<<10), strings.HasPrefix(large, "https")})
 	}
-	k := newFixture(t, func(p *plan) {
-		p.unsynced = true
-		p.cfg.Page = storefront.Config{Enabled: true, Currency: "EUR"}
-		p.cfg.Hosts = []string{"shop.example"}
+	k := apitest.New(t, func(p *apitest.Plan) {
+		p.Unsynced = true
+		p.HTTP.Page = storefront.Config{Enabled: true, Currency: "EUR"}
+		p.HTTP.Hosts = []string{"shop.example"}
 	})
 	for i, c := range table {
 		quoted, _ := json.Marshal(c.Address)
-		k.service.menus[bistro] = fmt.Sprintf(`{"result":{"name":"Menu","categories":[{"ID":"c","name":"C"}],"products":[
+		k.Service.Menus[apitest.Bistro] = fmt.Sprintf(`{"result":{"name":"Menu","categories":[{"ID":"c","name":"C"}],"products":[
 			{"ID":"d","externalId":"1","categoryId":"c","name":"Dish %d","description":"","price":4.5,"imageUrls":[%s]}]}}`, i, quoted)
-		k.syncOnce(bistro)
-		page := k.get("/?restaurant="+bistro, "Accept-Encoding", "identity").is(t, http.StatusOK).body
+		k.SyncOnce(apitest.Bistro)
+		page := k.Get("/?restaurant="+apitest.Bistro, "Accept-Encoding", "identity").Is(t, http.StatusOK).Body
 		if !bytes.Contains(page, fmt.Appendf(nil, "Dish %d<", i)) {
 			t.Fatalf("%.80q: the menu is not on the page", c.Address)
 		}

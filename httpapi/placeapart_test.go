@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"golang.org/x/sync/errgroup"
 )
 
@@ -22,8 +24,8 @@ func separateOrders(guest, n int, headers []string) separateOrder {
 	said := strings.TrimSpace(strings.Repeat(fmt.Sprintf("%d-%d ", guest, n), 1+(guest*n*7)%150)) // a comment has at most 1,000 characters
 	return separateOrder{
 		said:    said,
-		body:    strings.Replace(order(), "{", fmt.Sprintf(`{"comment": %q, `, said), 1),
-		headers: append(append(key(fmt.Sprintf("apart-%d-%d", guest, n)), "Content-Type", "application/json"), headers...),
+		body:    strings.Replace(apitest.Order(), "{", fmt.Sprintf(`{"comment": %q, `, said), 1),
+		headers: append(append(apitest.Key(fmt.Sprintf("apart-%d-%d", guest, n)), "Content-Type", "application/json"), headers...),
 	}
 }
 
@@ -39,7 +41,7 @@ func (o separateOrder) leaveEarly(t *testing.T, address string) error {
 	for i := 0; i < len(o.headers); i += 2 {
 		request.Header.Set(o.headers[i], o.headers[i+1])
 	}
-	if response, err := transport(t).Do(request); err == nil {
+	if response, err := apitest.Client(t).Do(request); err == nil {
 		_ = response.Body.Close()
 	}
 	return nil
@@ -51,17 +53,17 @@ func (o separateOrder) place(t *testing.T, address string) (orderID string, err 
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(time.Minute); ; <-tick.C {
-		got, err := request(t, http.MethodPost, address, o.body, o.headers...)
+		got, err := apitest.Request(t, http.MethodPost, address, o.body, o.headers...)
 		if err != nil {
 			return "", err
 		}
-		if got.status == http.StatusCreated {
+		if got.Status == http.StatusCreated {
 			var placed struct{ OrderID string }
-			got.into(t, &placed)
+			got.Into(t, &placed)
 			return placed.OrderID, nil
 		}
-		if got.status != http.StatusConflict || time.Now().After(deadline) {
-			return "", fmt.Errorf("order %.40q: %d %.300s", o.said, got.status, got.body)
+		if got.Status != http.StatusConflict || time.Now().After(deadline) {
+			return "", fmt.Errorf("order %.40q: %d %.300s", o.said, got.Status, got.Body)
 		}
 	}
 }
@@ -69,12 +71,12 @@ func (o separateOrder) place(t *testing.T, address string) (orderID string, err 
 // isNamed sends a request whose response must contain a text of the order.
 func (o separateOrder) isNamed(t *testing.T, address, body, text string) error {
 	t.Helper()
-	got, err := request(t, http.MethodPost, address, body, o.headers...)
+	got, err := apitest.Request(t, http.MethodPost, address, body, o.headers...)
 	if err != nil {
 		return err
 	}
-	if want := fmt.Sprintf(text, o.said); !strings.Contains(string(got.body), want) {
-		return fmt.Errorf("%s: %d, without %.60s: %.300s", address, got.status, want, got.body)
+	if want := fmt.Sprintf(text, o.said); !strings.Contains(string(got.Body), want) {
+		return fmt.Errorf("%s: %d, without %.60s: %.300s", address, got.Status, want, got.Body)
 	}
 	return nil
 }
@@ -84,25 +86,25 @@ func (o separateOrder) isNamed(t *testing.T, address, body, text string) error {
 func TestPlaceKeepsOrdersApart(t *testing.T) {
 	t.Parallel()
 	const guests, each = 6, 20
-	k := newOrderFixture(t)
+	k := apitest.NewOrders(t)
 	var placed sync.Map // orderID by comment
 	var group errgroup.Group
 	for guest := range guests {
 		group.Go(func() error {
 			for n := range each {
-				one, err := separateOrders(guest, n, k.shop), error(nil)
+				one, err := separateOrders(guest, n, k.Shop), error(nil)
 				switch n % 4 {
 				case 0:
-					err = one.leaveEarly(t, k.url+ordersPath)
+					err = one.leaveEarly(t, k.URL+apitest.OrdersPath)
 				case 1:
-					err = one.isNamed(t, k.url+ordersPath, strings.Replace(one.body, `"p1"`, fmt.Sprintf("%q", one.said), 1), `"params":{"id":%q}`)
+					err = one.isNamed(t, k.URL+apitest.OrdersPath, strings.Replace(one.body, `"p1"`, fmt.Sprintf("%q", one.said), 1), `"params":{"id":%q}`)
 				case 2:
-					err = one.isNamed(t, k.url+validatePath, one.body, `"comment":%q,`)
+					err = one.isNamed(t, k.URL+apitest.ValidatePath, one.body, `"comment":%q,`)
 				}
 				if err != nil {
 					return err
 				}
-				orderID, err := one.place(t, k.url+ordersPath)
+				orderID, err := one.place(t, k.URL+apitest.OrdersPath)
 				if err != nil {
 					return err
 				}
@@ -114,7 +116,7 @@ func TestPlaceKeepsOrdersApart(t *testing.T) {
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	orders := k.main.has()
+	orders := k.Main.Orders()
 	if len(orders) != guests*each {
 		t.Errorf("the service has %d orders, want %d", len(orders), guests*each)
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 )
@@ -24,7 +26,7 @@ type ports struct {
 	fell        atomic.Int64 // requests that the fast path passed on
 }
 
-func newPorts(t *testing.T, w *fixture, routes http.HandlerFunc) *ports {
+func newPorts(t *testing.T, w *apitest.Fixture, routes http.HandlerFunc) *ports {
 	t.Helper()
 	p := &ports{}
 	plain := httptest.NewUnstartedServer(routes)
@@ -32,7 +34,7 @@ func newPorts(t *testing.T, w *fixture, routes http.HandlerFunc) *ports {
 		p.fell.Add(1)
 		routes(rw, r)
 	}))
-	fastPath := w.server.FastPath(unstarted.Listener)
+	fastPath := w.Server.FastPath(unstarted.Listener)
 	unstarted.Listener = fastPath
 	ctx, cut := context.WithCancel(context.WithoutCancel(t.Context()))
 	var group errgroup.Group
@@ -110,11 +112,11 @@ func cuts(r *rapid.T, text string) (pieces []string) {
 // Generated streams get the same bytes from both ports, whatever the pieces, complete or truncated.
 func TestGeneratedStreamsOverTCP(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.CORSOrigins = []string{"*"} })
-	w.syncOnce("@main")
-	p := newPorts(t, w, w.reads())
-	token := "Authorization: " + w.as(clientShop)[1]
-	exchangePieces(t, p.plain, []string{rawGet(viewPath, token)})
+	w := newFixture(t, func(p *apitest.Plan) { p.HTTP.CORSOrigins = []string{"*"} })
+	w.SyncOnce("@main")
+	p := newPorts(t, w, readsOf(w))
+	token := "Authorization: " + w.As(apitest.ClientShop)[1]
+	exchangePieces(t, p.plain, []string{rawGet(apitest.ViewPath, token)})
 	streams := streamsOf(token)
 	rapid.Check(t, func(r *rapid.T) {
 		text := streams.Draw(r, "stream")
@@ -127,8 +129,8 @@ func TestGeneratedStreamsOverTCP(t *testing.T) {
 func streamsOf(token string) *rapid.Generator[string] {
 	methods := rapid.SampledFrom([]string{"GET", "GET", "GET", "HEAD", "POST", "get", "GETS", ""})
 	paths := rapid.SampledFrom([]string{
-		menuPath, menuPath, productPath, viewPath, viewPath + "/", menuPath + "?", menuPath + "?by=id", productPath + "?by=externalId",
-		"/v1/restaurants/bistro/products/e1?by=externalId", viewPath + "?restaurantId=bistro", viewPath + "?restaurantId=", viewPath + "?restaurantId==",
+		apitest.MenuPath, apitest.MenuPath, productPath, apitest.ViewPath, apitest.ViewPath + "/", apitest.MenuPath + "?", apitest.MenuPath + "?by=id", productPath + "?by=externalId",
+		"/v1/restaurants/bistro/products/e1?by=externalId", apitest.ViewPath + "?restaurantId=bistro", apitest.ViewPath + "?restaurantId=", apitest.ViewPath + "?restaurantId==",
 		"/v1/restaurants/north-1/menu", "/v1/restaurants/../menu", "/v1/restaurants/bistro/products/", "/v1/restaurants/bistro/products/p%2F2", "*", "/",
 	})
 	versions := rapid.SampledFrom([]string{" HTTP/1.1", " HTTP/1.1", " HTTP/1.1", " HTTP/1.0", "", " HTTP/1.1 "})

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"larder/httpapi/ratelimit"
 )
 
@@ -13,49 +15,49 @@ import (
 func TestGuests(t *testing.T) {
 	t.Parallel()
 	const page, long = "https://shop.example", "0123456789abcdefghijkl"
-	k := newOrderFixture(t, func(p *plan) {
-		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
-		p.ordering.AllowMissingKey = true // orders of others; a guest's order is found only by its key
+	k := apitest.NewOrders(t, func(p *apitest.Plan) {
+		p.Auth.PublicOrders.Enabled, p.Auth.PublicOrders.Origins = true, []string{page}
+		p.Ordering.AllowMissingKey = true // orders of others; a guest's order is found only by its key
 	})
 	origin := []string{"Origin", page}
 	guest := func(more ...string) []string { return slices.Concat(origin, more) }
-	k.post(ordersPath, guestOrder(), guest()...).refused(t, http.StatusBadRequest, "idempotency_key_required")
-	body := guestOrder()
-	first := k.post(ordersPath, body, guest(key(long)...)...).is(t, http.StatusCreated)
-	same(t, first, k.post(ordersPath, body, guest(key(long)...)...))
+	k.Post(apitest.OrdersPath, apitest.GuestOrder(), guest()...).Refused(t, http.StatusBadRequest, "idempotency_key_required")
+	body := apitest.GuestOrder()
+	first := k.Post(apitest.OrdersPath, body, guest(apitest.Key(long)...)...).Is(t, http.StatusCreated)
+	apitest.SameReplay(t, first, k.Post(apitest.OrdersPath, body, guest(apitest.Key(long)...)...))
 
-	got := k.get("/v1/orders?key="+long, guest()...).is(t, http.StatusOK)
-	want := `{"result":{"state":"placed","total":210.4,"orderID":"` + k.main.has()[0].OrderID + `","paid":false}}`
-	if string(got.body) != want || got.header.Get("Cache-Control") != "no-store" || got.header.Get("Access-Control-Allow-Origin") != page {
-		t.Errorf("got %s, want %s; %v", got.body, want, got.header)
+	got := k.Get("/v1/orders?key="+long, guest()...).Is(t, http.StatusOK)
+	want := `{"result":{"state":"placed","total":210.4,"orderID":"` + k.Main.Orders()[0].OrderID + `","paid":false}}`
+	if string(got.Body) != want || got.Header.Get("Cache-Control") != "no-store" || got.Header.Get("Access-Control-Allow-Origin") != page {
+		t.Errorf("got %s, want %s; %v", got.Body, want, got.Header)
 	}
-	if inHeader := k.get("/v1/orders", guest(key(long)...)...).is(t, http.StatusOK); string(inHeader.body) != want {
-		t.Errorf("the key in the header: got %s, want %s", inHeader.body, want)
+	if inHeader := k.Get("/v1/orders", guest(apitest.Key(long)...)...).Is(t, http.StatusOK); string(inHeader.Body) != want {
+		t.Errorf("the key in the header: got %s, want %s", inHeader.Body, want)
 	}
-	k.do(http.MethodHead, "/v1/orders?key="+long, "", guest()...).is(t, http.StatusOK)
-	k.get("/v1/orders?key=short", guest()...).refused(t, http.StatusBadRequest, "invalid_parameter")
-	k.get("/v1/orders?key=abcdefghijklmnopqrstuv", guest()...).refused(t, http.StatusNotFound, "order_not_found")
-	k.get("/v1/orders?key="+long).refused(t, http.StatusUnauthorized, "unauthorized")
-	k.get("/v1/orders?key="+long, "Origin", "https://evil.example").refused(t, http.StatusUnauthorized, "unauthorized")
-	k.get("/v1/orders?key="+long, k.shop...).refused(t, http.StatusNotFound, "order_not_found") // a guest's key is not a client's key
+	k.Do(http.MethodHead, "/v1/orders?key="+long, "", guest()...).Is(t, http.StatusOK)
+	k.Get("/v1/orders?key=short", guest()...).Refused(t, http.StatusBadRequest, "invalid_parameter")
+	k.Get("/v1/orders?key=abcdefghijklmnopqrstuv", guest()...).Refused(t, http.StatusNotFound, "order_not_found")
+	k.Get("/v1/orders?key="+long).Refused(t, http.StatusUnauthorized, "unauthorized")
+	k.Get("/v1/orders?key="+long, "Origin", "https://evil.example").Refused(t, http.StatusUnauthorized, "unauthorized")
+	k.Get("/v1/orders?key="+long, k.Shop...).Refused(t, http.StatusNotFound, "order_not_found") // a guest's key is not a client's key
 
-	id := k.main.has()[0].OrderID
+	id := k.Main.Orders()[0].OrderID
 	for _, call := range [][3]string{
 		{http.MethodGet, "/v1/orders/" + id, ""},
-		{http.MethodPut, "/v1/orders/" + id + "/pay", payment},
+		{http.MethodPut, "/v1/orders/" + id + "/pay", apitest.Payment},
 		{http.MethodPut, "/v1/orders/" + id + "/complete", ""},
-		{http.MethodPut, "/v1/orders/" + id + "/reject", reject},
+		{http.MethodPut, "/v1/orders/" + id + "/reject", apitest.Reject},
 		{http.MethodGet, "/v1/ops/orders", ""},
 	} {
-		k.do(call[0], call[1], call[2], guest(append(key(long), "Content-Type", "application/json")...)...).refused(t, http.StatusUnauthorized, "unauthorized")
+		k.Do(call[0], call[1], call[2], guest(append(apitest.Key(long), "Content-Type", "application/json")...)...).Refused(t, http.StatusUnauthorized, "unauthorized")
 	}
-	for path, method := range map[string]string{ordersPath: "POST", "/v1/orders": "GET", "/v1/orders/events": "GET", "/v1/orders/" + id + "/pay": "PUT"} {
-		preflight := k.do(http.MethodOptions, path, "", guest("Access-Control-Request-Method", method, "Access-Control-Request-Headers", "idempotency-key")...).is(t, http.StatusNoContent)
-		if allowed := preflight.header.Get("Access-Control-Allow-Methods"); !strings.Contains(allowed, method) || preflight.header.Get("Access-Control-Allow-Origin") != page {
-			t.Errorf("preflight of %s %s: %v", method, path, preflight.header)
+	for path, method := range map[string]string{apitest.OrdersPath: "POST", "/v1/orders": "GET", "/v1/orders/events": "GET", "/v1/orders/" + id + "/pay": "PUT"} {
+		preflight := k.Do(http.MethodOptions, path, "", guest("Access-Control-Request-Method", method, "Access-Control-Request-Headers", "idempotency-key")...).Is(t, http.StatusNoContent)
+		if allowed := preflight.Header.Get("Access-Control-Allow-Methods"); !strings.Contains(allowed, method) || preflight.Header.Get("Access-Control-Allow-Origin") != page {
+			t.Errorf("preflight of %s %s: %v", method, path, preflight.Header)
 		}
 	}
-	if exposed := got.header.Get("Access-Control-Expose-Headers"); !strings.Contains(exposed, "Idempotent-Replayed") {
+	if exposed := got.Header.Get("Access-Control-Expose-Headers"); !strings.Contains(exposed, "Idempotent-Replayed") {
 		t.Errorf("a page cannot recognise a replay: %q", exposed)
 	}
 }
@@ -64,19 +66,19 @@ func TestGuests(t *testing.T) {
 func TestGuestsAskWithoutEndAndStillPlace(t *testing.T) {
 	t.Parallel()
 	const page, long = "https://shop.example", "0123456789abcdefghijkl"
-	k := newOrderFixture(t, func(p *plan) {
-		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
-		p.auth.PublicOrders.Rate = ratelimit.Rate{Count: 1, Per: 3600e9}
-		p.cfg.Rate.Validate = ratelimit.Rate{Count: 10, Per: 3600e9}
+	k := apitest.NewOrders(t, func(p *apitest.Plan) {
+		p.Auth.PublicOrders.Enabled, p.Auth.PublicOrders.Origins = true, []string{page}
+		p.Auth.PublicOrders.Rate = ratelimit.Rate{Count: 1, Per: 3600e9}
+		p.HTTP.Rate.Validate = ratelimit.Rate{Count: 10, Per: 3600e9}
 	})
 	for range 10 {
-		k.get("/v1/orders?key="+long, "Origin", page).refused(t, http.StatusNotFound, "order_not_found")
+		k.Get("/v1/orders?key="+long, "Origin", page).Refused(t, http.StatusNotFound, "order_not_found")
 	}
-	last := k.get("/v1/orders?key="+long, "Origin", page)
-	last.refused(t, http.StatusTooManyRequests, "rate_limited")
-	if last.header.Get("Retry-After") == "" {
+	last := k.Get("/v1/orders?key="+long, "Origin", page)
+	last.Refused(t, http.StatusTooManyRequests, "rate_limited")
+	if last.Header.Get("Retry-After") == "" {
 		t.Error("429 without Retry-After")
 	}
-	k.post(ordersPath, guestOrder(), append(key(long), "Origin", page)...).is(t, http.StatusCreated)
-	k.post(ordersPath, guestOrder(), append(key(long), "Origin", page)...).refused(t, http.StatusTooManyRequests, "rate_limited")
+	k.Post(apitest.OrdersPath, apitest.GuestOrder(), append(apitest.Key(long), "Origin", page)...).Is(t, http.StatusCreated)
+	k.Post(apitest.OrdersPath, apitest.GuestOrder(), append(apitest.Key(long), "Origin", page)...).Refused(t, http.StatusTooManyRequests, "rate_limited")
 }

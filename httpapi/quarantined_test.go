@@ -5,46 +5,48 @@ import (
 	"net/http"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"larder/internal/menu"
 	"larder/sync/runlog"
 )
 
-const quarantinedPath = opsBistro + "/quarantined"
+const quarantinedPath = apitest.OpsBistro + "/quarantined"
 
 // Policy S4a: the quarantined menu can be read, compared with the served one and linted, until the next good run.
 func TestTheQuarantinedMenu_S4a(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	ops := w.as(clientOps)
+	w := apitest.New(t)
+	ops := w.As(apitest.ClientOps)
 	routes := []string{quarantinedPath, quarantinedPath + "/changes", quarantinedPath + "/lint"}
 	refused := func() {
 		t.Helper()
 		for _, path := range routes {
-			w.get(path, ops...).refused(t, http.StatusNotFound, "version_not_found")
+			w.Get(path, ops...).Refused(t, http.StatusNotFound, "version_not_found")
 		}
 	}
 	refused()
 	for _, path := range routes {
-		w.get(path).refused(t, http.StatusUnauthorized, "unauthorized")
-		w.get(path, w.as(clientShop)...).refused(t, http.StatusForbidden, "forbidden")
-		w.get(path, w.as(clientNorth)...).refused(t, http.StatusNotFound, "restaurant_not_found")
+		w.Get(path).Refused(t, http.StatusUnauthorized, "unauthorized")
+		w.Get(path, w.As(apitest.ClientShop)...).Refused(t, http.StatusForbidden, "forbidden")
+		w.Get(path, w.As(apitest.ClientNorth)...).Refused(t, http.StatusNotFound, "restaurant_not_found")
 	}
 	const other = `{"result":{"categories":[],"products":[{"id":"p1","externalId":"x1","name":"Soup","price":4000},` +
 		`{"id":"new","name":"New","price":0,"isContainInStopList":["bistro"],"extra":[1]}],` +
 		`"ingredientsSchemes":[],"ingredientsGroups":[],"ingredients":[]}}`
-	w.service.setMenu(bistro, other)
-	if run := w.syncOnce(bistro); run.Outcome != runlog.OutcomeQuarantined {
+	w.Service.SetMenu(apitest.Bistro, other)
+	if run := w.SyncOnce(apitest.Bistro); run.Outcome != runlog.OutcomeQuarantined {
 		t.Fatalf("%s %s, want quarantined", run.Outcome, run.Error)
 	}
-	if price, _ := w.price(); price != "199.9" {
+	if price, _ := priceOf(w); price != "199.9" {
 		t.Errorf("p1 is served for %s", price)
 	}
 
-	raw := w.get(quarantinedPath, ops...).is(t, http.StatusOK)
+	raw := w.Get(quarantinedPath, ops...).Is(t, http.StatusOK)
 	_, want, err := menu.DecodePublished([]byte(other))
-	_, got, err2 := menu.DecodePublished(raw.body)
+	_, got, err2 := menu.DecodePublished(raw.Body)
 	if err != nil || err2 != nil || string(got.Content) != string(want.Content) || string(got.Stops) != string(want.Stops) {
-		t.Errorf("%v, %v: the view is %s", err, err2, raw.body)
+		t.Errorf("%v, %v: the view is %s", err, err2, raw.Body)
 	}
 	type dish struct {
 		ID, Name string
@@ -62,7 +64,7 @@ func TestTheQuarantinedMenu_S4a(t *testing.T) {
 			}
 		}
 	}
-	w.get(quarantinedPath+"/changes", ops...).is(t, http.StatusOK).into(t, &changes)
+	w.Get(quarantinedPath+"/changes", ops...).Is(t, http.StatusOK).Into(t, &changes)
 	if changes.From == nil || *changes.From != 1 || changes.To != nil || changes.Counts.Added != 1 || changes.Counts.Removed != 4 ||
 		len(changes.Added) != 1 || changes.Added[0] != (dish{"new", "New", "0"}) || len(changes.Removed) != 4 || len(changes.Changed) != 1 {
 		t.Fatalf("changes %+v", changes)
@@ -78,7 +80,7 @@ func TestTheQuarantinedMenu_S4a(t *testing.T) {
 		Code   string
 		Dishes []struct{ ID, Name string }
 	}
-	w.get(quarantinedPath+"/lint", ops...).is(t, http.StatusOK).into(t, &findings)
+	w.Get(quarantinedPath+"/lint", ops...).Is(t, http.StatusOK).Into(t, &findings)
 	found := false
 	for _, finding := range findings {
 		found = found || finding.Code == menu.LintPriceZero && len(finding.Dishes) == 1 && finding.Dishes[0].Name == "New"
@@ -87,14 +89,14 @@ func TestTheQuarantinedMenu_S4a(t *testing.T) {
 		t.Errorf("findings %+v, want the price 0 of the new dish", findings)
 	}
 
-	w.publishes(kitchenMenu("200", "[]"))
+	w.PublishAgain(apitest.KitchenMenu("200", "[]"))
 	refused()
 
-	w.service.setMenu(empty, `{"result":{"products":[]}}`) // a first menu
-	if run := w.syncOnce(empty); run.Outcome != runlog.OutcomeQuarantined {
+	w.Service.SetMenu(apitest.Empty, `{"result":{"products":[]}}`) // a first menu
+	if run := w.SyncOnce(apitest.Empty); run.Outcome != runlog.OutcomeQuarantined {
 		t.Fatalf("%s %s, want quarantined", run.Outcome, run.Error)
 	}
-	w.get("/v1/ops/restaurants/"+empty+"/quarantined/changes", ops...).is(t, http.StatusOK).into(t, &changes)
+	w.Get("/v1/ops/restaurants/"+apitest.Empty+"/quarantined/changes", ops...).Is(t, http.StatusOK).Into(t, &changes)
 	if changes.From != nil || changes.Counts.Added != 0 {
 		t.Errorf("changes of an empty first menu: %+v", changes)
 	}

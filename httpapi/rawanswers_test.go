@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"larder/httpapi"
 	"larder/ordering"
 )
@@ -36,7 +38,7 @@ func TestReplaysOfAnyBytes_O15(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var calls atomic.Int64
-			base := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			base := apitest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/connect/token" {
 					w.Header().Set("Content-Type", "application/json")
 					_, _ = w.Write([]byte(`{"access_token":"a-token-that-is-long-enough","expires_in":3600}`))
@@ -44,19 +46,19 @@ func TestReplaysOfAnyBytes_O15(t *testing.T) {
 				}
 				answerRaw(w, test.status, test.media, strings.Replace(test.body, "NUMBER", strconv.FormatInt(calls.Add(1), 10), 1))
 			}))
-			w := newFixture(t, func(p *plan) {
-				p.cfg.Rate = httpapi.RateConfig{}
-				p.services = map[string]ordering.Service{"main": client(t, base, "demo", "demo-secret")}
+			w := apitest.New(t, func(p *apitest.Plan) {
+				p.HTTP.Rate = httpapi.RateConfig{}
+				p.Services = map[string]ordering.Service{"main": client(t, base, "demo", "demo-secret")}
 			})
-			shop := w.as(clientShop)
-			body := strings.Replace(order(), "{", `{"restaurantID": "bistro", `, 1)
-			for _, path := range []string{ordersPath, createPath} {
-				send := func() reply { return w.post(path, body, append(key(path), shop...)...) }
+			shop := w.As(apitest.ClientShop)
+			body := strings.Replace(apitest.Order(), "{", `{"restaurantID": "bistro", `, 1)
+			for _, path := range []string{apitest.OrdersPath, apitest.CreatePath} {
+				send := func() apitest.Reply { return w.Post(path, body, append(apitest.Key(path), shop...)...) }
 				first := send()
-				same(t, first, send())
+				apitest.SameReplay(t, first, send())
 				want := strings.Replace(test.body, "NUMBER", "2", 1)
-				if path == createPath && test.whole && (string(first.body) != want || first.header.Get("Content-Type") != test.media || first.status != test.status) {
-					t.Errorf("passed on: %d %q %q, want %d %q %q", first.status, first.header.Get("Content-Type"), first.body, test.status, test.media, want)
+				if path == apitest.CreatePath && test.whole && (string(first.Body) != want || first.Header.Get("Content-Type") != test.media || first.Status != test.status) {
+					t.Errorf("passed on: %d %q %q, want %d %q %q", first.Status, first.Header.Get("Content-Type"), first.Body, test.status, test.media, want)
 				}
 			}
 		})

@@ -11,60 +11,60 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"github.com/google/go-cmp/cmp"
 )
 
-const menuPath = "/v1/restaurants/" + bistro + "/menu"
-
 func TestMenuRead(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	got := w.get(menuPath).is(t, http.StatusOK)
-	if !json.Valid(got.body) {
-		t.Fatalf("not JSON: %s", got.body)
+	w := apitest.New(t)
+	got := w.Get(apitest.MenuPath).Is(t, http.StatusOK)
+	if !json.Valid(got.Body) {
+		t.Fatalf("not JSON: %s", got.Body)
 	}
 	var menu struct {
 		Restaurant struct{ ID, Name string }
 		Version    int
 		Products   []struct{ ID string }
 	}
-	got.into(t, &menu)
-	if menu.Restaurant.ID != bistro || menu.Restaurant.Name != "The bistro" || menu.Version != 1 || len(menu.Products) != 5 {
+	got.Into(t, &menu)
+	if menu.Restaurant.ID != apitest.Bistro || menu.Restaurant.Name != "The bistro" || menu.Version != 1 || len(menu.Products) != 5 {
 		t.Errorf("got %+v", menu)
 	}
-	if !bytes.Contains(got.body, []byte(`"price":199.9`)) {
-		t.Errorf("the price is not exact: %s", got.body)
+	if !bytes.Contains(got.Body, []byte(`"price":199.9`)) {
+		t.Errorf("the price is not exact: %s", got.Body)
 	}
 	header := map[string]string{
 		"Content-Type":        "application/json; charset=utf-8",
-		"Content-Length":      strconv.Itoa(len(got.body)),
+		"Content-Length":      strconv.Itoa(len(got.Body)),
 		"Cache-Control":       "public, max-age=0, stale-while-revalidate=30, stale-if-error=86400",
 		"Vary":                "Accept-Encoding",
 		"Larder-Menu-Version": "1",
 		"Content-Encoding":    "",
 	}
 	for name, want := range header {
-		if value := got.header.Get(name); value != want {
+		if value := got.Header.Get(name); value != want {
 			t.Errorf("%s: got %q, want %q", name, value, want)
 		}
 	}
-	if etag := got.header.Get("Etag"); !regexp.MustCompile(`^W/"1-[0-9a-f]{8}"$`).MatchString(etag) {
+	if etag := got.Header.Get("Etag"); !regexp.MustCompile(`^W/"1-[0-9a-f]{8}"$`).MatchString(etag) {
 		t.Errorf("ETag %q", etag)
 	}
-	if _, err := http.ParseTime(got.header.Get("Last-Modified")); err != nil {
+	if _, err := http.ParseTime(got.Header.Get("Last-Modified")); err != nil {
 		t.Errorf("Last-Modified: %v", err)
 	}
-	if id := got.header.Get("X-Request-Id"); len(id) != 26 {
+	if id := got.Header.Get("X-Request-Id"); len(id) != 26 {
 		t.Errorf("X-Request-Id %q", id)
 	}
 }
 
 func TestReadsAreNegotiated(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
+	w := apitest.New(t)
 	// Among encodings with equal weight, larder uses its own order.
-	for path, preferred := range map[string]string{menuPath: "br", "/v1/restaurants/bistro/products/p1": "gzip"} {
-		plain := w.get(path).is(t, http.StatusOK)
+	for path, preferred := range map[string]string{apitest.MenuPath: "br", "/v1/restaurants/bistro/products/p1": "gzip"} {
+		plain := w.Get(path).Is(t, http.StatusOK)
 		for _, c := range [][2]string{
 			{"gzip, deflate, br, zstd", preferred},
 			{"gzip", "gzip"},
@@ -79,33 +79,33 @@ func TestReadsAreNegotiated(t *testing.T) {
 			{"gzip;q=0.5, identity", ""},
 		} {
 			accept, coding := c[0], c[1]
-			got := w.get(path, "Accept-Encoding", accept).is(t, http.StatusOK)
-			if got.header.Get("Content-Encoding") != coding {
-				t.Errorf("%s with %q: Content-Encoding %q, want %q", path, accept, got.header.Get("Content-Encoding"), coding)
+			got := w.Get(path, "Accept-Encoding", accept).Is(t, http.StatusOK)
+			if got.Header.Get("Content-Encoding") != coding {
+				t.Errorf("%s with %q: Content-Encoding %q, want %q", path, accept, got.Header.Get("Content-Encoding"), coding)
 			}
-			if body := unpack(t, got); !bytes.Equal(body, plain.body) {
+			if body := unpack(t, got); !bytes.Equal(body, plain.Body) {
 				t.Errorf("%s with %q: another body than without", path, accept)
 			}
-			if got.header.Get("Etag") != plain.header.Get("Etag") || got.header.Get("Vary") != "Accept-Encoding" {
-				t.Errorf("%s with %q: ETag %q, Vary %q", path, accept, got.header.Get("Etag"), got.header.Get("Vary"))
+			if got.Header.Get("Etag") != plain.Header.Get("Etag") || got.Header.Get("Vary") != "Accept-Encoding" {
+				t.Errorf("%s with %q: ETag %q, Vary %q", path, accept, got.Header.Get("Etag"), got.Header.Get("Vary"))
 			}
 		}
-		w.get(path, "Accept-Encoding", "identity;q=0").refused(t, http.StatusNotAcceptable, "not_acceptable")
+		w.Get(path, "Accept-Encoding", "identity;q=0").Refused(t, http.StatusNotAcceptable, "not_acceptable")
 	}
 	// Several header lines form one list (RFC 9110, section 5.3).
-	got := w.get(menuPath, "Accept-Encoding", "gzip;q=0.5", "Accept-Encoding", "zstd").is(t, http.StatusOK)
-	if coding := got.header.Get("Content-Encoding"); coding != "zstd" {
+	got := w.Get(apitest.MenuPath, "Accept-Encoding", "gzip;q=0.5", "Accept-Encoding", "zstd").Is(t, http.StatusOK)
+	if coding := got.Header.Get("Content-Encoding"); coding != "zstd" {
 		t.Errorf("two lines: Content-Encoding %q, want zstd", coding)
 	}
 	for _, path := range []string{"/v1/restaurants", "/v1/restaurants/bistro/products"} {
-		w.get(path, "Accept-Encoding", "gzip").is(t, http.StatusOK)
-		w.get(path, "Accept-Encoding", "*;q=0").refused(t, http.StatusNotAcceptable, "not_acceptable")
+		w.Get(path, "Accept-Encoding", "gzip").Is(t, http.StatusOK)
+		w.Get(path, "Accept-Encoding", "*;q=0").Refused(t, http.StatusNotAcceptable, "not_acceptable")
 	}
 }
 
-func unpack(t *testing.T, r reply) []byte {
+func unpack(t *testing.T, r apitest.Reply) []byte {
 	t.Helper()
-	body, err := new(unpacker).unpack(r.body, r.header.Get("Content-Encoding"))
+	body, err := new(apitest.Unpacker).Unpack(r.Body, r.Header.Get("Content-Encoding"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,62 +114,62 @@ func unpack(t *testing.T, r reply) []byte {
 
 func TestConditionalReads(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	for _, path := range []string{menuPath, "/v1/restaurants/bistro/products/p1", "/v1/restaurants/bistro/products", "/v1/restaurants"} {
-		first := w.get(path, "Accept-Encoding", "gzip").is(t, http.StatusOK)
-		etag := first.header.Get("Etag")
+	w := apitest.New(t)
+	for _, path := range []string{apitest.MenuPath, "/v1/restaurants/bistro/products/p1", "/v1/restaurants/bistro/products", "/v1/restaurants"} {
+		first := w.Get(path, "Accept-Encoding", "gzip").Is(t, http.StatusOK)
+		etag := first.Header.Get("Etag")
 		for name, condition := range map[string][]string{
 			"the tag": {"If-None-Match", etag}, "a list": {"If-None-Match", `"x", ` + etag}, "any": {"If-None-Match", "*"},
 			"strong": {"If-None-Match", strings.TrimPrefix(etag, "W/")},
 		} {
-			got := w.get(path, append(condition, "Accept-Encoding", "gzip")...)
-			if got.status != http.StatusNotModified || len(got.body) != 0 {
-				t.Errorf("%s, %s: got %d with %d bytes, want 304 with none", path, name, got.status, len(got.body))
+			got := w.Get(path, append(condition, "Accept-Encoding", "gzip")...)
+			if got.Status != http.StatusNotModified || len(got.Body) != 0 {
+				t.Errorf("%s, %s: got %d with %d bytes, want 304 with none", path, name, got.Status, len(got.Body))
 			}
 			for _, header := range []string{"Etag", "Vary", "Cache-Control", "Last-Modified", "Larder-Menu-Version"} {
-				if got.header.Get(header) != first.header.Get(header) {
-					t.Errorf("%s, %s: %s is %q in the 304, %q in the 200", path, name, header, got.header.Get(header), first.header.Get(header))
+				if got.Header.Get(header) != first.Header.Get(header) {
+					t.Errorf("%s, %s: %s is %q in the 304, %q in the 200", path, name, header, got.Header.Get(header), first.Header.Get(header))
 				}
 			}
 		}
-		w.get(path, "If-None-Match", `W/"0-00000000"`).is(t, http.StatusOK)
-		if since := first.header.Get("Last-Modified"); since != "" {
-			w.get(path, "If-Modified-Since", since).is(t, http.StatusNotModified)
-			w.get(path, "If-Modified-Since", time.Unix(0, 0).UTC().Format(http.TimeFormat)).is(t, http.StatusOK)
+		w.Get(path, "If-None-Match", `W/"0-00000000"`).Is(t, http.StatusOK)
+		if since := first.Header.Get("Last-Modified"); since != "" {
+			w.Get(path, "If-Modified-Since", since).Is(t, http.StatusNotModified)
+			w.Get(path, "If-Modified-Since", time.Unix(0, 0).UTC().Format(http.TimeFormat)).Is(t, http.StatusOK)
 		}
 	}
-	old := w.get(menuPath).header
+	old := w.Get(apitest.MenuPath).Header
 	before := old.Get("Etag")
-	w.service.setMenu(bistro, strings.Replace(fullMenu, "199.90", "201", 1))
-	w.syncOnce(bistro)
-	w.get(menuPath, "If-Modified-Since", old.Get("Last-Modified")).is(t, http.StatusOK) // mostly within the same second
-	if after := w.get(menuPath, "If-None-Match", before).is(t, http.StatusOK); after.header.Get("Larder-Menu-Version") != "2" {
-		t.Errorf("after a new version: Larder-Menu-Version %q", after.header.Get("Larder-Menu-Version"))
+	w.Service.SetMenu(apitest.Bistro, strings.Replace(apitest.FullMenu, "199.90", "201", 1))
+	w.SyncOnce(apitest.Bistro)
+	w.Get(apitest.MenuPath, "If-Modified-Since", old.Get("Last-Modified")).Is(t, http.StatusOK) // mostly within the same second
+	if after := w.Get(apitest.MenuPath, "If-None-Match", before).Is(t, http.StatusOK); after.Header.Get("Larder-Menu-Version") != "2" {
+		t.Errorf("after a new version: Larder-Menu-Version %q", after.Header.Get("Larder-Menu-Version"))
 	}
 }
 
 func TestHeadIsGetWithoutABody(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	ops := w.as(clientOps)
-	runs := w.get("/v1/ops/runs", ops...)
+	w := apitest.New(t)
+	ops := w.As(apitest.ClientOps)
+	runs := w.Get("/v1/ops/runs", ops...)
 	var list []struct{ ID string }
-	runs.into(t, &list)
+	runs.Into(t, &list)
 	for _, path := range []string{
-		"/v1/restaurants", menuPath, "/v1/restaurants/bistro/products", "/v1/restaurants/bistro/products/p1",
+		"/v1/restaurants", apitest.MenuPath, "/v1/restaurants/bistro/products", "/v1/restaurants/bistro/products/p1",
 		"/v1/ops/runs", "/v1/ops/runs/" + list[0].ID, "/v1/ops/restaurants/bistro/lint", "/livez", "/readyz", "/metrics",
 		"/v1/restaurants/nowhere/menu",
 	} {
-		get, head := w.get(path, ops...), w.do(http.MethodHead, path, "", ops...)
-		if head.status != get.status || len(head.body) != 0 {
-			t.Errorf("HEAD %s: %d with %d bytes, want %d with none", path, head.status, len(head.body), get.status)
+		get, head := w.Get(path, ops...), w.Do(http.MethodHead, path, "", ops...)
+		if head.Status != get.Status || len(head.Body) != 0 {
+			t.Errorf("HEAD %s: %d with %d bytes, want %d with none", path, head.Status, len(head.Body), get.Status)
 		}
 		if path == "/metrics" || strings.Contains(path, "nowhere") {
 			continue // the bodies differ between requests
 		}
 		for _, name := range []string{"Content-Length", "Content-Type", "Etag", "Cache-Control"} {
-			if get.header.Get(name) != head.header.Get(name) {
-				t.Errorf("HEAD %s: %s %q, want %q", path, name, head.header.Get(name), get.header.Get(name))
+			if get.Header.Get(name) != head.Header.Get(name) {
+				t.Errorf("HEAD %s: %s %q, want %q", path, name, head.Header.Get(name), get.Header.Get(name))
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 
 func TestProduct(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
+	w := apitest.New(t)
 	var product struct {
 		Version int
 		ID      string
@@ -188,24 +188,24 @@ func TestProduct(t *testing.T) {
 			Options []struct{ ID string }
 		}
 	}
-	w.get("/v1/restaurants/bistro/products/p1").is(t, http.StatusOK).into(t, &product)
+	w.Get("/v1/restaurants/bistro/products/p1").Is(t, http.StatusOK).Into(t, &product)
 	if product.ID != "p1" || product.Version != 1 || product.Price != "199.9" || len(product.Groups) != 1 || len(product.Groups[0].Options) != 2 {
 		t.Errorf("got %+v", product)
 	}
 	// An id with a slash, a space, a plus sign and a percent sign.
-	w.get("/v1/restaurants/bistro/products/p%2F2%20+%25").is(t, http.StatusOK).into(t, &product)
+	w.Get("/v1/restaurants/bistro/products/p%2F2%20+%25").Is(t, http.StatusOK).Into(t, &product)
 	if product.ID != "p/2 +%" {
 		t.Errorf("escaped id: got %q", product.ID)
 	}
-	w.get("/v1/restaurants/bistro/products/e2?by=externalId").is(t, http.StatusOK).into(t, &product)
+	w.Get("/v1/restaurants/bistro/products/e2?by=externalId").Is(t, http.StatusOK).Into(t, &product)
 	if product.ID != "p/2 +%" {
 		t.Errorf("by externalId: got %q", product.ID)
 	}
-	w.get("/v1/restaurants/bistro/products/nope").refused(t, http.StatusNotFound, "product_not_found")
-	w.get("/v1/restaurants/bistro/products/e2").refused(t, http.StatusNotFound, "product_not_found")
-	w.get("/v1/restaurants/bistro/products/p1?by=externalId").refused(t, http.StatusNotFound, "product_not_found")
-	w.get("/v1/restaurants/bistro/products/p1?by=name").refused(t, http.StatusBadRequest, "invalid_parameter")
-	twins := w.get("/v1/restaurants/bistro/products/twin?by=externalId").refused(t, http.StatusConflict, "external_id_ambiguous")
+	w.Get("/v1/restaurants/bistro/products/nope").Refused(t, http.StatusNotFound, "product_not_found")
+	w.Get("/v1/restaurants/bistro/products/e2").Refused(t, http.StatusNotFound, "product_not_found")
+	w.Get("/v1/restaurants/bistro/products/p1?by=externalId").Refused(t, http.StatusNotFound, "product_not_found")
+	w.Get("/v1/restaurants/bistro/products/p1?by=name").Refused(t, http.StatusBadRequest, "invalid_parameter")
+	twins := w.Get("/v1/restaurants/bistro/products/twin?by=externalId").Refused(t, http.StatusConflict, "external_id_ambiguous")
 	if got := twins.Errors[0].Params["ids"]; !cmp.Equal(got, []any{"p3", "p4"}) {
 		t.Errorf("ids %v", got)
 	}
@@ -213,7 +213,7 @@ func TestProduct(t *testing.T) {
 
 func TestProductsList(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
+	w := apitest.New(t)
 	for query, want := range map[string][]string{
 		"":                       {"p1", "p/2 +%", "p3", "p4", "p5"},
 		"?q=CREME":               {"p/2 +%"},
@@ -234,13 +234,13 @@ func TestProductsList(t *testing.T) {
 		"?limit=0", "?limit=501", "?limit=x", "?limit=-1", "?available=maybe", "?cursor=%21", "?cursor=eA",
 		"?cursor=LTEgcDE", "?q=" + strings.Repeat("a", 201),
 	} {
-		w.get("/v1/restaurants/bistro/products"+query).refused(t, http.StatusBadRequest, "invalid_parameter")
+		w.Get("/v1/restaurants/bistro/products"+query).Refused(t, http.StatusBadRequest, "invalid_parameter")
 	}
 }
 
 func TestProductsPages(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
+	w := apitest.New(t)
 	var all []string
 	query := "?limit=2"
 	for pages := 1; ; pages++ {
@@ -263,29 +263,29 @@ func TestProductsPages(t *testing.T) {
 // it. If the dish was removed, the page continues at its former position.
 func TestProductsPagesOverVersions(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
+	w := apitest.New(t)
 	_, next := productIDs(t, w, "?limit=2")
-	w.service.setMenu(bistro, strings.Replace(fullMenu, `"products": [`, `"products": [{"id": "p0", "name": "New", "price": 1},`, 1))
-	w.syncOnce(bistro)
+	w.Service.SetMenu(apitest.Bistro, strings.Replace(apitest.FullMenu, `"products": [`, `"products": [{"id": "p0", "name": "New", "price": 1},`, 1))
+	w.SyncOnce(apitest.Bistro)
 	if got, _ := productIDs(t, w, "?cursor="+next); !cmp.Equal(got, []string{"p3", "p4", "p5"}) {
 		t.Errorf("a dish was added before: got %v", got)
 	}
-	w.service.setMenu(bistro, strings.Replace(fullMenu, `{"id": "p/2 +%"`, `{"id": "p2"`, 1))
-	w.syncOnce(bistro)
+	w.Service.SetMenu(apitest.Bistro, strings.Replace(apitest.FullMenu, `{"id": "p/2 +%"`, `{"id": "p2"`, 1))
+	w.SyncOnce(apitest.Bistro)
 	if got, _ := productIDs(t, w, "?cursor="+next); !cmp.Equal(got, []string{"p2", "p3", "p4", "p5"}) {
 		t.Errorf("the dish is gone: got %v", got)
 	}
 }
 
-func productIDs(t *testing.T, w *fixture, query string) (ids []string, next string) {
+func productIDs(t *testing.T, w *apitest.Fixture, query string) (ids []string, next string) {
 	t.Helper()
-	got := w.get("/v1/restaurants/bistro/products"+query).is(t, http.StatusOK)
+	got := w.Get("/v1/restaurants/bistro/products"+query).Is(t, http.StatusOK)
 	var list struct {
 		Result []struct{ ID string }
 		Next   *string
 	}
-	if err := json.Unmarshal(got.body, &list); err != nil {
-		t.Fatalf("%v in %s", err, got.body)
+	if err := json.Unmarshal(got.Body, &list); err != nil {
+		t.Fatalf("%v in %s", err, got.Body)
 	}
 	if list.Result == nil {
 		t.Errorf("%q: result is null", query)
@@ -302,7 +302,7 @@ func productIDs(t *testing.T, w *fixture, query string) (ids []string, next stri
 
 func TestRestaurantsList(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
+	w := apitest.New(t)
 	type row struct {
 		ID, Name             string
 		Connection           *string
@@ -313,8 +313,8 @@ func TestRestaurantsList(t *testing.T) {
 		LastOutcome, Address *string
 	}
 	var rows []row
-	w.get("/v1/restaurants").is(t, http.StatusOK).into(t, &rows)
-	if len(rows) != 3 || rows[0].ID != bistro || rows[1].ID != empty || rows[2].ID != north {
+	w.Get("/v1/restaurants").Is(t, http.StatusOK).Into(t, &rows)
+	if len(rows) != 3 || rows[0].ID != apitest.Bistro || rows[1].ID != apitest.Empty || rows[2].ID != apitest.North {
 		t.Fatalf("got %+v, want three by id", rows)
 	}
 	first := rows[0]
@@ -327,87 +327,87 @@ func TestRestaurantsList(t *testing.T) {
 	if without := rows[1]; without.Version != nil || without.Counts != nil || without.SyncedAt != nil || !without.Stale {
 		t.Errorf("a restaurant without a menu: got %+v", without)
 	}
-	w.get("/v1/restaurants?q=the+NORTH").is(t, http.StatusOK).into(t, &rows)
-	if len(rows) != 1 || rows[0].ID != north {
+	w.Get("/v1/restaurants?q=the+NORTH").Is(t, http.StatusOK).Into(t, &rows)
+	if len(rows) != 1 || rows[0].ID != apitest.North {
 		t.Errorf("?q=: got %+v", rows)
 	}
 	var page struct{ Next *string }
-	got := w.get("/v1/restaurants?limit=2").is(t, http.StatusOK)
-	if err := json.Unmarshal(got.body, &page); err != nil || page.Next == nil {
-		t.Fatalf("first page of two: %v %s", err, got.body)
+	got := w.Get("/v1/restaurants?limit=2").Is(t, http.StatusOK)
+	if err := json.Unmarshal(got.Body, &page); err != nil || page.Next == nil {
+		t.Fatalf("first page of two: %v %s", err, got.Body)
 	}
-	w.get("/v1/restaurants?limit=2&cursor="+*page.Next).is(t, http.StatusOK).into(t, &rows)
-	if len(rows) != 1 || rows[0].ID != north {
+	w.Get("/v1/restaurants?limit=2&cursor="+*page.Next).Is(t, http.StatusOK).Into(t, &rows)
+	if len(rows) != 1 || rows[0].ID != apitest.North {
 		t.Errorf("second page: got %+v", rows)
 	}
 	const odd = "\"Bistro\" \\ <b>\n\x01\u2028"
-	restaurants := slices.Clone(w.directory.Restaurants())
+	restaurants := slices.Clone(w.Directory.Restaurants())
 	for i := range restaurants {
 		restaurants[i].Name, restaurants[i].Address = odd, "Rua\xff"
 	}
-	w.directory.Replace(restaurants)
-	w.get("/v1/restaurants?limit=1").is(t, http.StatusOK).into(t, &rows)
+	w.Directory.Replace(restaurants)
+	w.Get("/v1/restaurants?limit=1").Is(t, http.StatusOK).Into(t, &rows)
 	if rows[0].Name != odd || *rows[0].Address != "Rua\ufffd" {
 		t.Errorf("odd characters: got %+v", rows[0])
 	}
-	w.get("/v1/restaurants?limit=none").refused(t, http.StatusBadRequest, "invalid_parameter")
-	w.get("/v1/restaurants?cursor=%20").refused(t, http.StatusBadRequest, "invalid_parameter")
-	w.get("/v1/restaurants?q="+strings.Repeat("a", 201)).refused(t, http.StatusBadRequest, "invalid_parameter")
+	w.Get("/v1/restaurants?limit=none").Refused(t, http.StatusBadRequest, "invalid_parameter")
+	w.Get("/v1/restaurants?cursor=%20").Refused(t, http.StatusBadRequest, "invalid_parameter")
+	w.Get("/v1/restaurants?q="+strings.Repeat("a", 201)).Refused(t, http.StatusBadRequest, "invalid_parameter")
 }
 
 func TestUnknownRestaurantListsThoseThatExist(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
+	w := apitest.New(t)
 	for _, path := range []string{"/menu", "/products", "/products/p1"} {
-		got := w.get("/v1/restaurants/c"+path).refused(t, http.StatusNotFound, "restaurant_not_found")
-		if known := got.Errors[0].Params["known"]; !cmp.Equal(known, []any{empty, north}) || got.Errors[0].Params["total"] != 3.0 {
+		got := w.Get("/v1/restaurants/c"+path).Refused(t, http.StatusNotFound, "restaurant_not_found")
+		if known := got.Errors[0].Params["known"]; !cmp.Equal(known, []any{apitest.Empty, apitest.North}) || got.Errors[0].Params["total"] != 3.0 {
 			t.Errorf("%s: known %v", path, known)
 		}
-		if strings.Contains(got.Msg, bistro) || got.Instance != "/v1/restaurants/c"+path {
+		if strings.Contains(got.Msg, apitest.Bistro) || got.Instance != "/v1/restaurants/c"+path {
 			t.Errorf("%s: msg %q, instance %q", path, got.Msg, got.Instance)
 		}
 	}
 	// A default menu is not a restaurant of the v1 API.
-	w.get("/v1/restaurants/@main/menu").refused(t, http.StatusNotFound, "restaurant_not_found")
+	w.Get("/v1/restaurants/@main/menu").Refused(t, http.StatusNotFound, "restaurant_not_found")
 }
 
 func TestNoCatalogueYet(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
+	w := apitest.New(t)
 	for _, path := range []string{"/menu", "/products", "/products/p1"} {
-		got := w.get("/v1/restaurants/" + empty + path)
-		got.refused(t, http.StatusServiceUnavailable, "no_catalogue")
-		if got.header.Get("Retry-After") != "5" {
-			t.Errorf("%s: Retry-After %q", path, got.header.Get("Retry-After"))
+		got := w.Get("/v1/restaurants/" + apitest.Empty + path)
+		got.Refused(t, http.StatusServiceUnavailable, "no_catalogue")
+		if got.Header.Get("Retry-After") != "5" {
+			t.Errorf("%s: Retry-After %q", path, got.Header.Get("Retry-After"))
 		}
 	}
 }
 
 func TestClosedMenusArePrivate(t *testing.T) { // policy H5
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.auth.OpenMenu = new(bool) })
-	for _, path := range []string{"/v1/restaurants", menuPath, "/v1/restaurants/bistro/products", "/v1/rejection-reasons"} {
-		got := w.get(path)
-		got.refused(t, http.StatusUnauthorized, "unauthorized")
-		if !strings.HasPrefix(got.header.Get("Www-Authenticate"), "Bearer ") {
-			t.Errorf("%s: WWW-Authenticate %q", path, got.header.Get("Www-Authenticate"))
+	w := apitest.New(t, func(p *apitest.Plan) { p.Auth.OpenMenu = new(bool) })
+	for _, path := range []string{"/v1/restaurants", apitest.MenuPath, "/v1/restaurants/bistro/products", "/v1/rejection-reasons"} {
+		got := w.Get(path)
+		got.Refused(t, http.StatusUnauthorized, "unauthorized")
+		if !strings.HasPrefix(got.Header.Get("Www-Authenticate"), "Bearer ") {
+			t.Errorf("%s: WWW-Authenticate %q", path, got.Header.Get("Www-Authenticate"))
 		}
 	}
-	got := w.get(menuPath, w.as(clientRead)...).is(t, http.StatusOK)
-	if got.header.Get("Cache-Control") != "private, no-cache" || strings.Join(got.header.Values("Vary"), ", ") != "Accept-Encoding, Authorization" {
-		t.Errorf("Cache-Control %q, Vary %q", got.header.Get("Cache-Control"), got.header.Values("Vary"))
+	got := w.Get(apitest.MenuPath, w.As(apitest.ClientRead)...).Is(t, http.StatusOK)
+	if got.Header.Get("Cache-Control") != "private, no-cache" || strings.Join(got.Header.Values("Vary"), ", ") != "Accept-Encoding, Authorization" {
+		t.Errorf("Cache-Control %q, Vary %q", got.Header.Get("Cache-Control"), got.Header.Values("Vary"))
 	}
-	w.post("/v1/restaurants/bistro/orders/validate", "{}").refused(t, http.StatusUnauthorized, "unauthorized")
+	w.Post("/v1/restaurants/bistro/orders/validate", "{}").Refused(t, http.StatusUnauthorized, "unauthorized")
 }
 
 func TestCacheControlIsASetting(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.MaxAge, p.cfg.StaleIfError = 90*time.Second, 0 })
-	if got := w.get(menuPath).header.Get("Cache-Control"); got != "public, max-age=90, stale-while-revalidate=30" {
+	w := apitest.New(t, func(p *apitest.Plan) { p.HTTP.MaxAge, p.HTTP.StaleIfError = 90*time.Second, 0 })
+	if got := w.Get(apitest.MenuPath).Header.Get("Cache-Control"); got != "public, max-age=90, stale-while-revalidate=30" {
 		t.Errorf("Cache-Control %q", got)
 	}
 	// A request with a token gets a private response, even if menus are open.
-	if got := w.get(menuPath, w.as(clientRead)...); got.header.Get("Cache-Control") != "private, no-cache" {
-		t.Errorf("with a token: Cache-Control %q", got.header.Get("Cache-Control"))
+	if got := w.Get(apitest.MenuPath, w.As(apitest.ClientRead)...); got.Header.Get("Cache-Control") != "private, no-cache" {
+		t.Errorf("with a token: Cache-Control %q", got.Header.Get("Cache-Control"))
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -55,20 +57,20 @@ func (a attempt) text() string {
 	return strings.Join([]string{a.Operation, number(a.Try), number(a.Status), a.Outcome, text(a.Code), text(a.By)}, " ")
 }
 
-func (r reply) record(t *testing.T) shown {
+func recordOf(r apitest.Reply, t *testing.T) shown {
 	t.Helper()
 	var record shown
 	var envelope struct{ Result json.RawMessage }
-	if err := json.Unmarshal(r.is(t, http.StatusOK).body, &envelope); err != nil {
+	if err := json.Unmarshal(r.Is(t, http.StatusOK).Body, &envelope); err != nil {
 		t.Fatal(err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(envelope.Result))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&record); err != nil {
-		t.Fatalf("%v in %s", err, r.body)
+		t.Fatalf("%v in %s", err, r.Body)
 	}
-	if r.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("an order may be cached: %v", r.header)
+	if r.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("an order may be cached: %v", r.Header)
 	}
 	return record
 }
@@ -89,64 +91,64 @@ func (s shown) callLines(t *testing.T) []string {
 // The record by orderID equals the record by key, and contains all attempts (policy O9).
 func TestTheRecord(t *testing.T) {
 	t.Parallel()
-	k := newOrderFixture(t)
-	k.main.faults(`[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"times":1,"do":"status","status":429}]`)
-	p := k.place("k")
-	k.change(p.OrderID, "complete", "").refused(t, http.StatusBadGateway, "upstream_refused")
-	k.change(p.OrderID, "pay", payment).is(t, http.StatusOK)
-	got := k.get("/v1/orders/"+p.OrderID, k.shop...)
-	record := got.record(t)
-	if record.Ref != p.Ref || *record.OrderID != p.OrderID || *record.Restaurant != bistro || record.Connection != "main" || record.Client != clientShop ||
+	k := apitest.NewOrders(t)
+	k.Main.Faults(`[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"times":1,"do":"status","status":429}]`)
+	p := k.Place("k")
+	k.Change(p.OrderID, "complete", "").Refused(t, http.StatusBadGateway, "upstream_refused")
+	k.Change(p.OrderID, "pay", apitest.Payment).Is(t, http.StatusOK)
+	got := k.Get("/v1/orders/"+p.OrderID, k.Shop...)
+	record := recordOf(got, t)
+	if record.Ref != p.Ref || *record.OrderID != p.OrderID || *record.Restaurant != apitest.Bistro || record.Connection != "main" || record.Client != apitest.ClientShop ||
 		record.State != "placed" || !record.Paid || record.Adopted || record.Total != "210.4" || *record.MenuVersion != 1 {
-		t.Errorf("got %s", got.body)
+		t.Errorf("got %s", got.Body)
 	}
 	if record.CreatedAt == nil || record.UpdatedAt.Before(*record.CreatedAt) || record.ExpectedAt == nil || !record.ExpectedAt.After(time.Now()) {
-		t.Errorf("times: %s", got.body)
+		t.Errorf("times: %s", got.Body)
 	}
 	if len(record.Payments) != 1 || record.Payments[0].Code != "currency-1" || record.Payments[0].Amount != "210.4" || record.Payments[0].PaidAt != "2026-11-21T12:00:00+03:00" {
-		t.Errorf("payments: %s", got.body)
+		t.Errorf("payments: %s", got.Body)
 	}
 	want := []string{"create 1 429 not_sent - -", "create 2 201 done - -", "complete 1 500 refused pos_close_order -", "pay 1 200 done - -"}
 	if diff := cmp.Diff(want, record.callLines(t)); diff != "" {
 		t.Errorf("attempts (-want +got):\n%s", diff)
 	}
 	for _, path := range []string{"/v1/orders?key=k", "/v1/orders?key=%22k%22", "/v1/orders?key=k&connection=main", "/v1/orders/" + p.OrderID + "?connection=main"} {
-		if again := k.get(path, k.shop...).is(t, http.StatusOK); string(again.body) != string(got.body) {
-			t.Errorf("%s: got %s, want %s", path, again.body, got.body)
+		if again := k.Get(path, k.Shop...).Is(t, http.StatusOK); string(again.Body) != string(got.Body) {
+			t.Errorf("%s: got %s, want %s", path, again.Body, got.Body)
 		}
-		if head := k.do(http.MethodHead, path, "", k.shop...).is(t, http.StatusOK); len(head.body) != 0 || head.header.Get("Content-Length") != got.header.Get("Content-Length") {
-			t.Errorf("HEAD %s: %d bytes, %v", path, len(head.body), head.header)
+		if head := k.Do(http.MethodHead, path, "", k.Shop...).Is(t, http.StatusOK); len(head.Body) != 0 || head.Header.Get("Content-Length") != got.Header.Get("Content-Length") {
+			t.Errorf("HEAD %s: %d bytes, %v", path, len(head.Body), head.Header)
 		}
 	}
 	for path, code := range map[string]string{
 		"/v1/orders/nobody": "order_not_found", "/v1/orders?key=nothing": "order_not_found",
 		"/v1/orders/" + p.OrderID + "?connection=west": "connection_not_found",
 	} {
-		k.get(path, k.shop...).refused(t, http.StatusNotFound, code)
+		k.Get(path, k.Shop...).Refused(t, http.StatusNotFound, code)
 	}
 	for _, path := range []string{"/v1/orders", "/v1/orders?key=", "/v1/orders?key=" + strings.Repeat("k", 256)} {
-		k.get(path, k.shop...).refused(t, http.StatusBadRequest, "invalid_parameter")
+		k.Get(path, k.Shop...).Refused(t, http.StatusBadRequest, "invalid_parameter")
 	}
-	k.get("/v1/orders/"+p.OrderID).refused(t, http.StatusUnauthorized, "unauthorized")
-	k.get("/v1/orders?key=k").refused(t, http.StatusUnauthorized, "unauthorized")
-	k.get("/v1/orders/"+p.OrderID, k.as(clientRead)...).refused(t, http.StatusForbidden, "forbidden")
+	k.Get("/v1/orders/"+p.OrderID).Refused(t, http.StatusUnauthorized, "unauthorized")
+	k.Get("/v1/orders?key=k").Refused(t, http.StatusUnauthorized, "unauthorized")
+	k.Get("/v1/orders/"+p.OrderID, k.As(apitest.ClientRead)...).Refused(t, http.StatusForbidden, "forbidden")
 }
 
 // An order has a record as soon as its key is reserved.
 func TestTheRecordOfAnOrderOnItsWay(t *testing.T) {
 	t.Parallel()
-	k := newOrderFixture(t)
-	open := k.main.shut()
+	k := apitest.NewOrders(t)
+	open := k.Main.Shut()
 	defer open()
-	answer := k.later(order(), append(key("slow"), k.shop...)...)
-	<-k.main.arrived
-	record := k.get("/v1/orders?key=slow", k.shop...).record(t)
+	answer := k.Later(apitest.Order(), append(apitest.Key("slow"), k.Shop...)...)
+	<-k.Main.Arrived
+	record := recordOf(k.Get("/v1/orders?key=slow", k.Shop...), t)
 	if record.State != "placing" || record.OrderID != nil || len(record.Attempts) != 0 || record.Total != "210.4" {
 		t.Errorf("got %+v", record)
 	}
 	open()
-	answer().is(t, http.StatusCreated)
-	if record := k.get("/v1/orders?key=slow", k.shop...).record(t); record.State != "placed" || record.OrderID == nil {
+	answer().Is(t, http.StatusCreated)
+	if record := recordOf(k.Get("/v1/orders?key=slow", k.Shop...), t); record.State != "placed" || record.OrderID == nil {
 		t.Errorf("got %+v", record)
 	}
 }
@@ -154,27 +156,27 @@ func TestTheRecordOfAnOrderOnItsWay(t *testing.T) {
 // Two ordering services can use the same order ids: a client that sees both must select one.
 func TestAnOrderIDOfTwoConnections(t *testing.T) {
 	t.Parallel()
-	k := newOrderFixture(t)
-	p := k.place("k")
-	var other placed
-	k.post("/v1/restaurants/"+north+"/orders", order(), append(key("k"), k.as(clientNorth)...)...).is(t, http.StatusCreated).into(t, &other)
+	k := apitest.NewOrders(t)
+	p := k.Place("k")
+	var other apitest.Placed
+	k.Post("/v1/restaurants/"+apitest.North+"/orders", apitest.Order(), append(apitest.Key("k"), k.As(apitest.ClientNorth)...)...).Is(t, http.StatusCreated).Into(t, &other)
 	if p.OrderID != other.OrderID {
 		t.Fatalf("the services number otherwise: %s, %s", p.OrderID, other.OrderID)
 	}
 	path := "/v1/orders/" + p.OrderID
-	got := k.get(path, k.ops...).refused(t, http.StatusBadRequest, "order_ambiguous")
+	got := k.Get(path, k.Ops...).Refused(t, http.StatusBadRequest, "order_ambiguous")
 	if names, _ := got.Errors[0].Params["connections"].([]any); len(names) != 2 {
 		t.Errorf("got %+v", got.Errors)
 	}
-	k.put(path+"/pay", payment, k.ops...).refused(t, http.StatusBadRequest, "order_ambiguous")
-	if record := k.get(path+"?connection=north", k.ops...).record(t); record.Ref != other.Ref {
+	k.Put(path+"/pay", apitest.Payment, k.Ops...).Refused(t, http.StatusBadRequest, "order_ambiguous")
+	if record := recordOf(k.Get(path+"?connection=north", k.Ops...), t); record.Ref != other.Ref {
 		t.Errorf("got %+v, want %s", record, other.Ref)
 	}
-	k.put(path+"/pay?connection=north", payment, k.ops...).is(t, http.StatusOK)
-	if record := k.get(path, k.shop...).record(t); record.Ref != p.Ref || record.Paid {
+	k.Put(path+"/pay?connection=north", apitest.Payment, k.Ops...).Is(t, http.StatusOK)
+	if record := recordOf(k.Get(path, k.Shop...), t); record.Ref != p.Ref || record.Paid {
 		t.Errorf("got %+v, want %s, not paid", record, p.Ref)
 	}
-	if main, north := k.main.has(), k.north.has(); main[0].Paid || !north[0].Paid {
+	if main, north := k.Main.Orders(), k.North.Orders(); main[0].Paid || !north[0].Paid {
 		t.Errorf("the services have %+v and %+v", main, north)
 	}
 }
@@ -183,23 +185,23 @@ func TestAnOrderIDOfTwoConnections(t *testing.T) {
 // compatible API. After that it has a record (policy O9a).
 func TestAnAdoptedOrder_O9a(t *testing.T) {
 	t.Parallel()
-	k := newOrderFixture(t)
+	k := apitest.NewOrders(t)
 	var sent struct{ Order json.RawMessage }
-	k.post(validatePath, order()).is(t, http.StatusOK).into(t, &sent)
-	created, err := k.main.Client.CreateOrder(t.Context(), sent.Order)
+	k.Post(apitest.ValidatePath, apitest.Order()).Is(t, http.StatusOK).Into(t, &sent)
+	created, err := k.Main.Client.CreateOrder(t.Context(), sent.Order)
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := "/v1/orders/" + created.OrderID
-	k.get(path, k.shop...).refused(t, http.StatusNotFound, "order_not_found")
-	k.put(path+"/pay", payment, k.shop...).refused(t, http.StatusNotFound, "order_not_found")
-	k.put("/orders/api/v1/orders/"+created.OrderID+"/pay", payment, k.shop...).is(t, http.StatusOK)
-	record := k.get(path, k.shop...).record(t)
+	k.Get(path, k.Shop...).Refused(t, http.StatusNotFound, "order_not_found")
+	k.Put(path+"/pay", apitest.Payment, k.Shop...).Refused(t, http.StatusNotFound, "order_not_found")
+	k.Put("/orders/api/v1/orders/"+created.OrderID+"/pay", apitest.Payment, k.Shop...).Is(t, http.StatusOK)
+	record := recordOf(k.Get(path, k.Shop...), t)
 	if !record.Adopted || record.Restaurant != nil || record.MenuVersion != nil || record.ExpectedAt != nil || record.Total != "" || record.State != "placed" || !record.Paid {
 		t.Errorf("got %+v", record)
 	}
 	var got changed
-	if k.put(path+"/complete", "", k.shop...).is(t, http.StatusOK).into(t, &got); got != (changed{record.Ref, created.OrderID, "closed", true}) {
+	if k.Put(path+"/complete", "", k.Shop...).Is(t, http.StatusOK).Into(t, &got); got != (changed{record.Ref, created.OrderID, "closed", true}) {
 		t.Errorf("got %+v", got)
 	}
 }

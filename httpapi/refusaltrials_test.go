@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"golang.org/x/sync/errgroup"
 
 	"larder/internal/upstream"
@@ -49,18 +51,18 @@ func (b *exampleFixture) tryBusy() {
 	shop := "storefront"
 	key := map[string]string{"Idempotency-Key": "slow"}
 	var slow struct{ OrderID string }
-	open := b.behind.shut()
+	open := b.behind.Shut()
 	var group errgroup.Group
 	path, body := "/v1/restaurants/"+demoRestaurant+"/orders", b.example("PickupOrder")
 	send := func(method, path, key, body string) {
 		group.Go(func() error {
-			_, err := request(b.t, method, b.url+path, body, append([]string{"Content-Type", "application/json", "Idempotency-Key", key}, b.tokens[shop]...)...)
+			_, err := apitest.Request(b.T, method, b.URL+path, body, append([]string{"Content-Type", "application/json", "Idempotency-Key", key}, b.tokens[shop]...)...)
 			return err
 		})
 		select {
-		case <-b.behind.arrived:
-		case <-time.After(feedLimit):
-			b.t.Fatalf("%s %s never came to the ordering service", method, path)
+		case <-b.behind.Arrived:
+		case <-time.After(apitest.StreamLimit):
+			b.T.Fatalf("%s %s never came to the ordering service", method, path)
 		}
 	}
 	send(http.MethodPost, path, "slow", body)
@@ -73,7 +75,7 @@ func (b *exampleFixture) tryBusy() {
 	})
 	open()
 	if err := group.Wait(); err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	b.try(trial{
 		operation: "placeOrder",
@@ -81,9 +83,9 @@ func (b *exampleFixture) tryBusy() {
 		status:    http.StatusCreated,
 		as:        shop,
 		with:      key,
-		after:     func(got reply) { got.into(b.t, &slow) },
+		after:     func(got apitest.Reply) { got.Into(b.T, &slow) },
 	})
-	open = b.behind.shut()
+	open = b.behind.Shut()
 	send(http.MethodPut, "/v1/orders/"+slow.OrderID+"/pay", "slow payment", b.example("InFull"))
 	b.try(trial{
 		operation: "rejectOrder",
@@ -94,9 +96,9 @@ func (b *exampleFixture) tryBusy() {
 	})
 	open()
 	if err := group.Wait(); err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	b.behind.fault("complete", `"do":"execute_then_reset"`)
+	b.behind.Fault("complete", `"do":"execute_then_reset"`)
 	b.try(trial{
 		operation: "completeOrder",
 		status:    http.StatusGatewayTimeout,
@@ -115,9 +117,9 @@ func (b *exampleFixture) tryBusy() {
 // tryElsewhere sends rejected requests to other instances: with two connections, with limits, and
 // without Redis.
 func (b *exampleFixture) tryElsewhere() {
-	rough := newFixture(b.t)
-	for _, client := range []string{clientShop, clientOps} {
-		b.tokens[client] = rough.as(client)
+	rough := apitest.New(b.T)
+	for _, client := range []string{apitest.ClientShop, apitest.ClientOps} {
+		b.tokens[client] = rough.As(client)
 	}
 	of := func(restaurant string) map[string]string { return map[string]string{"restaurant": restaurant} }
 	b.try(trial{
@@ -131,53 +133,53 @@ func (b *exampleFixture) tryElsewhere() {
 		on:        rough,
 		operation: "getMenu",
 		status:    http.StatusServiceUnavailable,
-		with:      of(empty),
+		with:      of(apitest.Empty),
 	})
 	b.try(trial{
 		on:        rough,
 		operation: "getProduct",
 		status:    http.StatusConflict,
-		with:      map[string]string{"restaurant": bistro, "by": "externalId", "id": "twin"},
+		with:      map[string]string{"restaurant": apitest.Bistro, "by": "externalId", "id": "twin"},
 	})
-	rough.service.answerCreate(func([]byte) (upstream.Created, error) {
+	rough.Service.AnswerCreate(func([]byte) (upstream.Created, error) {
 		return upstream.Created{OrderID: "765", Answer: upstream.Answer{Status: http.StatusCreated}}, nil
 	})
-	for _, restaurant := range []string{bistro, north} { // whose ordering services use the same order ids
-		rough.post("/v1/restaurants/"+restaurant+"/orders", order(), append([]string{"Idempotency-Key", restaurant}, b.tokens[clientOps]...)...).is(b.t, http.StatusCreated)
+	for _, restaurant := range []string{apitest.Bistro, apitest.North} { // whose ordering services use the same order ids
+		rough.Post("/v1/restaurants/"+restaurant+"/orders", apitest.Order(), append([]string{"Idempotency-Key", restaurant}, b.tokens[apitest.ClientOps]...)...).Is(b.T, http.StatusCreated)
 	}
-	rough.service.answerCreate(nil)
+	rough.Service.AnswerCreate(nil)
 	b.try(trial{
 		on:        rough,
 		operation: "getOrder",
 		status:    http.StatusBadRequest,
-		as:        clientOps,
+		as:        apitest.ClientOps,
 		with:      map[string]string{"orderID": "765", "connection": ""},
 	})
 	b.try(trial{
 		on:        rough,
 		operation: "placeOrder",
 		status:    http.StatusServiceUnavailable,
-		as:        clientShop,
-		with:      of(bistro),
-		raw:       new(order()),
+		as:        apitest.ClientShop,
+		with:      of(apitest.Bistro),
+		raw:       new(apitest.Order()),
 		before: func() {
-			rough.service.answerCreate(func([]byte) (upstream.Created, error) {
+			rough.Service.AnswerCreate(func([]byte) (upstream.Created, error) {
 				return upstream.Created{}, &upstream.Error{Operation: "create", Effect: upstream.EffectNone, Err: errors.New("refused")}
 			})
 		},
 	})
-	rough.service.setBusy(true)
+	rough.Service.SetBusy(true)
 	b.try(trial{
 		on:        rough,
 		operation: "placeOrder",
 		status:    http.StatusServiceUnavailable,
-		as:        clientShop,
-		with:      map[string]string{"restaurant": bistro, "Idempotency-Key": "busy"},
-		raw:       new(order()),
+		as:        apitest.ClientShop,
+		with:      map[string]string{"restaurant": apitest.Bistro, "Idempotency-Key": "busy"},
+		raw:       new(apitest.Order()),
 	})
-	rough.service.setBusy(false)
+	rough.Service.SetBusy(false)
 	for range 5 {
-		rough.post(sessionPath, signInBody(clientOps, "guessed")).is(b.t, http.StatusUnauthorized)
+		rough.Post(apitest.SessionPath, apitest.SignInBody(apitest.ClientOps, "guessed")).Is(b.T, http.StatusUnauthorized)
 	}
 	b.try(trial{
 		on:        rough,
@@ -185,39 +187,39 @@ func (b *exampleFixture) tryElsewhere() {
 		example:   "ops",
 		status:    http.StatusTooManyRequests,
 	})
-	if err := rough.redis.Close(); err != nil {
-		b.t.Fatal(err)
+	if err := rough.Redis.Close(); err != nil {
+		b.T.Fatal(err)
 	}
 	b.try(trial{
 		on:        rough,
 		operation: "listRuns",
 		status:    http.StatusServiceUnavailable,
-		as:        clientOps,
+		as:        apitest.ClientOps,
 	})
 	b.try(trial{
 		on:        rough,
 		operation: "placeOrder",
 		status:    http.StatusServiceUnavailable,
-		as:        clientShop,
-		with:      map[string]string{"restaurant": bistro, "Idempotency-Key": "late"},
-		raw:       new(order()),
+		as:        apitest.ClientShop,
+		with:      map[string]string{"restaurant": apitest.Bistro, "Idempotency-Key": "late"},
+		raw:       new(apitest.Order()),
 	})
 
-	paused := newFixture(b.t, func(p *plan) { p.ordering.AllowNonDurable, p.ordering.AcceptRestore = true, new(false) })
-	for _, client := range []string{clientShop, clientOps} {
-		b.tokens[client] = paused.as(client)
+	paused := apitest.New(b.T, func(p *apitest.Plan) { p.Ordering.AllowNonDurable, p.Ordering.AcceptRestore = true, new(false) })
+	for _, client := range []string{apitest.ClientShop, apitest.ClientOps} {
+		b.tokens[client] = paused.As(client)
 	}
-	late := map[string]string{"restaurant": bistro, "Idempotency-Key": "after the restore"}
+	late := map[string]string{"restaurant": apitest.Bistro, "Idempotency-Key": "after the restore"}
 	b.try(trial{
 		on:        paused,
 		operation: "placeOrder",
 		status:    http.StatusServiceUnavailable,
-		as:        clientShop,
+		as:        apitest.ClientShop,
 		with:      late,
-		raw:       new(order()),
+		raw:       new(apitest.Order()),
 		before: func() {
-			paused.post("/v1/restaurants/"+bistro+"/orders", order(), append([]string{"Idempotency-Key", "before"}, b.tokens[clientShop]...)...).is(b.t, http.StatusCreated)
-			paused.restore(b.t)
+			paused.Post("/v1/restaurants/"+apitest.Bistro+"/orders", apitest.Order(), append([]string{"Idempotency-Key", "before"}, b.tokens[apitest.ClientShop]...)...).Is(b.T, http.StatusCreated)
+			paused.RestoreRedis(b.T)
 		},
 	})
 	b.try(trial{
@@ -225,21 +227,21 @@ func (b *exampleFixture) tryElsewhere() {
 		operation: "acceptJournal",
 		example:   "accepted",
 		status:    http.StatusOK,
-		as:        clientOps,
+		as:        apitest.ClientOps,
 		with:      map[string]string{"connection": "main"},
 	})
-	paused.post("/v1/restaurants/"+bistro+"/orders", order(), append([]string{"Idempotency-Key", "after the restore"}, b.tokens[clientShop]...)...).is(b.t, http.StatusCreated)
+	paused.Post("/v1/restaurants/"+apitest.Bistro+"/orders", apitest.Order(), append([]string{"Idempotency-Key", "after the restore"}, b.tokens[apitest.ClientShop]...)...).Is(b.T, http.StatusCreated)
 	b.try(trial{
 		on:        paused,
 		operation: "placeOrder",
 		status:    http.StatusServiceUnavailable,
-		as:        clientShop,
-		with:      map[string]string{"restaurant": bistro, "Idempotency-Key": "of another version"},
-		raw:       new(order()),
-		before:    func() { paused.otherFormat(b.t, "main") },
+		as:        apitest.ClientShop,
+		with:      map[string]string{"restaurant": apitest.Bistro, "Idempotency-Key": "of another version"},
+		raw:       new(apitest.Order()),
+		before:    func() { paused.OtherFormat(b.T, "main") },
 	})
 
-	bare := newFixture(b.t, func(p *plan) { p.unsynced = true })
+	bare := apitest.New(b.T, func(p *apitest.Plan) { p.Unsynced = true })
 	b.try(trial{
 		on:        bare,
 		operation: "isReady",
@@ -254,31 +256,31 @@ func (b *exampleFixture) tryOtherServices() {
 		return []upstream.Config{{Name: "main", BaseURL: address, ClientID: "my-client"}, {Name: "north", BaseURL: address}}
 	}
 	sources := upstream.NewSources(of("https://old.example"))
-	moved := newFixture(b.t, func(p *plan) { p.sources = sources })
-	b.tokens[clientShop] = moved.as(clientShop)
+	moved := apitest.New(b.T, func(p *apitest.Plan) { p.Sources = sources })
+	b.tokens[apitest.ClientShop] = moved.As(apitest.ClientShop)
 	var placed struct{ OrderID string }
-	moved.post("/v1/restaurants/"+bistro+"/orders", order(), append([]string{"Idempotency-Key", "old"}, b.tokens[clientShop]...)...).
-		is(b.t, http.StatusCreated).into(b.t, &placed)
+	moved.Post("/v1/restaurants/"+apitest.Bistro+"/orders", apitest.Order(), append([]string{"Idempotency-Key", "old"}, b.tokens[apitest.ClientShop]...)...).
+		Is(b.T, http.StatusCreated).Into(b.T, &placed)
 	sources.Set(of("https://new.example"))
 	b.try(trial{
 		on:        moved,
 		operation: "payOrder",
 		example:   "inFull",
 		status:    http.StatusConflict,
-		as:        clientShop,
+		as:        apitest.ClientShop,
 		with:      ofOrder(placed.OrderID),
 	})
 	b.try(trial{
 		on:        moved,
 		operation: "placeOrder",
 		status:    http.StatusServiceUnavailable,
-		as:        clientShop,
-		with:      map[string]string{"restaurant": bistro, "Idempotency-Key": "new"},
-		raw:       new(order()),
+		as:        apitest.ClientShop,
+		with:      map[string]string{"restaurant": apitest.Bistro, "Idempotency-Key": "new"},
+		raw:       new(apitest.Order()),
 	})
 }
 
 // example returns an example body of the document.
 func (b *exampleFixture) example(name string) string {
-	return quoted(b.document.doc.Components.Examples[name].Value.Value)
+	return quoted(b.document.Doc.Components.Examples[name].Value.Value)
 }

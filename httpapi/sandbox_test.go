@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"larder/httpapi"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/menutest"
@@ -20,9 +22,9 @@ func TestAgainstTheSandbox(t *testing.T) {
 	t.Parallel()
 	service := sandbox.New(sandbox.Config{})
 	t.Cleanup(service.Close)
-	base := serve(t, service.Handler())
-	raw := sandbox.Bistro(bistro, "")
-	service.SetMenu(bistro, raw)
+	base := apitest.Serve(t, service.Handler())
+	raw := sandbox.Bistro(apitest.Bistro, "")
+	service.SetMenu(apitest.Bistro, raw)
 	cfg := upstream.Config{
 		Name:         "main",
 		BaseURL:      base,
@@ -36,20 +38,20 @@ func TestAgainstTheSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	w := newFixture(t, func(p *plan) { p.cfg.Rate, p.unsynced = httpapi.RateConfig{}, true })
-	pulled, err := client.MenuView(t.Context(), bistro, upstream.Validator{}, 0)
+	w := apitest.New(t, func(p *apitest.Plan) { p.HTTP.Rate, p.Unsynced = httpapi.RateConfig{}, true })
+	pulled, err := client.MenuView(t.Context(), apitest.Bistro, upstream.Validator{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.service.setMenu(bistro, string(pulled.Body))
-	w.syncOnce(bistro)
-	w.service.answerCreate(func(body []byte) (upstream.Created, error) { return client.CreateOrder(t.Context(), body) })
+	w.Service.SetMenu(apitest.Bistro, string(pulled.Body))
+	w.SyncOnce(apitest.Bistro)
+	w.Service.AnswerCreate(func(body []byte) (upstream.Created, error) { return client.CreateOrder(t.Context(), body) })
 
-	orders, err := menutest.NewOrderGenerator(raw, bistro, 1)
+	orders, err := menutest.NewOrderGenerator(raw, apitest.Bistro, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shop := w.as(clientShop)
+	shop := w.As(apitest.ClientShop)
 	for i := range 30 {
 		body := orders.Next(menutest.OrderOptions{
 			Lines:       1 + i%4,
@@ -61,19 +63,19 @@ func TestAgainstTheSandbox(t *testing.T) {
 			Valid bool
 			Total json.Number
 		}
-		checked := w.post(validatePath, string(body), shop...).is(t, http.StatusOK)
-		checked.into(t, &result)
+		checked := w.Post(apitest.ValidatePath, string(body), shop...).Is(t, http.StatusOK)
+		checked.Into(t, &result)
 		if !result.Valid {
-			t.Fatalf("order %d: %s\n%s", i, body, checked.body)
+			t.Fatalf("order %d: %s\n%s", i, body, checked.Body)
 		}
-		got := w.post(ordersPath, string(body), append(key(strconv.Itoa(i)), shop...)...).is(t, http.StatusCreated)
+		got := w.Post(apitest.OrdersPath, string(body), append(apitest.Key(strconv.Itoa(i)), shop...)...).Is(t, http.StatusCreated)
 		var placed struct {
 			OrderID string
 			Total   json.Number
 		}
-		got.into(t, &placed)
+		got.Into(t, &placed)
 		var kept struct{ Total json.Number }
-		do(t, http.MethodGet, base+"/sandbox/orders/"+placed.OrderID, "").is(t, http.StatusOK).into(t, &kept)
+		apitest.Do(t, http.MethodGet, base+"/sandbox/orders/"+placed.OrderID, "").Is(t, http.StatusOK).Into(t, &kept)
 		if placed.Total != result.Total || placed.Total != kept.Total {
 			t.Errorf("order %d: total %s when checked, %s when placed, %s at the service", i, result.Total, placed.Total, kept.Total)
 		}
@@ -93,13 +95,13 @@ func TestAgainstTheSandbox(t *testing.T) {
 		"half an answer":  {fault(`"do":"truncate","after":5`), 504, "order_outcome_unknown"},
 		"garbage for 201": {fault(`"do":"garbage"`), 504, "order_outcome_unknown"},
 	} {
-		do(t, http.MethodPut, base+"/sandbox/faults", test.faults, "Content-Type", "application/json").is(t, http.StatusOK)
-		got := w.post(ordersPath, string(orders.Next(menutest.OrderOptions{})), append(key(name), shop...)...)
-		if problem := got.refused(t, test.status, test.code); len(problem.Ref) != 26 {
+		apitest.Do(t, http.MethodPut, base+"/sandbox/faults", test.faults, "Content-Type", "application/json").Is(t, http.StatusOK)
+		got := w.Post(apitest.OrdersPath, string(orders.Next(menutest.OrderOptions{})), append(apitest.Key(name), shop...)...)
+		if problem := got.Refused(t, test.status, test.code); len(problem.Ref) != 26 {
 			t.Errorf("%s: ref %q", name, problem.Ref)
 		}
-		if test.status == 502 && !bytes.Contains(got.body, []byte("we are closed")) {
-			t.Errorf("%s: the service's words are not inside: %s", name, got.body)
+		if test.status == 502 && !bytes.Contains(got.Body, []byte("we are closed")) {
+			t.Errorf("%s: the service's words are not inside: %s", name, got.Body)
 		}
 	}
 }

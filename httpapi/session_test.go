@@ -1,41 +1,17 @@
 package httpapi_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"larder/httpapi"
 	"larder/httpapi/auth"
 	"larder/internal/testkit/redistest"
 )
-
-const sessionPath = "/ops/session"
-
-// signInBody returns the body of a sign-in.
-func signInBody(client, secret string) string {
-	text, _ := json.Marshal(map[string]string{"client": client, "secret": secret})
-	return string(text)
-}
-
-// cookieOf returns the only cookie that a response sets.
-func (r reply) cookieOf(t *testing.T) *http.Cookie {
-	t.Helper()
-	cookies := (&http.Response{Header: r.header}).Cookies()
-	if len(cookies) != 1 {
-		t.Fatalf("%d cookies in %v, want one", len(cookies), r.header)
-	}
-	return cookies[0]
-}
-
-// SignIn returns the headers that a browser sends after signing in.
-func (w *fixture) signIn(client string) []string {
-	w.t.Helper()
-	cookie := w.post(sessionPath, signInBody(client, secretOf(client))).is(w.t, http.StatusOK).cookieOf(w.t)
-	return []string{"Cookie", cookie.Name + "=" + cookie.Value}
-}
 
 // sessionRow is the signed-in client.
 type sessionRow struct {
@@ -47,92 +23,92 @@ type sessionRow struct {
 
 func TestSignInAndOut(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	if got := w.get(sessionPath).is(t, http.StatusOK); string(got.body) != `{"result":null}` {
-		t.Errorf("before signing in: %s", got.body)
+	w := apitest.New(t)
+	if got := w.Get(apitest.SessionPath).Is(t, http.StatusOK); string(got.Body) != `{"result":null}` {
+		t.Errorf("before signing in: %s", got.Body)
 	}
-	got := w.post(sessionPath, signInBody(clientNorth, secretOf(clientNorth))).is(t, http.StatusOK)
+	got := w.Post(apitest.SessionPath, apitest.SignInBody(apitest.ClientNorth, apitest.Secret(apitest.ClientNorth))).Is(t, http.StatusOK)
 	var who sessionRow
-	got.into(t, &who)
+	got.Into(t, &who)
 	left := time.Until(who.ExpiresAt)
-	if who.Client != clientNorth || who.Connection == nil || *who.Connection != "north" || left < 7*time.Hour || left > 8*time.Hour {
+	if who.Client != apitest.ClientNorth || who.Connection == nil || *who.Connection != "north" || left < 7*time.Hour || left > 8*time.Hour {
 		t.Errorf("signed in: %+v", who)
 	}
-	cookie := got.cookieOf(t)
+	cookie := got.Cookie(t)
 	if cookie.Name != "larder_ops" || !cookie.HttpOnly || cookie.Secure || cookie.SameSite != http.SameSiteStrictMode ||
 		cookie.Path != "/" || cookie.MaxAge != 8*60*60 || cookie.Domain != "" {
 		t.Errorf("the cookie over http: %s", cookie)
 	}
-	if strings.Contains(cookie.Value, secretOf(clientNorth)) || got.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("%s, Cache-Control %q", cookie, got.header.Get("Cache-Control"))
+	if strings.Contains(cookie.Value, apitest.Secret(apitest.ClientNorth)) || got.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%s, Cache-Control %q", cookie, got.Header.Get("Cache-Control"))
 	}
 	signedIn := []string{"Cookie", cookie.Name + "=" + cookie.Value}
 	var again sessionRow
-	w.get(sessionPath, signedIn...).is(t, http.StatusOK).into(t, &again)
-	if again.Client != clientNorth || !again.ExpiresAt.Equal(who.ExpiresAt) {
+	w.Get(apitest.SessionPath, signedIn...).Is(t, http.StatusOK).Into(t, &again)
+	if again.Client != apitest.ClientNorth || !again.ExpiresAt.Equal(who.ExpiresAt) {
 		t.Errorf("asked again: %+v, want %+v", again, who)
 	}
 	// A session shows the same data as the client's token.
-	w.get("/v1/ops/restaurants/"+north, signedIn...).is(t, http.StatusOK)
-	w.get("/v1/ops/restaurants/"+bistro, signedIn...).refused(t, http.StatusNotFound, "restaurant_not_found")
+	w.Get("/v1/ops/restaurants/"+apitest.North, signedIn...).Is(t, http.StatusOK)
+	w.Get("/v1/ops/restaurants/"+apitest.Bistro, signedIn...).Refused(t, http.StatusNotFound, "restaurant_not_found")
 
-	out := w.do(http.MethodDelete, sessionPath, "", signedIn...).is(t, http.StatusNoContent).cookieOf(t)
+	out := w.Do(http.MethodDelete, apitest.SessionPath, "", signedIn...).Is(t, http.StatusNoContent).Cookie(t)
 	if out.Name != cookie.Name || out.Value != "" || out.MaxAge >= 0 {
 		t.Errorf("signed out: %s", out)
 	}
-	w.do(http.MethodDelete, sessionPath, "").is(t, http.StatusNoContent) // there was no session
+	w.Do(http.MethodDelete, apitest.SessionPath, "").Is(t, http.StatusNoContent) // there was no session
 }
 
 func TestSignInRefusals(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
+	w := apitest.New(t)
 	for name, c := range map[string]struct {
 		body   string
 		status int
 		code   string
 	}{
-		"a wrong secret":                  {signInBody(clientOps, secretOf(clientShop)), http.StatusUnauthorized, "unauthorized"},
-		"an unknown client":               {signInBody("nobody", secretOf(clientOps)), http.StatusUnauthorized, "unauthorized"},
-		"a client that is no operator":    {signInBody(clientShop, secretOf(clientShop)), http.StatusForbidden, "forbidden"},
+		"a wrong secret":                  {apitest.SignInBody(apitest.ClientOps, apitest.Secret(apitest.ClientShop)), http.StatusUnauthorized, "unauthorized"},
+		"an unknown client":               {apitest.SignInBody("nobody", apitest.Secret(apitest.ClientOps)), http.StatusUnauthorized, "unauthorized"},
+		"a client that is no operator":    {apitest.SignInBody(apitest.ClientShop, apitest.Secret(apitest.ClientShop)), http.StatusForbidden, "forbidden"},
 		"no client":                       {`{"secret": "x"}`, http.StatusBadRequest, "invalid_parameter"},
 		"no secret":                       {`{"client": "ops"}`, http.StatusBadRequest, "invalid_parameter"},
 		"a secret that is a number":       {`{"client": "ops", "secret": 1}`, http.StatusBadRequest, "invalid_parameter"},
 		"another member":                  {`{"client": "ops", "secret": "x", "scope": "ops"}`, http.StatusBadRequest, "invalid_parameter"},
 		"no object":                       {`[]`, http.StatusBadRequest, "invalid_parameter"},
 		"what is no JSON":                 {`{"client"`, http.StatusBadRequest, "malformed_json"},
-		"a body over the limit of bodies": {signInBody(clientOps, strings.Repeat("x", 300<<10)), http.StatusRequestEntityTooLarge, "payload_too_large"},
+		"a body over the limit of bodies": {apitest.SignInBody(apitest.ClientOps, strings.Repeat("x", 300<<10)), http.StatusRequestEntityTooLarge, "payload_too_large"},
 	} {
-		got := w.post(sessionPath, c.body)
-		if got.refused(t, c.status, c.code); len(got.header.Values("Set-Cookie")) > 0 {
+		got := w.Post(apitest.SessionPath, c.body)
+		if got.Refused(t, c.status, c.code); len(got.Header.Values("Set-Cookie")) > 0 {
 			t.Errorf("%s: a cookie was set", name)
 		}
 	}
-	w.do(http.MethodPost, sessionPath, "client=ops&secret=x", "Content-Type", formMedia).refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
+	w.Do(http.MethodPost, apitest.SessionPath, "client=ops&secret=x", "Content-Type", apitest.FormMedia).Refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
 }
 
 // Each client and address has five failed attempts a minute. Only failures are limited (policy H8).
 func TestSignInAttempts(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.TrustedProxies = []string{"127.0.0.1"} })
-	from := func(address, client, secret string) reply {
-		return w.post(sessionPath, signInBody(client, secret), "X-Forwarded-For", address)
+	w := apitest.New(t, func(p *apitest.Plan) { p.HTTP.TrustedProxies = []string{"127.0.0.1"} })
+	from := func(address, client, secret string) apitest.Reply {
+		return w.Post(apitest.SessionPath, apitest.SignInBody(client, secret), "X-Forwarded-For", address)
 	}
 	for range 5 {
-		from("192.0.2.1", clientOps, "wrong").refused(t, http.StatusUnauthorized, "unauthorized")
+		from("192.0.2.1", apitest.ClientOps, "wrong").Refused(t, http.StatusUnauthorized, "unauthorized")
 	}
-	got := from("192.0.2.1", clientOps, "wrong")
-	if got.refused(t, http.StatusTooManyRequests, "rate_limited"); got.header.Get("Retry-After") == "" {
+	got := from("192.0.2.1", apitest.ClientOps, "wrong")
+	if got.Refused(t, http.StatusTooManyRequests, "rate_limited"); got.Header.Get("Retry-After") == "" {
 		t.Error("429 without Retry-After")
 	}
-	from("192.0.2.1", clientOps, secretOf(clientOps)).is(t, http.StatusOK)                            // a correct secret
-	from("192.0.2.2", clientOps, "wrong").refused(t, http.StatusUnauthorized, "unauthorized")         // from another address
-	from("192.0.2.1", clientNorth, "wrong").refused(t, http.StatusUnauthorized, "unauthorized")       // of another client
-	from("192.0.2.1", clientShop, secretOf(clientShop)).refused(t, http.StatusForbidden, "forbidden") // not an operator
-	w.ahead(13 * time.Second)                                                                         // a fifth of a minute allows one attempt
-	from("192.0.2.1", clientOps, "wrong").refused(t, http.StatusUnauthorized, "unauthorized")
-	from("192.0.2.1", clientOps, "wrong").refused(t, http.StatusTooManyRequests, "rate_limited")
+	from("192.0.2.1", apitest.ClientOps, apitest.Secret(apitest.ClientOps)).Is(t, http.StatusOK)                            // a correct secret
+	from("192.0.2.2", apitest.ClientOps, "wrong").Refused(t, http.StatusUnauthorized, "unauthorized")                       // from another address
+	from("192.0.2.1", apitest.ClientNorth, "wrong").Refused(t, http.StatusUnauthorized, "unauthorized")                     // of another client
+	from("192.0.2.1", apitest.ClientShop, apitest.Secret(apitest.ClientShop)).Refused(t, http.StatusForbidden, "forbidden") // not an operator
+	w.Ahead(13 * time.Second)                                                                                               // a fifth of a minute allows one attempt
+	from("192.0.2.1", apitest.ClientOps, "wrong").Refused(t, http.StatusUnauthorized, "unauthorized")
+	from("192.0.2.1", apitest.ClientOps, "wrong").Refused(t, http.StatusTooManyRequests, "rate_limited")
 	for range 40 { // correct attempts do not count
-		from("192.0.2.1", clientOps, secretOf(clientOps)).is(t, http.StatusOK)
+		from("192.0.2.1", apitest.ClientOps, apitest.Secret(apitest.ClientOps)).Is(t, http.StatusOK)
 	}
 }
 
@@ -140,53 +116,53 @@ func TestSignInAttempts(t *testing.T) {
 func TestWhereASessionCounts(t *testing.T) {
 	t.Parallel()
 	closed := false
-	w := newFixture(t, func(p *plan) {
-		p.auth.OpenMenu = &closed
-		p.cfg.Metrics = httpapi.MetricsOps
-		p.cfg.CORSOrigins = []string{"*"}
+	w := apitest.New(t, func(p *apitest.Plan) {
+		p.Auth.OpenMenu = &closed
+		p.HTTP.Metrics = httpapi.MetricsOps
+		p.HTTP.CORSOrigins = []string{"*"}
 	})
-	w.schedule()
-	signedIn := w.signIn(clientOps)
+	w.Schedule()
+	signedIn := w.SignIn(apitest.ClientOps)
 	with := func(more ...string) []string { return append(more, signedIn...) }
-	w.get("/v1/ops/runs", signedIn...).is(t, http.StatusOK)
-	w.do(http.MethodPost, syncPath+"?wait=30s", "", signedIn...).is(t, http.StatusOK)
-	for _, path := range []string{menuPath, "/v1/restaurants", "/v1/orders/765", "/metrics", "/orders/api/v1/menu/view?restaurantId=" + bistro} {
-		if got := w.get(path, signedIn...); got.status != http.StatusUnauthorized {
-			t.Errorf("%s: %d, want 401", path, got.status)
+	w.Get("/v1/ops/runs", signedIn...).Is(t, http.StatusOK)
+	w.Do(http.MethodPost, apitest.SyncPath+"?wait=30s", "", signedIn...).Is(t, http.StatusOK)
+	for _, path := range []string{apitest.MenuPath, "/v1/restaurants", "/v1/orders/765", "/metrics", "/orders/api/v1/menu/view?restaurantId=" + apitest.Bistro} {
+		if got := w.Get(path, signedIn...); got.Status != http.StatusUnauthorized {
+			t.Errorf("%s: %d, want 401", path, got.Status)
 		}
 	}
-	w.post(ordersPath, order(), with("Idempotency-Key", "k")...).refused(t, http.StatusUnauthorized, "unauthorized")
+	w.Post(apitest.OrdersPath, apitest.Order(), with("Idempotency-Key", "k")...).Refused(t, http.StatusUnauthorized, "unauthorized")
 
 	for name, c := range map[string]struct {
 		headers []string
 		status  int
 	}{
-		"the page itself":              {[]string{"Sec-Fetch-Site", "same-origin", "Origin", w.url}, http.StatusAccepted},
+		"the page itself":              {[]string{"Sec-Fetch-Site", "same-origin", "Origin", w.URL}, http.StatusAccepted},
 		"no browser":                   {nil, http.StatusAccepted},
 		"another site":                 {[]string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
 		"a neighbour of the same site": {[]string{"Sec-Fetch-Site", "same-site"}, http.StatusForbidden},
-		"an older browser's own page":  {[]string{"Origin", w.url}, http.StatusAccepted},
+		"an older browser's own page":  {[]string{"Origin", w.URL}, http.StatusAccepted},
 		"an older browser's other":     {[]string{"Origin", "https://shop.example"}, http.StatusForbidden},
 		"a page without an origin":     {[]string{"Origin", "null"}, http.StatusForbidden},
 	} {
-		if got := w.do(http.MethodPost, syncPath, "", with(c.headers...)...); got.status != c.status {
-			t.Errorf("%s: %d %s, want %d", name, got.status, got.body, c.status)
+		if got := w.Do(http.MethodPost, apitest.SyncPath, "", with(c.headers...)...); got.Status != c.status {
+			t.Errorf("%s: %d %s, want %d", name, got.Status, got.Body, c.status)
 		}
 		if c.status != http.StatusForbidden {
 			continue
 		}
-		w.post(sessionPath, signInBody(clientOps, secretOf(clientOps)), c.headers...).refused(t, http.StatusForbidden, "forbidden")
-		w.do(http.MethodDelete, sessionPath, "", with(c.headers...)...).refused(t, http.StatusForbidden, "forbidden")
+		w.Post(apitest.SessionPath, apitest.SignInBody(apitest.ClientOps, apitest.Secret(apitest.ClientOps)), c.headers...).Refused(t, http.StatusForbidden, "forbidden")
+		w.Do(http.MethodDelete, apitest.SessionPath, "", with(c.headers...)...).Refused(t, http.StatusForbidden, "forbidden")
 	}
 	// A token has no such limit, because no browser sends it automatically.
-	w.do(http.MethodPost, syncPath, "", append(w.as(clientOps), "Sec-Fetch-Site", "cross-site")...).is(t, http.StatusAccepted)
+	w.Do(http.MethodPost, apitest.SyncPath, "", append(w.As(apitest.ClientOps), "Sec-Fetch-Site", "cross-site")...).Is(t, http.StatusAccepted)
 	// A session does not make up for a wrong token.
-	w.get("/v1/ops/runs", with("Authorization", "Bearer nonsense")...).refused(t, http.StatusUnauthorized, "unauthorized")
+	w.Get("/v1/ops/runs", with("Authorization", "Bearer nonsense")...).Refused(t, http.StatusUnauthorized, "unauthorized")
 
-	for _, path := range []string{sessionPath, "/v1/ops/runs", "/v1/ops/summary", "/ops"} { // CORS never applies to sessions
-		got := w.get(path, with("Origin", "https://shop.example")...)
-		preflight := w.do(http.MethodOptions, path, "", "Origin", "https://shop.example", "Access-Control-Request-Method", "POST")
-		for _, header := range []http.Header{got.header, preflight.header} {
+	for _, path := range []string{apitest.SessionPath, "/v1/ops/runs", "/v1/ops/summary", "/ops"} { // CORS never applies to sessions
+		got := w.Get(path, with("Origin", "https://shop.example")...)
+		preflight := w.Do(http.MethodOptions, path, "", "Origin", "https://shop.example", "Access-Control-Request-Method", "POST")
+		for _, header := range []http.Header{got.Header, preflight.Header} {
 			if origin, given := header["Access-Control-Allow-Origin"]; given {
 				t.Errorf("%s: Access-Control-Allow-Origin %v", path, origin)
 			}
@@ -198,19 +174,19 @@ func TestWhereASessionCounts(t *testing.T) {
 func TestWhatEndsASession(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()
-	on := func(change func(*auth.ClientConfig)) func(*plan) {
-		return func(p *plan) {
-			p.redis.URL, p.unsynced = url, true
-			for i := range p.auth.Clients {
-				if p.auth.Clients[i].ID == clientOps {
-					change(&p.auth.Clients[i])
+	on := func(change func(*auth.ClientConfig)) func(*apitest.Plan) {
+		return func(p *apitest.Plan) {
+			p.Redis.URL, p.Unsynced = url, true
+			for i := range p.Auth.Clients {
+				if p.Auth.Clients[i].ID == apitest.ClientOps {
+					change(&p.Auth.Clients[i])
 				}
 			}
 		}
 	}
 	same := func(*auth.ClientConfig) {}
-	w := newFixture(t, on(same))
-	header := w.signIn(clientOps)
+	w := apitest.New(t, on(same))
+	header := w.SignIn(apitest.ClientOps)
 	value := strings.TrimPrefix(header[1], "larder_ops=")
 	signed := strings.LastIndexByte(value, '.')
 	text, seal := value[:signed], value[signed+1:]
@@ -224,24 +200,24 @@ func TestWhatEndsASession(t *testing.T) {
 		"no longer there":           {func(c *auth.ClientConfig) { c.ID = "other" }, http.StatusUnauthorized},
 		"another connection's only": {func(c *auth.ClientConfig) { c.Connection = "north" }, http.StatusOK},
 	} {
-		if got := newFixture(t, on(c.change)).get("/v1/ops/runs", header...); got.status != c.status {
-			t.Errorf("%s: %d %s, want %d", name, got.status, got.body, c.status)
+		if got := apitest.New(t, on(c.change)).Get("/v1/ops/runs", header...); got.Status != c.status {
+			t.Errorf("%s: %d %s, want %d", name, got.Status, got.Body, c.status)
 		}
 	}
 	for name, cookie := range map[string]string{
 		"nothing": "", "no seal": text, "an empty seal": text + ".", "another seal": text + "." + strings.Repeat("A", len(seal)),
-		"another text": "e30.e30." + seal, "no base64": "!" + value, "a bearer token": w.token(clientOps), "too long": strings.Repeat("A", 3000) + "." + seal,
+		"another text": "e30.e30." + seal, "no base64": "!" + value, "a bearer token": w.Token(apitest.ClientOps), "too long": strings.Repeat("A", 3000) + "." + seal,
 	} {
-		if got := w.get("/v1/ops/runs", "Cookie", "larder_ops="+cookie); got.status != http.StatusUnauthorized {
-			t.Errorf("%s: %d, want 401", name, got.status)
+		if got := w.Get("/v1/ops/runs", "Cookie", "larder_ops="+cookie); got.Status != http.StatusUnauthorized {
+			t.Errorf("%s: %d, want 401", name, got.Status)
 		}
 	}
-	w.get("/v1/ops/runs", "Cookie", "larder_ops=junk; larder_ops="+value).is(t, http.StatusOK) // another cookie of the same name
-	w.ahead(8*time.Hour - time.Minute)
-	w.get("/v1/ops/runs", header...).is(t, http.StatusOK)
-	w.ahead(2 * time.Minute)
-	w.get("/v1/ops/runs", header...).refused(t, http.StatusUnauthorized, "unauthorized")
-	if got := w.get(sessionPath, header...).is(t, http.StatusOK); string(got.body) != `{"result":null}` {
-		t.Errorf("after it is over: %s", got.body)
+	w.Get("/v1/ops/runs", "Cookie", "larder_ops=junk; larder_ops="+value).Is(t, http.StatusOK) // another cookie of the same name
+	w.Ahead(8*time.Hour - time.Minute)
+	w.Get("/v1/ops/runs", header...).Is(t, http.StatusOK)
+	w.Ahead(2 * time.Minute)
+	w.Get("/v1/ops/runs", header...).Refused(t, http.StatusUnauthorized, "unauthorized")
+	if got := w.Get(apitest.SessionPath, header...).Is(t, http.StatusOK); string(got.Body) != `{"result":null}` {
+		t.Errorf("after it is over: %s", got.Body)
 	}
 }

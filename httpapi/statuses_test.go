@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apicoverage"
+	"larder/internal/testkit/apitest"
+
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"larder/httpapi"
@@ -35,12 +38,12 @@ type documented struct {
 // operations lists the operations of the document, with paths of the tests' fixture.
 func operations(t *testing.T) []documented {
 	t.Helper()
-	document, err := theContract()
+	document, err := apicoverage.Document()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []documented
-	for path, item := range document.doc.Paths.Map() {
+	for path, item := range document.Doc.Paths.Map() {
 		for method, operation := range item.Operations() {
 			one := documented{Operation: operation, method: method, path: path}
 			query := url.Values{}
@@ -51,7 +54,7 @@ func operations(t *testing.T) []documented {
 				}
 				switch name := ref.Value.Name; name {
 				case "restaurant":
-					value = bistro
+					value = apitest.Bistro
 				case "id":
 					value = "p1"
 				case "run", "batch", "ref":
@@ -59,7 +62,7 @@ func operations(t *testing.T) []documented {
 				case "connection":
 					query.Set(name, "main")
 				case "restaurantId":
-					query.Set(name, bistro)
+					query.Set(name, apitest.Bistro)
 				}
 				switch {
 				case ref.Value.In == openapi3.ParameterInPath:
@@ -87,10 +90,10 @@ func (one documented) answers(status int) bool {
 }
 
 // closed requires tokens for menus and metrics, so that every route can reject.
-func closed(p *plan) {
+func closed(p *apitest.Plan) {
 	open := false
-	p.cfg.Rate, p.cfg.Metrics, p.auth.OpenMenu = httpapi.RateConfig{}, httpapi.MetricsOps, &open
-	p.auth.Clients = append(p.auth.Clients, auth.ClientConfig{ID: "desk", Secret: secretOf("desk"), Scopes: []auth.Scope{"ops"}})
+	p.HTTP.Rate, p.HTTP.Metrics, p.Auth.OpenMenu = httpapi.RateConfig{}, httpapi.MetricsOps, &open
+	p.Auth.Clients = append(p.Auth.Clients, auth.ClientConfig{ID: "desk", Secret: apitest.Secret("desk"), Scopes: []auth.Scope{"ops"}})
 }
 
 // Each operation returns the documented errors. Errors that any route can return are tested on
@@ -98,11 +101,11 @@ func closed(p *plan) {
 func TestDocumentStatuses(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, closed)
-	if err := w.store.SaveReasons(t.Context(), "main", []byte("[]")); err != nil {
+	if err := w.Store.SaveReasons(t.Context(), "main", []byte("[]")); err != nil {
 		t.Fatal(err)
 	}
-	lacking := map[string][]string{"menu": w.as("desk"), "orders": w.as(clientRead), "ops": w.as(clientShop)}
-	all := w.as(clientOps)
+	lacking := map[string][]string{"menu": w.As("desk"), "orders": w.As(apitest.ClientRead), "ops": w.As(apitest.ClientShop)}
+	all := w.As(apitest.ClientOps)
 	needsToken := func(one documented) bool { return one.scope != "" }
 	for _, provocation := range []provoked{
 		{status: http.StatusBadRequest, with: func(documented) (string, string, []string) { return "", "&%zz", all }},
@@ -130,8 +133,8 @@ func TestDocumentStatuses(t *testing.T) {
 			}
 			asked++
 			body, query, headers := provocation.with(one)
-			if got := w.do(one.method, one.path+query, body, headers...); got.status != provocation.status {
-				t.Errorf("%s: got %d %s, want %d", one.OperationID, got.status, got.body, provocation.status)
+			if got := w.Do(one.method, one.path+query, body, headers...); got.Status != provocation.status {
+				t.Errorf("%s: got %d %s, want %d", one.OperationID, got.Status, got.Body, provocation.status)
 			}
 		}
 		if asked == 0 {
@@ -143,19 +146,19 @@ func TestDocumentStatuses(t *testing.T) {
 // An unchanged body is not sent again.
 func TestDocumentNotModified(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
-	if err := w.store.SaveReasons(t.Context(), "main", []byte("[]")); err != nil {
+	w := newFixture(t, func(p *apitest.Plan) { p.HTTP.Rate = httpapi.RateConfig{} })
+	if err := w.Store.SaveReasons(t.Context(), "main", []byte("[]")); err != nil {
 		t.Fatal(err)
 	}
-	token := w.as(clientShop)
+	token := w.As(apitest.ClientShop)
 	for _, one := range operations(t) {
 		if !one.answers(http.StatusNotModified) {
 			continue
 		}
-		first := w.do(one.method, one.path, "", token...).is(t, http.StatusOK)
-		again := w.do(one.method, one.path, "", append([]string{"If-None-Match", first.header.Get("ETag")}, token...)...)
-		if again.status != http.StatusNotModified || len(again.body) > 0 {
-			t.Errorf("%s: got %d %s, want 304", one.OperationID, again.status, again.body)
+		first := w.Do(one.method, one.path, "", token...).Is(t, http.StatusOK)
+		again := w.Do(one.method, one.path, "", append([]string{"If-None-Match", first.Header.Get("ETag")}, token...)...)
+		if again.Status != http.StatusNotModified || len(again.Body) > 0 {
+			t.Errorf("%s: got %d %s, want 304", one.OperationID, again.Status, again.Body)
 		}
 	}
 }
@@ -163,14 +166,14 @@ func TestDocumentNotModified(t *testing.T) {
 // A body that does not end is rejected after a time limit.
 func TestDocumentBodiesThatStay(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
-	hasty := httptest.NewUnstartedServer(w.server.Handler())
+	w := newFixture(t, func(p *apitest.Plan) { p.HTTP.Rate = httpapi.RateConfig{} })
+	hasty := httptest.NewUnstartedServer(w.Server.Handler())
 	hasty.Config.ReadTimeout = 200 * time.Millisecond
 	hasty.Config.ReadHeaderTimeout = time.Minute // by default, the header has the same limit, and a busy client would miss it
 	hasty.Start()
 	t.Cleanup(hasty.Close)
-	watch(t, hasty.URL)
-	token := w.as(clientOps)
+	apicoverage.Watch(t, hasty.URL)
+	token := w.As(apitest.ClientOps)
 	for _, one := range operations(t) {
 		if !one.answers(http.StatusRequestTimeout) {
 			continue
@@ -183,7 +186,7 @@ func TestDocumentBodiesThatStay(t *testing.T) {
 		request.Header.Set(token[0], token[1])
 		request.Header.Set("Content-Type", "application/json")
 		request.Header.Set("Idempotency-Key", "late")
-		response, err := transport(t).Do(request)
+		response, err := apitest.Client(t).Do(request)
 		if err != nil {
 			t.Fatalf("%s: %v", one.OperationID, err)
 		}
@@ -201,9 +204,9 @@ func TestDocumentBodiesThatStay(t *testing.T) {
 func TestDocumentWithoutRedis(t *testing.T) {
 	t.Parallel()
 	other := newFixture(t)
-	headers := append(other.as(clientOps), other.signIn(clientNorth)...)
-	w := newFixture(t, func(p *plan) { p.unsynced = true })
-	if err := w.redis.Close(); err != nil {
+	headers := append(other.As(apitest.ClientOps), other.SignIn(apitest.ClientNorth)...)
+	w := newFixture(t, func(p *apitest.Plan) { p.Unsynced = true })
+	if err := w.Redis.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for _, one := range operations(t) {
@@ -213,13 +216,13 @@ func TestDocumentWithoutRedis(t *testing.T) {
 		body, kind := "", "application/json"
 		switch one.OperationID {
 		case "signIn":
-			body = signInBody(clientOps, secretOf(clientOps))
+			body = apitest.SignInBody(apitest.ClientOps, apitest.Secret(apitest.ClientOps))
 		case "getToken":
-			body, kind = "grant_type=client_credentials&client_id="+clientOps+"&client_secret="+secretOf(clientOps), "application/x-www-form-urlencoded"
+			body, kind = "grant_type=client_credentials&client_id="+apitest.ClientOps+"&client_secret="+apitest.Secret(apitest.ClientOps), "application/x-www-form-urlencoded"
 		}
-		got := w.do(one.method, one.path, body, append([]string{"Content-Type", kind}, headers...)...)
-		if got.status != http.StatusServiceUnavailable {
-			t.Errorf("%s: got %d %s, want 503", one.OperationID, got.status, got.body)
+		got := w.Do(one.method, one.path, body, append([]string{"Content-Type", kind}, headers...)...)
+		if got.Status != http.StatusServiceUnavailable {
+			t.Errorf("%s: got %d %s, want 503", one.OperationID, got.Status, got.Body)
 		}
 	}
 }
@@ -228,17 +231,17 @@ func TestDocumentWithoutRedis(t *testing.T) {
 // was used for one request cannot be used for another one.
 func TestDocumentLimits(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) {
-		p.cfg.Rate = httpapi.RateConfig{Place: ratelimit.Rate{Count: 1, Per: time.Hour}}
+	w := newFixture(t, func(p *apitest.Plan) {
+		p.HTTP.Rate = httpapi.RateConfig{Place: ratelimit.Rate{Count: 1, Per: time.Hour}}
 	})
-	shop, ops := w.as(clientShop), w.as(clientOps)
-	w.post(ordersPath, order(), append(key("k"), shop...)...).is(t, http.StatusCreated)
-	w.put("/v1/orders/765/complete", "", append(key("k"), shop...)...).refused(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
-	for path, body := range map[string]string{"pay": payment, "reject": reject, "complete": ""} {
-		w.put("/v1/orders/765/"+path, body, shop...).refused(t, http.StatusTooManyRequests, "rate_limited")
+	shop, ops := w.As(apitest.ClientShop), w.As(apitest.ClientOps)
+	w.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("k"), shop...)...).Is(t, http.StatusCreated)
+	w.Put("/v1/orders/765/complete", "", append(apitest.Key("k"), shop...)...).Refused(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
+	for path, body := range map[string]string{"pay": apitest.Payment, "reject": apitest.Reject, "complete": ""} {
+		w.Put("/v1/orders/765/"+path, body, shop...).Refused(t, http.StatusTooManyRequests, "rate_limited")
 	}
 	for range 8 {
-		w.post("/v1/ops/sync", "{}", ops...).is(t, http.StatusAccepted)
+		w.Post("/v1/ops/sync", "{}", ops...).Is(t, http.StatusAccepted)
 	}
-	w.post("/v1/ops/sync", "{}", ops...).refused(t, http.StatusTooManyRequests, "rate_limited")
+	w.Post("/v1/ops/sync", "{}", ops...).Refused(t, http.StatusTooManyRequests, "rate_limited")
 }

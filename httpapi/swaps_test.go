@@ -1,8 +1,6 @@
 package httpapi_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/zstd"
+	"larder/internal/testkit/apitest"
+
 	"golang.org/x/sync/errgroup"
 )
 
@@ -25,7 +23,7 @@ var swapsFor = flag.Duration("swaps", 3*time.Second, "how long TestSwapsUnderSix
 
 // tagged reads one route in one encoding, over one connection at a time.
 type tagged struct {
-	unpacker
+	apitest.Unpacker
 
 	transport              *http.Transport
 	address, coding, token string
@@ -55,7 +53,7 @@ func (r *tagged) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	body, err := r.unpack(raw, response.Header.Get("Content-Encoding"))
+	body, err := r.Unpack(raw, response.Header.Get("Content-Encoding"))
 	if err != nil {
 		return fmt.Errorf("%s in %s: %w", r.address, r.coding, err)
 	}
@@ -83,41 +81,6 @@ func (r *tagged) read(ctx context.Context) error {
 	return nil
 }
 
-// unpacker decodes content encodings. Its zero value is ready to use. Reusing it saves memory.
-type unpacker struct {
-	gzip   gzip.Reader
-	brotli brotli.Reader
-	zstd   *zstd.Decoder
-}
-
-func (u *unpacker) unpack(packed []byte, coding string) ([]byte, error) {
-	switch coding {
-	case "":
-		return packed, nil
-	case "gzip":
-		if err := u.gzip.Reset(bytes.NewReader(packed)); err != nil {
-			return nil, err
-		}
-		return io.ReadAll(&u.gzip)
-	case "br":
-		if err := u.brotli.Reset(bytes.NewReader(packed)); err != nil {
-			return nil, err
-		}
-		return io.ReadAll(&u.brotli)
-	case "zstd":
-		if u.zstd == nil {
-			made, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
-			if err != nil {
-				return nil, err
-			}
-			u.zstd = made
-		}
-		return u.zstd.DecodeAll(packed, nil)
-	default:
-		return nil, fmt.Errorf("Content-Encoding %q", coding)
-	}
-}
-
 // Sixty-four connections read menus, menu views and products in all four encodings without pause,
 // while a version is published every 100 ms. All bodies are complete and belong to the version of
 // their ETag.
@@ -128,20 +91,20 @@ func TestSwapsUnderSixtyFourConnections(t *testing.T) {
 	if testing.Short() {
 		lasts = min(lasts, 2*time.Second)
 	}
-	w := newFixture(t, func(p *plan) { p.unsynced = true })
-	w.service.setMenu(bistro, edition(1))
-	w.syncOnce(bistro)
-	p := newPorts(t, w, w.server.Handler().ServeHTTP)
-	token := w.as(clientShop)[1]
+	w := newFixture(t, func(p *apitest.Plan) { p.Unsynced = true })
+	w.Service.SetMenu(apitest.Bistro, apitest.Edition(1))
+	w.SyncOnce(apitest.Bistro)
+	p := newPorts(t, w, w.Server.Handler().ServeHTTP)
+	token := w.As(apitest.ClientShop)[1]
 	ctx, cancel := context.WithCancel(t.Context())
 	var behind, group errgroup.Group
-	behind.Go(func() error { return w.replica.Run(ctx) })
+	behind.Go(func() error { return w.Replica.Run(ctx) })
 	var done atomic.Bool
 	readers := make([]*tagged, connections)
 	for n := range readers {
 		r := &tagged{transport: &http.Transport{MaxConnsPerHost: 1, DisableCompression: true}}
 		t.Cleanup(r.transport.CloseIdleConnections)
-		r.address = "http://" + p.fast + []string{menuPath, viewPath + "?restaurantId=bistro", "/v1/restaurants/bistro/products/d3"}[n%3]
+		r.address = "http://" + p.fast + []string{apitest.MenuPath, apitest.ViewPath + "?restaurantId=bistro", "/v1/restaurants/bistro/products/d3"}[n%3]
 		r.coding = []string{"identity", "gzip", "zstd", "br"}[n/3%4]
 		if n%3 == 1 {
 			r.token = token
@@ -160,8 +123,8 @@ func TestSwapsUnderSixtyFourConnections(t *testing.T) {
 	defer tick.Stop()
 	for end := time.Now().Add(lasts); published < 5 || time.Now().Before(end); <-tick.C {
 		published++
-		w.service.setMenu(bistro, edition(published))
-		if run := w.syncOnce(bistro); run.Version != int64(published) {
+		w.Service.SetMenu(apitest.Bistro, apitest.Edition(published))
+		if run := w.SyncOnce(apitest.Bistro); run.Version != int64(published) {
 			t.Errorf("publish %d: got %+v", published, run)
 			break
 		}

@@ -12,42 +12,42 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"github.com/golang-jwt/jwt/v5"
 
 	"larder/httpapi"
 	"larder/internal/testkit/redistest"
 )
 
-const formMedia = "application/x-www-form-urlencoded"
-
-// ask sends a token request. fields are pairs of name and value.
-func (w *fixture) ask(fields ...string) reply {
-	w.t.Helper()
+// askToken sends a token request. fields are pairs of name and value.
+func askToken(w *apitest.Fixture, fields ...string) apitest.Reply {
+	w.T.Helper()
 	form := url.Values{}
 	for i := 0; i+1 < len(fields); i += 2 {
 		form.Add(fields[i], fields[i+1])
 	}
-	return w.do(http.MethodPost, "/connect/token", form.Encode(), "Content-Type", formMedia)
+	return w.Do(http.MethodPost, "/connect/token", form.Encode(), "Content-Type", apitest.FormMedia)
 }
 
 func TestTokenAnswer(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	got := w.ask("client_id", clientShop, "client_secret", secretOf(clientShop), "grant_type", "client_credentials")
+	w := apitest.New(t)
+	got := askToken(w, "client_id", apitest.ClientShop, "client_secret", apitest.Secret(apitest.ClientShop), "grant_type", "client_credentials")
 	var answer struct {
 		AccessToken string `json:"access_token"`
 		TokenType   string `json:"token_type"`
 		ExpiresIn   int    `json:"expires_in"`
 		Scope       string `json:"scope"`
 	}
-	if err := json.Unmarshal(got.is(t, http.StatusOK).body, &answer); err != nil {
+	if err := json.Unmarshal(got.Is(t, http.StatusOK).Body, &answer); err != nil {
 		t.Fatal(err)
 	}
 	if answer.TokenType != "Bearer" || answer.ExpiresIn != 3600 || answer.Scope != "menu orders" {
-		t.Errorf("got %s", got.body)
+		t.Errorf("got %s", got.Body)
 	}
-	if got.header.Get("Cache-Control") != "no-store" || got.header.Get("Pragma") != "no-cache" {
-		t.Errorf("a token may be cached: %v", got.header)
+	if got.Header.Get("Cache-Control") != "no-store" || got.Header.Get("Pragma") != "no-cache" {
+		t.Errorf("a token may be cached: %v", got.Header)
 	}
 	claims := jwt.MapClaims{}
 	token, _, err := jwt.NewParser().ParseUnverified(answer.AccessToken, claims)
@@ -57,7 +57,7 @@ func TestTokenAnswer(t *testing.T) {
 	if token.Header["alg"] != "HS256" || token.Header["kid"] == nil {
 		t.Errorf("header %v", token.Header)
 	}
-	for name, want := range map[string]any{"iss": "larder", "sub": clientShop, "scope": "menu orders"} {
+	for name, want := range map[string]any{"iss": "larder", "sub": apitest.ClientShop, "scope": "menu orders"} {
 		if claims[name] != want {
 			t.Errorf("claim %s: got %v, want %v", name, claims[name], want)
 		}
@@ -72,14 +72,14 @@ func TestTokenAnswer(t *testing.T) {
 
 func TestTokenRequestForms(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	secret := secretOf(clientShop)
+	w := apitest.New(t)
+	secret := apitest.Secret(apitest.ClientShop)
 	// The interface's own field names (docs/ordering-service.md, section 5).
-	w.ask("client_ID", clientShop, "client_secret", secret, "grant_type", "client_credentials", "scopes", "orders").is(t, http.StatusOK)
-	w.ask("clientId", clientShop, "ClientSecret", secret, "GRANT_TYPE", "client_credentials", "Scope", "menu orders").is(t, http.StatusOK)
+	askToken(w, "client_ID", apitest.ClientShop, "client_secret", secret, "grant_type", "client_credentials", "scopes", "orders").Is(t, http.StatusOK)
+	askToken(w, "clientId", apitest.ClientShop, "ClientSecret", secret, "GRANT_TYPE", "client_credentials", "Scope", "menu orders").Is(t, http.StatusOK)
 	var form bytes.Buffer
 	writer := multipart.NewWriter(&form)
-	for name, value := range map[string]string{"client_ID": clientShop, "client_secret": secret, "grant_type": "client_credentials", "scopes": "orders"} {
+	for name, value := range map[string]string{"client_ID": apitest.ClientShop, "client_secret": secret, "grant_type": "client_credentials", "scopes": "orders"} {
 		if err := writer.WriteField(name, value); err != nil {
 			t.Fatal(err)
 		}
@@ -87,117 +87,117 @@ func TestTokenRequestForms(t *testing.T) {
 	if err := writer.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w.do(http.MethodPost, "/connect/token", form.String(), "Content-Type", writer.FormDataContentType()).is(t, http.StatusOK)
-	w.do(http.MethodPost, "/connect/token/", form.String(), "Content-Type", writer.FormDataContentType()).is(t, http.StatusOK)
+	w.Do(http.MethodPost, "/connect/token", form.String(), "Content-Type", writer.FormDataContentType()).Is(t, http.StatusOK)
+	w.Do(http.MethodPost, "/connect/token/", form.String(), "Content-Type", writer.FormDataContentType()).Is(t, http.StatusOK)
 	basic := &http.Request{Header: http.Header{}}
-	basic.SetBasicAuth(clientShop, secret)
-	w.do(http.MethodPost, "/connect/token", "grant_type=client_credentials", "Content-Type", formMedia,
-		"Authorization", basic.Header.Get("Authorization")).is(t, http.StatusOK)
+	basic.SetBasicAuth(apitest.ClientShop, secret)
+	w.Do(http.MethodPost, "/connect/token", "grant_type=client_credentials", "Content-Type", apitest.FormMedia,
+		"Authorization", basic.Header.Get("Authorization")).Is(t, http.StatusOK)
 }
 
 func TestTokenScopes(t *testing.T) { // policy H2
 	t.Parallel()
-	w := newFixture(t)
+	w := apitest.New(t)
 	for asked, want := range map[string]string{
 		"": "orders ops", "orders": "orders", "menu": "menu", "menu orders": "menu orders", "ops": "ops", "menu,orders": "menu orders",
 	} {
-		got := w.ask("client_id", clientNorth, "client_secret", secretOf(clientNorth), "grant_type", "client_credentials", "scope", asked)
+		got := askToken(w, "client_id", apitest.ClientNorth, "client_secret", apitest.Secret(apitest.ClientNorth), "grant_type", "client_credentials", "scope", asked)
 		var answer struct{ Scope string }
-		if err := json.Unmarshal(got.is(t, http.StatusOK).body, &answer); err != nil || answer.Scope != want {
-			t.Errorf("asked for %q: got %s, want scope %q", asked, got.body, want)
+		if err := json.Unmarshal(got.Is(t, http.StatusOK).Body, &answer); err != nil || answer.Scope != want {
+			t.Errorf("asked for %q: got %s, want scope %q", asked, got.Body, want)
 		}
 	}
-	menuOnly := w.ask("client_id", clientOps, "client_secret", secretOf(clientOps), "grant_type", "client_credentials", "scope", "menu")
+	menuOnly := askToken(w, "client_id", apitest.ClientOps, "client_secret", apitest.Secret(apitest.ClientOps), "grant_type", "client_credentials", "scope", "menu")
 	var answer struct {
 		AccessToken string `json:"access_token"`
 	}
-	if err := json.Unmarshal(menuOnly.body, &answer); err != nil {
+	if err := json.Unmarshal(menuOnly.Body, &answer); err != nil {
 		t.Fatal(err)
 	}
-	w.get("/v1/ops/runs", "Authorization", "Bearer "+answer.AccessToken).refused(t, http.StatusForbidden, "forbidden")
+	w.Get("/v1/ops/runs", "Authorization", "Bearer "+answer.AccessToken).Refused(t, http.StatusForbidden, "forbidden")
 }
 
 func TestTokenRefusals(t *testing.T) { // RFC 6749, section 5.2
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
-	good := []string{"client_id", clientShop, "client_secret", secretOf(clientShop), "grant_type", "client_credentials"}
+	w := apitest.New(t, func(p *apitest.Plan) { p.HTTP.Rate = httpapi.RateConfig{} })
+	good := []string{"client_id", apitest.ClientShop, "client_secret", apitest.Secret(apitest.ClientShop), "grant_type", "client_credentials"}
 	with := func(fields ...string) []string { return append(slices.Clone(good), fields...) }
-	refused := func(name string, got reply, status int, code string) {
+	refused := func(name string, got apitest.Reply, status int, code string) {
 		t.Helper()
 		var answer struct {
 			Error       string `json:"error"`
 			Description string `json:"error_description"`
 		}
-		if err := json.Unmarshal(got.body, &answer); err != nil || got.status != status || answer.Error != code || answer.Description == "" {
-			t.Errorf("%s: got %d %s, want %d %s", name, got.status, got.body, status, code)
+		if err := json.Unmarshal(got.Body, &answer); err != nil || got.Status != status || answer.Error != code || answer.Description == "" {
+			t.Errorf("%s: got %d %s, want %d %s", name, got.Status, got.Body, status, code)
 		}
-		if got.header.Get("Cache-Control") != "no-store" {
-			t.Errorf("%s: Cache-Control %q", name, got.header.Get("Cache-Control"))
+		if got.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: Cache-Control %q", name, got.Header.Get("Cache-Control"))
 		}
 	}
-	unknown := w.ask("client_id", "nobody", "client_secret", secretOf(clientShop), "grant_type", "client_credentials")
+	unknown := askToken(w, "client_id", "nobody", "client_secret", apitest.Secret(apitest.ClientShop), "grant_type", "client_credentials")
 	refused("unknown client", unknown, http.StatusUnauthorized, "invalid_client")
-	if unknown.header.Get("Www-Authenticate") == "" {
+	if unknown.Header.Get("Www-Authenticate") == "" {
 		t.Error("401 without WWW-Authenticate")
 	}
-	wrong := w.ask("client_id", clientShop, "client_secret", "guess", "grant_type", "client_credentials")
+	wrong := askToken(w, "client_id", apitest.ClientShop, "client_secret", "guess", "grant_type", "client_credentials")
 	refused("wrong secret", wrong, http.StatusUnauthorized, "invalid_client")
-	if !bytes.Equal(wrong.body, unknown.body) {
-		t.Errorf("the answer shows whether a client exists: %s and %s", wrong.body, unknown.body)
+	if !bytes.Equal(wrong.Body, unknown.Body) {
+		t.Errorf("the answer shows whether a client exists: %s and %s", wrong.Body, unknown.Body)
 	}
-	refused("no client", w.ask("grant_type", "client_credentials"), http.StatusUnauthorized, "invalid_client")
-	refused("another grant", w.ask("client_id", clientShop, "client_secret", secretOf(clientShop), "grant_type", "password"), http.StatusBadRequest, "unsupported_grant_type")
-	refused("no grant", w.ask(good[:4]...), http.StatusBadRequest, "invalid_request")
-	refused("a scope it has not", w.ask(with("scope", "orders ops")...), http.StatusBadRequest, "invalid_scope")
-	refused("an unknown scope", w.ask(with("scope", `"all"`)...), http.StatusBadRequest, "invalid_scope")
-	refused("a parameter twice", w.ask(with("clientid", "x")...), http.StatusBadRequest, "invalid_request")
-	refused("no form", w.do(http.MethodPost, "/connect/token", "{}", "Content-Type", "application/json"), http.StatusBadRequest, "invalid_request")
-	refused("no media type", w.do(http.MethodPost, "/connect/token", "a=b"), http.StatusBadRequest, "invalid_request")
-	refused("a broken form", w.do(http.MethodPost, "/connect/token", "a=%zz", "Content-Type", formMedia), http.StatusBadRequest, "invalid_request")
-	refused("no boundary", w.do(http.MethodPost, "/connect/token", "a", "Content-Type", "multipart/form-data"), http.StatusBadRequest, "invalid_request")
-	refused("a broken multipart form", w.do(http.MethodPost, "/connect/token", "a", "Content-Type", "multipart/form-data; boundary=x"), http.StatusBadRequest, "invalid_request")
-	refused("too large", w.do(http.MethodPost, "/connect/token", "a="+strings.Repeat("x", 20_000), "Content-Type", formMedia), http.StatusBadRequest, "invalid_request")
-	two := w.do(http.MethodPost, "/connect/token", "grant_type=client_credentials&client_secret=x", "Content-Type", formMedia, "Authorization", "Basic c2hvcDp4")
+	refused("no client", askToken(w, "grant_type", "client_credentials"), http.StatusUnauthorized, "invalid_client")
+	refused("another grant", askToken(w, "client_id", apitest.ClientShop, "client_secret", apitest.Secret(apitest.ClientShop), "grant_type", "password"), http.StatusBadRequest, "unsupported_grant_type")
+	refused("no grant", askToken(w, good[:4]...), http.StatusBadRequest, "invalid_request")
+	refused("a scope it has not", askToken(w, with("scope", "orders ops")...), http.StatusBadRequest, "invalid_scope")
+	refused("an unknown scope", askToken(w, with("scope", `"all"`)...), http.StatusBadRequest, "invalid_scope")
+	refused("a parameter twice", askToken(w, with("clientid", "x")...), http.StatusBadRequest, "invalid_request")
+	refused("no form", w.Do(http.MethodPost, "/connect/token", "{}", "Content-Type", "application/json"), http.StatusBadRequest, "invalid_request")
+	refused("no media type", w.Do(http.MethodPost, "/connect/token", "a=b"), http.StatusBadRequest, "invalid_request")
+	refused("a broken form", w.Do(http.MethodPost, "/connect/token", "a=%zz", "Content-Type", apitest.FormMedia), http.StatusBadRequest, "invalid_request")
+	refused("no boundary", w.Do(http.MethodPost, "/connect/token", "a", "Content-Type", "multipart/form-data"), http.StatusBadRequest, "invalid_request")
+	refused("a broken multipart form", w.Do(http.MethodPost, "/connect/token", "a", "Content-Type", "multipart/form-data; boundary=x"), http.StatusBadRequest, "invalid_request")
+	refused("too large", w.Do(http.MethodPost, "/connect/token", "a="+strings.Repeat("x", 20_000), "Content-Type", apitest.FormMedia), http.StatusBadRequest, "invalid_request")
+	two := w.Do(http.MethodPost, "/connect/token", "grant_type=client_credentials&client_secret=x", "Content-Type", apitest.FormMedia, "Authorization", "Basic c2hvcDp4")
 	refused("the client twice", two, http.StatusBadRequest, "invalid_request")
-	w.get("/connect/token").refused(t, http.StatusMethodNotAllowed, "method_not_allowed")
+	w.Get("/connect/token").Refused(t, http.StatusMethodNotAllowed, "method_not_allowed")
 }
 
 func TestTokenFailuresAreLimited(t *testing.T) { // policies H1, H8
 	t.Parallel()
-	w := newFixture(t)
-	attempt := func(client, secret string) reply {
-		return w.ask("client_id", client, "client_secret", secret, "grant_type", "client_credentials")
+	w := apitest.New(t)
+	attempt := func(client, secret string) apitest.Reply {
+		return askToken(w, "client_id", client, "client_secret", secret, "grant_type", "client_credentials")
 	}
 	failed := func(client string, want int) {
 		t.Helper()
-		if got := attempt(client, "guess"); got.status != want {
-			t.Fatalf("a wrong secret of %s: %d %s, want %d", client, got.status, got.body, want)
+		if got := attempt(client, "guess"); got.Status != want {
+			t.Fatalf("a wrong secret of %s: %d %s, want %d", client, got.Status, got.Body, want)
 		}
 	}
 	for range 10 {
-		failed(clientShop, http.StatusUnauthorized)
+		failed(apitest.ClientShop, http.StatusUnauthorized)
 	}
-	known := attempt(clientShop, "guess")
-	if known.status != http.StatusTooManyRequests || known.header.Get("Retry-After") == "" || !strings.Contains(string(known.body), "rate_limited") {
-		t.Errorf("failure 11: got %d %s, Retry-After %q", known.status, known.body, known.header.Get("Retry-After"))
+	known := attempt(apitest.ClientShop, "guess")
+	if known.Status != http.StatusTooManyRequests || known.Header.Get("Retry-After") == "" || !strings.Contains(string(known.Body), "rate_limited") {
+		t.Errorf("failure 11: got %d %s, Retry-After %q", known.Status, known.Body, known.Header.Get("Retry-After"))
 	}
-	w.token(clientShop) // only failures are limited
-	failed(clientOps, http.StatusUnauthorized)
+	w.Token(apitest.ClientShop) // only failures are limited
+	failed(apitest.ClientOps, http.StatusUnauthorized)
 	for i := range 18 { // 30 for the address, whatever client ids it invents
 		failed("nobody-"+strconv.Itoa(i), http.StatusUnauthorized)
 	}
-	failed(clientOps, http.StatusTooManyRequests)
+	failed(apitest.ClientOps, http.StatusTooManyRequests)
 	unknown := attempt("nobody", "guess")
-	if unknown.status != known.status || !bytes.Equal(unknown.body, known.body) {
-		t.Errorf("an unknown client: %d %s, a known one: %d %s; the answer shows which exist", unknown.status, unknown.body, known.status, known.body)
+	if unknown.Status != known.Status || !bytes.Equal(unknown.Body, known.Body) {
+		t.Errorf("an unknown client: %d %s, a known one: %d %s; the answer shows which exist", unknown.Status, unknown.Body, known.Status, known.Body)
 	}
-	w.post(sessionPath, signInBody(clientNorth, "guess")).refused(t, http.StatusTooManyRequests, "rate_limited") // the same 30
-	for _, client := range []string{clientShop, clientOps} {
-		w.token(client)
+	w.Post(apitest.SessionPath, apitest.SignInBody(apitest.ClientNorth, "guess")).Refused(t, http.StatusTooManyRequests, "rate_limited") // the same 30
+	for _, client := range []string{apitest.ClientShop, apitest.ClientOps} {
+		w.Token(client)
 	}
-	w.signIn(clientOps)
-	w.ahead(time.Minute)
-	failed(clientShop, http.StatusUnauthorized)
+	w.SignIn(apitest.ClientOps)
+	w.Ahead(time.Minute)
+	failed(apitest.ClientShop, http.StatusUnauthorized)
 }
 
 // A signature has only one valid spelling: of the last base64 character only four of six bits are
@@ -205,20 +205,20 @@ func TestTokenFailuresAreLimited(t *testing.T) { // policies H1, H8
 func TestATokenHasOneSpelling(t *testing.T) {
 	t.Parallel()
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-	w := newFixture(t)
-	good := w.token(clientOps)
+	w := apitest.New(t)
+	good := w.Token(apitest.ClientOps)
 	last := strings.IndexByte(alphabet, good[len(good)-1])
-	w.get("/v1/ops/runs", "Authorization", "Bearer "+good).is(t, http.StatusOK)
+	w.Get("/v1/ops/runs", "Authorization", "Bearer "+good).Is(t, http.StatusOK)
 	for spare := 1; spare < 4; spare++ {
 		other := good[:len(good)-1] + string(alphabet[last|spare])
-		w.get("/v1/ops/runs", "Authorization", "Bearer "+other).refused(t, http.StatusUnauthorized, "unauthorized")
+		w.Get("/v1/ops/runs", "Authorization", "Bearer "+other).Refused(t, http.StatusUnauthorized, "unauthorized")
 	}
 }
 
 func TestBearerTokens(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.auth.SigningKey = strings.Repeat("k", 32) })
-	good := w.token(clientOps)
+	w := apitest.New(t, func(p *apitest.Plan) { p.Auth.SigningKey = strings.Repeat("k", 32) })
+	good := w.Token(apitest.ClientOps)
 	sign := func(method jwt.SigningMethod, key any, change func(jwt.MapClaims, map[string]any)) string {
 		t.Helper()
 		claims := jwt.MapClaims{}
@@ -240,8 +240,8 @@ func TestBearerTokens(t *testing.T) {
 		return func(claims jwt.MapClaims, _ map[string]any) { claims[name] = value }
 	}
 	nothing := func(jwt.MapClaims, map[string]any) {}
-	w.get("/v1/ops/runs", "Authorization", "Bearer "+sign(jwt.SigningMethodHS256, right, nothing)).is(t, http.StatusOK)
-	w.get("/v1/ops/runs", "Authorization", "bearer "+good).is(t, http.StatusOK)
+	w.Get("/v1/ops/runs", "Authorization", "Bearer "+sign(jwt.SigningMethodHS256, right, nothing)).Is(t, http.StatusOK)
+	w.Get("/v1/ops/runs", "Authorization", "bearer "+good).Is(t, http.StatusOK)
 	for name, token := range map[string]string{
 		"another key":     sign(jwt.SigningMethodHS256, []byte("another"), nothing),
 		"another issuer":  sign(jwt.SigningMethodHS256, right, set("iss", "mallory")),
@@ -256,35 +256,35 @@ func TestBearerTokens(t *testing.T) {
 		"nothing of JWT":  "abc",
 		"half of a token": good[:len(good)/2],
 	} {
-		got := w.get("/v1/ops/runs", "Authorization", "Bearer "+token)
-		got.refused(t, http.StatusUnauthorized, "unauthorized")
-		if !strings.Contains(got.header.Get("Www-Authenticate"), `error="invalid_token"`) {
-			t.Errorf("%s: WWW-Authenticate %q", name, got.header.Get("Www-Authenticate"))
+		got := w.Get("/v1/ops/runs", "Authorization", "Bearer "+token)
+		got.Refused(t, http.StatusUnauthorized, "unauthorized")
+		if !strings.Contains(got.Header.Get("Www-Authenticate"), `error="invalid_token"`) {
+			t.Errorf("%s: WWW-Authenticate %q", name, got.Header.Get("Www-Authenticate"))
 		}
 		// An invalid token is rejected even on a public route.
-		w.get(menuPath, "Authorization", "Bearer "+token).refused(t, http.StatusUnauthorized, "unauthorized")
+		w.Get(apitest.MenuPath, "Authorization", "Bearer "+token).Refused(t, http.StatusUnauthorized, "unauthorized")
 	}
 	for _, header := range []string{"Basic c2hvcDp4", "Bearer", "Bearer ", good} {
-		w.get("/v1/ops/runs", "Authorization", header).refused(t, http.StatusUnauthorized, "unauthorized")
+		w.Get("/v1/ops/runs", "Authorization", header).Refused(t, http.StatusUnauthorized, "unauthorized")
 	}
-	w.get("/v1/ops/runs", "Authorization", "Bearer "+good, "Authorization", "Bearer "+good).refused(t, http.StatusUnauthorized, "unauthorized")
-	w.get("/v1/ops/runs").refused(t, http.StatusUnauthorized, "unauthorized")
+	w.Get("/v1/ops/runs", "Authorization", "Bearer "+good, "Authorization", "Bearer "+good).Refused(t, http.StatusUnauthorized, "unauthorized")
+	w.Get("/v1/ops/runs").Refused(t, http.StatusUnauthorized, "unauthorized")
 	// A scope that was removed from the configuration is also removed from existing tokens.
-	tooMuch := sign(jwt.SigningMethodHS256, right, func(c jwt.MapClaims, _ map[string]any) { c["sub"] = clientRead })
-	w.get("/v1/ops/runs", "Authorization", "Bearer "+tooMuch).refused(t, http.StatusForbidden, "forbidden")
+	tooMuch := sign(jwt.SigningMethodHS256, right, func(c jwt.MapClaims, _ map[string]any) { c["sub"] = apitest.ClientRead })
+	w.Get("/v1/ops/runs", "Authorization", "Bearer "+tooMuch).Refused(t, http.StatusForbidden, "forbidden")
 }
 
 func TestTokensExpire(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	ops := w.as(clientOps)
-	w.get("/v1/ops/runs", ops...).is(t, http.StatusOK)
-	w.ahead(time.Hour + time.Second)
-	got := w.get("/v1/ops/runs", ops...).refused(t, http.StatusUnauthorized, "unauthorized")
+	w := apitest.New(t)
+	ops := w.As(apitest.ClientOps)
+	w.Get("/v1/ops/runs", ops...).Is(t, http.StatusOK)
+	w.Ahead(time.Hour + time.Second)
+	got := w.Get("/v1/ops/runs", ops...).Refused(t, http.StatusUnauthorized, "unauthorized")
 	if !strings.Contains(got.Msg, "expired") {
 		t.Errorf("msg %q", got.Msg)
 	}
-	w.get("/v1/ops/runs", w.as(clientOps)...).is(t, http.StatusOK)
+	w.Get("/v1/ops/runs", w.As(apitest.ClientOps)...).Is(t, http.StatusOK)
 }
 
 // Instances that share a Redis share the signing key: each accepts the tokens of the others, even
@@ -292,28 +292,28 @@ func TestTokensExpire(t *testing.T) {
 func TestSigningKeyInRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	shared := func(p *plan) { p.redis.URL, p.unsynced = server.URL(), true }
-	one, two := newFixture(t, shared), newFixture(t, shared)
-	first := one.as(clientOps)
-	two.get("/v1/ops/runs", first...).is(t, http.StatusOK)
-	one.get("/v1/ops/runs", two.as(clientOps)...).is(t, http.StatusOK)
+	shared := func(p *apitest.Plan) { p.Redis.URL, p.Unsynced = server.URL(), true }
+	one, two := apitest.New(t, shared), apitest.New(t, shared)
+	first := one.As(apitest.ClientOps)
+	two.Get("/v1/ops/runs", first...).Is(t, http.StatusOK)
+	one.Get("/v1/ops/runs", two.As(apitest.ClientOps)...).Is(t, http.StatusOK)
 
 	server.Restart() // stores nothing on disk: the key is lost
-	one.get("/v1/ops/runs", first...).is(t, http.StatusOK)
-	fresh := newFixture(t, shared)
-	third := fresh.as(clientOps) // creates a new key
-	one.ahead(time.Minute)
-	one.get("/v1/ops/runs", third...).is(t, http.StatusOK)
+	one.Get("/v1/ops/runs", first...).Is(t, http.StatusOK)
+	fresh := apitest.New(t, shared)
+	third := fresh.As(apitest.ClientOps) // creates a new key
+	one.Ahead(time.Minute)
+	one.Get("/v1/ops/runs", third...).Is(t, http.StatusOK)
 
 	server.Stop()
-	away := newFixture(t, shared)
-	got := away.ask("client_id", clientOps, "client_secret", secretOf(clientOps), "grant_type", "client_credentials")
-	if got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" {
-		t.Errorf("without Redis: got %d %s", got.status, got.body)
+	away := apitest.New(t, shared)
+	got := askToken(away, "client_id", apitest.ClientOps, "client_secret", apitest.Secret(apitest.ClientOps), "grant_type", "client_credentials")
+	if got.Status != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" {
+		t.Errorf("without Redis: got %d %s", got.Status, got.Body)
 	}
-	away.get("/v1/ops/runs", third...).refused(t, http.StatusServiceUnavailable, "storage_unavailable")
-	away.get("/livez").is(t, http.StatusOK)
+	away.Get("/v1/ops/runs", third...).Refused(t, http.StatusServiceUnavailable, "storage_unavailable")
+	away.Get("/livez").Is(t, http.StatusOK)
 	server.Restart()
-	away.ahead(2 * time.Second)
-	away.token(clientOps) // recovers automatically
+	away.Ahead(2 * time.Second)
+	away.Token(apitest.ClientOps) // recovers automatically
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/apicoverage"
+	"larder/internal/testkit/apitest"
+
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
@@ -38,7 +41,7 @@ func TestDocumentExamples(t *testing.T) {
 	b.tryRefusals()
 	b.tryElsewhere()
 	b.tryOtherServices()
-	for name, example := range b.document.doc.Components.Examples {
+	for name, example := range b.document.Doc.Components.Examples {
 		if ref := "#/components/examples/" + name; !b.tried[ref] {
 			t.Errorf("nothing tries the example %s", name)
 			b.took[ref], _ = json.Marshal(example.Value.Value)
@@ -54,11 +57,11 @@ func TestDocumentExamples(t *testing.T) {
 // Every operation has an example of its successful response, and every error code has an example.
 func TestDocumentHasExamples(t *testing.T) {
 	t.Parallel()
-	document, err := theContract()
+	document, err := apicoverage.Document()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, item := range document.doc.Paths.Map() {
+	for path, item := range document.Doc.Paths.Map() {
 		for method, operation := range item.Operations() {
 			for status, answer := range operation.Responses.Map() {
 				if strings.HasPrefix(status, "2") && len(answer.Value.Content) > 0 && examplesOf(answer) == 0 && shownElsewhere[operation.OperationID] == "" {
@@ -70,7 +73,7 @@ func TestDocumentHasExamples(t *testing.T) {
 			}
 		}
 	}
-	for name, answer := range document.doc.Components.Responses {
+	for name, answer := range document.Doc.Components.Responses {
 		codes, _ := answer.Value.Extensions["x-codes"].([]any)
 		for _, code := range codes {
 			code, _ := code.(string)
@@ -122,7 +125,7 @@ func (b *exampleFixture) tryOrders() {
 		example:   "pickup",
 		status:    http.StatusCreated,
 		as:        shop,
-		after:     func(got reply) { got.into(b.t, &first) },
+		after:     func(got apitest.Reply) { got.Into(b.T, &first) },
 	})
 	b.try(trial{
 		operation: "placeOrder",
@@ -189,7 +192,7 @@ func (b *exampleFixture) tryOrders() {
 		status:    http.StatusCreated,
 		as:        shop,
 		with:      map[string]string{"Idempotency-Key": "third"},
-		after:     func(got reply) { got.into(b.t, &second) },
+		after:     func(got apitest.Reply) { got.Into(b.T, &second) },
 	})
 	b.try(trial{
 		operation: "rejectOrder",
@@ -209,10 +212,10 @@ func (b *exampleFixture) tryDesk() {
 		status:    http.StatusGatewayTimeout,
 		as:        "storefront",
 		with:      map[string]string{"Idempotency-Key": "lost"},
-		before:    func() { b.behind.fault(http.MethodPost, `"do":"execute_then_reset"`) },
-		after: func(got reply) {
-			if err := json.Unmarshal(got.body, &lost); err != nil {
-				b.t.Fatal(err)
+		before:    func() { b.behind.Fault(http.MethodPost, `"do":"execute_then_reset"`) },
+		after: func(got apitest.Reply) {
+			if err := json.Unmarshal(got.Body, &lost); err != nil {
+				b.T.Fatal(err)
 			}
 		},
 	})
@@ -237,7 +240,7 @@ func (b *exampleFixture) tryDesk() {
 		status:    http.StatusConflict,
 		as:        ops,
 		with:      ref,
-		raw:       new(`{"operation":"create","outcome":"done","orderID":"` + b.behind.has()[0].OrderID + `"}`),
+		raw:       new(`{"operation":"create","outcome":"done","orderID":"` + b.behind.Orders()[0].OrderID + `"}`),
 	})
 	b.try(trial{
 		operation: "resolveOrder",
@@ -246,13 +249,13 @@ func (b *exampleFixture) tryDesk() {
 		as:        ops,
 		with:      ref,
 	})
-	b.behind.fault(http.MethodPost, `"do":"execute_then_reset"`)
+	b.behind.Fault(http.MethodPost, `"do":"execute_then_reset"`)
 	var another struct{ Ref string }
-	got := b.post("/v1/restaurants/"+demoRestaurant+"/orders",
+	got := b.Post("/v1/restaurants/"+demoRestaurant+"/orders",
 		`{"expeditionType": "pickup", "paymentTypeID": "card", "soonest": true, "dishList": [{"ID": "dish-roast-beef", "quantity": 1}]}`,
-		append(key("another"), b.tokens["storefront"]...)...)
-	if err := json.Unmarshal(got.body, &another); err != nil || got.status != http.StatusGatewayTimeout {
-		b.t.Fatalf("%v: %s", err, got.body)
+		append(apitest.Key("another"), b.tokens["storefront"]...)...)
+	if err := json.Unmarshal(got.Body, &another); err != nil || got.Status != http.StatusGatewayTimeout {
+		b.T.Fatalf("%v: %s", err, got.Body)
 	}
 	b.try(trial{
 		operation: "resolveOrders",
@@ -279,7 +282,7 @@ func (b *exampleFixture) trySync() {
 		example:   "forced",
 		status:    http.StatusOK,
 		as:        ops,
-		after:     func(got reply) { got.into(b.t, &run) },
+		after:     func(got apitest.Reply) { got.Into(b.T, &run) },
 	})
 	b.try(trial{
 		operation: "listRuns",
@@ -311,10 +314,10 @@ func (b *exampleFixture) trySync() {
 		example:   "all",
 		status:    http.StatusAccepted,
 		as:        ops,
-		after:     func(got reply) { got.into(b.t, &batch) },
+		after:     func(got apitest.Reply) { got.Into(b.T, &batch) },
 	})
 	for done := (struct{ Done int }{}); done.Done == 0; {
-		b.get("/v1/ops/sync/"+batch.Batch, b.tokens[ops]...).is(b.t, http.StatusOK).into(b.t, &done)
+		b.Get("/v1/ops/sync/"+batch.Batch, b.tokens[ops]...).Is(b.T, http.StatusOK).Into(b.T, &done)
 	}
 	b.try(trial{
 		operation: "getBatch",
@@ -327,7 +330,7 @@ func (b *exampleFixture) trySync() {
 
 func (b *exampleFixture) tryVersions() {
 	const ops = "ops"
-	var run runRow
+	var run apitest.RunRow
 	b.try(trial{
 		operation: "listVersions",
 		example:   "two",
@@ -355,12 +358,12 @@ func (b *exampleFixture) tryVersions() {
 		as:        ops,
 		with:      map[string]string{"wait": ""},
 		before: func() {
-			b.behind.faults(`[{"match":{"method":"GET","path":"/orders/api/v1/menu/view*"},"times":1,"do":"latency","delay":"1s"}]`)
+			b.behind.Faults(`[{"match":{"method":"GET","path":"/orders/api/v1/menu/view*"},"times":1,"do":"latency","delay":"1s"}]`)
 		},
-		after: func(got reply) { got.into(b.t, &run) },
+		after: func(got apitest.Reply) { got.Into(b.T, &run) },
 	})
 	for run.State != "running" {
-		b.get("/v1/ops/runs/"+run.ID, b.tokens[ops]...).is(b.t, http.StatusOK).into(b.t, &run)
+		b.Get("/v1/ops/runs/"+run.ID, b.tokens[ops]...).Is(b.T, http.StatusOK).Into(b.T, &run)
 	}
 	b.try(trial{
 		operation: "rollBack",
@@ -382,13 +385,13 @@ func (b *exampleFixture) tryQuarantined() {
 	const ops = "ops"
 	const other = `{"result":{"name":"Other","categories":[],"products":[{"id":"dish-1","name":"Soup","price":5,"isContainInStopList":[]}],` +
 		`"ingredientsSchemes":[],"ingredientsGroups":[],"ingredients":[]}}`
-	do(b.t, http.MethodPut, b.behind.base+"/sandbox/menus/"+demoRestaurant, other).is(b.t, http.StatusOK)
-	b.post("/v1/ops/restaurants/"+demoRestaurant+"/sync?wait=30s", "", b.tokens[ops]...).is(b.t, http.StatusOK)
+	apitest.Do(b.T, http.MethodPut, b.behind.Base+"/sandbox/menus/"+demoRestaurant, other).Is(b.T, http.StatusOK)
+	b.Post("/v1/ops/restaurants/"+demoRestaurant+"/sync?wait=30s", "", b.tokens[ops]...).Is(b.T, http.StatusOK)
 	b.try(trial{operation: "getQuarantinedView", status: http.StatusOK, as: ops})
 	b.try(trial{operation: "compareQuarantined", status: http.StatusOK, as: ops})
 	b.try(trial{operation: "lintQuarantined", status: http.StatusOK, as: ops})
 	b.publish(`"price": 269`, `"price": "249"`)
-	b.post("/v1/ops/restaurants/"+demoRestaurant+"/sync?wait=30s", "", b.tokens[ops]...).is(b.t, http.StatusOK)
+	b.Post("/v1/ops/restaurants/"+demoRestaurant+"/sync?wait=30s", "", b.tokens[ops]...).Is(b.T, http.StatusOK)
 }
 
 func (b *exampleFixture) tryConsole() {
@@ -399,8 +402,8 @@ func (b *exampleFixture) tryConsole() {
 		operation: "signIn",
 		example:   "ops",
 		status:    http.StatusOK,
-		after: func(got reply) {
-			one := got.cookieOf(b.t)
+		after: func(got apitest.Reply) {
+			one := got.Cookie(b.T)
 			cookie = []string{"Cookie", one.Name + "=" + one.Value}
 		},
 	})
@@ -478,7 +481,7 @@ func (b *exampleFixture) tryCompat() {
 		example:   "pickup",
 		status:    http.StatusCreated,
 		as:        shop,
-		after:     func(got reply) { got.into(b.t, &first) },
+		after:     func(got apitest.Reply) { got.Into(b.T, &first) },
 	})
 	b.try(trial{
 		operation: "createOrder",
@@ -491,7 +494,7 @@ func (b *exampleFixture) tryCompat() {
 		example:   "pickup",
 		status:    http.StatusCreated,
 		as:        shop,
-		after:     func(got reply) { got.into(b.t, &second) },
+		after:     func(got apitest.Reply) { got.Into(b.T, &second) },
 	})
 	b.try(trial{
 		operation: "completeCreatedOrder",

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/apitest"
+
 	"golang.org/x/sync/errgroup"
 )
 
@@ -116,9 +118,9 @@ type bothPaths struct {
 	fell        atomic.Int64 // requests that the fast path passed on
 }
 
-// reads returns a handler for the routes without effects. Requests that would change something or
+// readsOf returns a handler for the routes without effects. Requests that would change something or
 // never end get their method and body as the response.
-func (w *fixture) reads() http.HandlerFunc {
+func readsOf(w *apitest.Fixture) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead || strings.Contains(r.URL.Path, "events") || r.URL.Path == "/metrics" {
 			body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
@@ -126,19 +128,19 @@ func (w *fixture) reads() http.HandlerFunc {
 			return
 		}
 		// Closing the sending side must not cancel earlier requests.
-		w.server.Handler().ServeHTTP(rw, r.WithContext(context.WithoutCancel(r.Context())))
+		w.Server.Handler().ServeHTTP(rw, r.WithContext(context.WithoutCancel(r.Context())))
 	}
 }
 
-func newBothPaths(tb testing.TB, w *fixture) *bothPaths {
+func newBothPaths(tb testing.TB, w *apitest.Fixture) *bothPaths {
 	tb.Helper()
 	l := &bothPaths{plain: newWires(), fast: newWires()}
-	routes := w.reads()
+	routes := readsOf(w)
 	counted := func(rw http.ResponseWriter, r *http.Request) {
 		l.fell.Add(1)
 		routes(rw, r)
 	}
-	fastPath := w.server.FastPath(l.fast)
+	fastPath := w.Server.FastPath(l.fast)
 	ctx, cut := context.WithCancel(context.WithoutCancel(tb.Context()))
 	var group errgroup.Group
 	group.Go(func() error { return fastPath.Run(ctx) })

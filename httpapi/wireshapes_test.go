@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/apitest"
+
 	"larder/httpapi"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/wireshapes"
@@ -15,24 +17,24 @@ import (
 )
 
 // newShapes is an instance with the restaurant and the default menu of the tables of shapes.
-func newShapes(t *testing.T, changes ...func(*plan)) *compatFixture {
+func newShapes(t *testing.T, changes ...func(*apitest.Plan)) *apitest.CompatFixture {
 	t.Helper()
-	tw := &compatFixture{behind: newSandboxService(t, "main", bistro)}
+	tw := &apitest.CompatFixture{Behind: apitest.NewSandbox(t, "main", apitest.Bistro)}
 	for _, restaurant := range []string{wireshapes.Restaurant, sandbox.DefaultMenu} {
-		do(t, http.MethodPut, tw.behind.base+"/sandbox/menus/"+restaurant, string(wireshapes.Menu())).is(t, http.StatusOK)
+		apitest.Do(t, http.MethodPut, tw.Behind.Base+"/sandbox/menus/"+restaurant, string(wireshapes.Menu())).Is(t, http.StatusOK)
 	}
-	tw.fixture = newFixture(t, append([]func(*plan){func(p *plan) {
-		p.cfg.Rate, p.unsynced = httpapi.RateConfig{}, true
-		p.services = map[string]ordering.Service{"main": tw.behind}
-		p.runner = func(deps *menusync.Deps) {
-			deps.Connections[0].Source = tw.behind.Client
+	tw.Fixture = apitest.New(t, append([]func(*apitest.Plan){func(p *apitest.Plan) {
+		p.HTTP.Rate, p.Unsynced = httpapi.RateConfig{}, true
+		p.Services = map[string]ordering.Service{"main": tw.Behind}
+		p.Sync = func(deps *menusync.Deps) {
+			deps.Connections[0].Source = tw.Behind.Client
 			deps.Restaurants[1].ID = wireshapes.Restaurant
 		}
 	}}, changes...)...)
-	tw.syncOnce(wireshapes.Restaurant)
-	tw.syncOnce("@main")
-	tw.keepReasons()
-	tw.shop = tw.as(clientShop)
+	tw.SyncOnce(wireshapes.Restaurant)
+	tw.SyncOnce("@main")
+	tw.KeepReasons()
+	tw.Shop = tw.As(apitest.ClientShop)
 	return tw
 }
 
@@ -42,14 +44,14 @@ func TestWireShapes(t *testing.T) {
 	t.Parallel()
 	tw := newShapes(t)
 	wireshapes.Run(t, wireshapes.Target{
-		BaseURL:      tw.url,
-		AuthURL:      tw.url,
-		ClientID:     clientShop,
-		ClientSecret: secretOf(clientShop),
+		BaseURL:      tw.URL,
+		AuthURL:      tw.URL,
+		ClientID:     apitest.ClientShop,
+		ClientSecret: apitest.Secret(apitest.ClientShop),
 		Sent: func(t *testing.T, orderID string) []byte {
 			t.Helper()
 			var sent struct{ Body json.RawMessage }
-			do(t, http.MethodGet, tw.behind.base+"/sandbox/orders/"+orderID, "").is(t, http.StatusOK).into(t, &sent)
+			apitest.Do(t, http.MethodGet, tw.Behind.Base+"/sandbox/orders/"+orderID, "").Is(t, http.StatusOK).Into(t, &sent)
 			return sent.Body
 		},
 	})
@@ -59,27 +61,27 @@ func TestWireShapes(t *testing.T) {
 func TestWireShapesOfResponses(t *testing.T) {
 	t.Parallel()
 	tw := newShapes(t)
-	body := strings.NewReplacer(`"e1"`, `"1001001"`, `"price": 199.9, `, "").Replace(posOrder())
+	body := strings.NewReplacer(`"e1"`, `"1001001"`, `"price": 199.9, `, "").Replace(apitest.POSOrder())
 	body = body[:strings.Index(body, `"name": "Margherita", `)] + `"quantity": 1}]}`
-	wireshapes.RunAnswers(t, tw.behind.base, func(t *testing.T, operation, orderID string) wireshapes.Outcome {
+	wireshapes.RunAnswers(t, tw.Behind.Base, func(t *testing.T, operation, orderID string) wireshapes.Outcome {
 		t.Helper()
-		method, path, sent := http.MethodPut, createPath+"/"+orderID+"/"+operation, ""
+		method, path, sent := http.MethodPut, apitest.CreatePath+"/"+orderID+"/"+operation, ""
 		switch upstream.Operation(operation) {
 		case upstream.OpCreate:
-			method, path, sent = http.MethodPost, createPath, body
+			method, path, sent = http.MethodPost, apitest.CreatePath, body
 		case upstream.OpPay:
-			sent = payment
+			sent = apitest.Payment
 		case upstream.OpReject:
-			sent = reject
+			sent = apitest.Reject
 		default: // a completion has no body
 		}
-		got := tw.do(method, path, sent, tw.shop...)
+		got := tw.Do(method, path, sent, tw.Shop...)
 		out := wireshapes.Outcome{
-			Answer:  wireshapes.Answer{Status: got.status, ContentType: got.header.Get("Content-Type"), Body: string(got.body)},
-			Refused: got.status >= http.StatusMultipleChoices,
+			Answer:  wireshapes.Answer{Status: got.Status, ContentType: got.Header.Get("Content-Type"), Body: string(got.Body)},
+			Refused: got.Status >= http.StatusMultipleChoices,
 		}
-		if ref := got.header.Get("Larder-Order-Ref"); method == http.MethodPost && !out.Refused {
-			record, err := tw.journal.Record(t.Context(), []string{"main"}, ref)
+		if ref := got.Header.Get("Larder-Order-Ref"); method == http.MethodPost && !out.Refused {
+			record, err := tw.Journal.Record(t.Context(), []string{"main"}, ref)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,6 @@
-package httpapi_test
+// Package apicoverage checks the responses that tests see against the API document, and that the tests of all packages
+// together see every documented response.
+package apicoverage
 
 import (
 	"bytes"
@@ -18,17 +20,16 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"larder/httpapi"
 	"larder/httpapi/openapi"
 )
 
-// contract checks requests and responses against the API document. kin-openapi reads the document,
+// Contract checks requests and responses against the API document. kin-openapi reads the document,
 // finds operations and checks parameters, headers and statuses. The JSON Schema validator that it
 // uses checks the bodies directly, because kin-openapi compiles a schema again for each body.
 // Objects are closed: a field that the document does not have fails the test, although clients must
 // ignore it.
-type contract struct {
-	doc      *openapi3.T
+type Contract struct {
+	Doc      *openapi3.T
 	compiler *jsonschema.Compiler
 
 	mu      sync.Mutex
@@ -38,8 +39,8 @@ type contract struct {
 
 const contractName = "openapi.json"
 
-// theContract is read once for all tests.
-var theContract = sync.OnceValues(func() (*contract, error) {
+// Document returns the API document, which is read once for all tests of a package.
+var Document = sync.OnceValues(func() (*Contract, error) { //nolint:gochecknoglobals // does not change
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(openapi.JSON()))
 	if err != nil {
 		return nil, err
@@ -60,8 +61,8 @@ var theContract = sync.OnceValues(func() (*contract, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.AssertFormat()
-	return &contract{
-			doc:      doc,
+	return &Contract{
+			Doc:      doc,
 			compiler: compiler,
 			schemas:  map[string]*jsonschema.Schema{},
 			seen:     map[string]bool{},
@@ -99,15 +100,15 @@ type httpExchange struct {
 	stream  bool // the response body is not available: it has no end
 }
 
-// Headers that any response may have (info.description), and the headers of HTTP itself.
-var everywhere = []string{
+// everywhere has the headers that any response may have (info.description), and the headers of HTTP itself.
+var everywhere = []string{ //nolint:gochecknoglobals // does not change
 	"Date", "Content-Length", "Content-Type", "Connection", "Transfer-Encoding", "Vary", "Allow",
 	"Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Access-Control-Allow-Methods",
 	"Access-Control-Allow-Headers", "Access-Control-Max-Age",
 }
 
 // check returns how an exchange differs from the document.
-func (c *contract) check(x httpExchange) error {
+func (c *Contract) check(x httpExchange) error {
 	route, params := c.find(x.request)
 	if route != nil {
 		c.see(route.Operation.OperationID, x.status)
@@ -155,7 +156,7 @@ func (x httpExchange) accepted() bool {
 
 // find returns the operation of a request, or nil if the document has none. HEAD uses the operation
 // of GET. The paths of the ordering service may have a trailing slash. A path without parameters comes first.
-func (c *contract) find(request *http.Request) (found *routers.Route, with map[string]string) {
+func (c *Contract) find(request *http.Request) (found *routers.Route, with map[string]string) {
 	path, method := request.URL.EscapedPath(), request.Method
 	if strings.HasPrefix(path, "/orders/api/v1/") || strings.HasPrefix(path, "/connect/") {
 		path = strings.TrimSuffix(path, "/")
@@ -163,13 +164,13 @@ func (c *contract) find(request *http.Request) (found *routers.Route, with map[s
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	for pattern, item := range c.doc.Paths.Map() {
+	for pattern, item := range c.Doc.Paths.Map() {
 		params, matches := matchPath(pattern, path)
 		operation := item.GetOperation(method)
 		if matches && operation != nil && (found == nil || len(params) < len(with)) {
 			with = params
 			found = &routers.Route{
-				Spec:      c.doc,
+				Spec:      c.Doc,
 				Path:      pattern,
 				PathItem:  item,
 				Method:    method,
@@ -202,9 +203,9 @@ func matchPath(pattern, path string) (params map[string]string, matches bool) {
 
 // checkUnrouted checks the response for a path or method that is not in the document: the rejection
 // is the same everywhere.
-func (c *contract) checkUnrouted(x httpExchange) error {
+func (c *Contract) checkUnrouted(x httpExchange) error {
 	switch {
-	case httpapi.OfPages(x.request.URL.Path):
+	case OfPages(x.request.URL.Path):
 		return nil
 	case x.request.Method == http.MethodOptions && x.status == http.StatusNoContent, x.status == http.StatusRequestHeaderFieldsTooLarge:
 		return nil
@@ -221,7 +222,7 @@ func (c *contract) checkUnrouted(x httpExchange) error {
 }
 
 // answerOf returns the document's response for a status, and its place.
-func (c *contract) answerOf(route *routers.Route, status int) (answer *openapi3.Response, at string) {
+func (c *Contract) answerOf(route *routers.Route, status int) (answer *openapi3.Response, at string) {
 	key := strconv.Itoa(status)
 	ref := route.Operation.Responses.Value(key)
 	if ref == nil {
@@ -240,7 +241,7 @@ func (c *contract) answerOf(route *routers.Route, status int) (answer *openapi3.
 func escaped(token string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(token) }
 
 // checkHeaders checks that the response has the documented headers and no others.
-func (c *contract) checkHeaders(answer *openapi3.Response, x httpExchange) error {
+func (c *Contract) checkHeaders(answer *openapi3.Response, x httpExchange) error {
 	listed := map[string]*openapi3.HeaderRef{}
 	for name, header := range answer.Headers {
 		listed[http.CanonicalHeaderKey(name)] = header
@@ -250,19 +251,21 @@ func (c *contract) checkHeaders(answer *openapi3.Response, x httpExchange) error
 			return fmt.Errorf("the header %s is not in the document", name)
 		}
 	}
+	documented := &openapi3.ResponseRef{Value: &openapi3.Response{Headers: answer.Headers}}
+	route := &routers.Route{Spec: c.Doc, Operation: &openapi3.Operation{
+		Responses: openapi3.NewResponses(openapi3.WithStatus(http.StatusOK, documented)),
+	}}
 	only := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: x.request, Route: &routers.Route{Spec: c.doc, Operation: &openapi3.Operation{
-			Responses: openapi3.NewResponses(openapi3.WithStatus(http.StatusOK, &openapi3.ResponseRef{Value: &openapi3.Response{Headers: answer.Headers}})),
-		}}},
-		Status:  http.StatusOK,
-		Header:  x.header,
-		Options: &openapi3filter.Options{ExcludeResponseBody: true},
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: x.request, Route: route},
+		Status:                 http.StatusOK,
+		Header:                 x.header,
+		Options:                &openapi3filter.Options{ExcludeResponseBody: true},
 	}
 	return openapi3filter.ValidateResponse(x.request.Context(), only)
 }
 
 // checkResponse checks the body of a response.
-func (c *contract) checkResponse(answer *openapi3.Response, at string, x httpExchange) error {
+func (c *Contract) checkResponse(answer *openapi3.Response, at string, x httpExchange) error {
 	if x.request.Method == http.MethodHead || x.stream {
 		return nil
 	}
@@ -309,7 +312,7 @@ func checkCode(answer *openapi3.Response, body []byte) error {
 
 // checkPassedOn checks a response that may come from the ordering service: if it has the members of
 // an error, it must have the format of an error.
-func (c *contract) checkPassedOn(x httpExchange) error {
+func (c *Contract) checkPassedOn(x httpExchange) error {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(x.body, &members) != nil || x.header.Get("Larder-Order-Ref") != "" || x.status/100 == 2 {
 		return nil //nolint:nilerr // what is no object is the service's own
@@ -318,13 +321,17 @@ func (c *contract) checkPassedOn(x httpExchange) error {
 }
 
 // checkRequest checks an accepted request.
-func (c *contract) checkRequest(route *routers.Route, params map[string]string, x httpExchange) error {
+func (c *Contract) checkRequest(route *routers.Route, params map[string]string, x httpExchange) error {
 	input := &openapi3filter.RequestValidationInput{
 		Request:     x.request,
 		PathParams:  params,
 		Route:       route,
 		QueryParams: x.request.URL.Query(),
-		Options:     &openapi3filter.Options{ExcludeRequestBody: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true},
+		Options: &openapi3filter.Options{
+			ExcludeRequestBody:  true,
+			AuthenticationFunc:  openapi3filter.NoopAuthenticationFunc,
+			SkipSettingDefaults: true,
+		},
 	}
 	if err := openapi3filter.ValidateRequest(x.request.Context(), input); err != nil {
 		return err
@@ -350,7 +357,7 @@ func (c *contract) checkRequest(route *routers.Route, params map[string]string, 
 }
 
 // checkJSON checks a body against the schema at a place in the document.
-func (c *contract) checkJSON(at string, body []byte) error {
+func (c *Contract) checkJSON(at string, body []byte) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -363,7 +370,7 @@ func (c *contract) checkJSON(at string, body []byte) error {
 }
 
 // schema returns the schema at a place, compiled once.
-func (c *contract) schema(at string) (*jsonschema.Schema, error) {
+func (c *Contract) schema(at string) (*jsonschema.Schema, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if schema := c.schemas[at]; schema != nil {
@@ -376,7 +383,7 @@ func (c *contract) schema(at string) (*jsonschema.Schema, error) {
 	return schema, err
 }
 
-func (c *contract) see(operation string, status int) {
+func (c *Contract) see(operation string, status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen[fmt.Sprint(operation, " ", status)] = true

@@ -1,11 +1,16 @@
-package httpapi_test
+package apicoverage
 
 import (
+	"bytes"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,30 +19,42 @@ import (
 	"larder/internal/testkit/leaktest"
 )
 
-// TestMain checks that the tests of the package together cover the API document.
-func TestMain(m *testing.M) { leaktest.Main(checkedRun{m}) }
+// folderVariable names the folder to which the test runs of all packages write the responses that they saw.
+const folderVariable = "LARDER_API_COVERAGE"
 
-type checkedRun struct{ *testing.M }
+// Main runs the tests of a package and exits. It fails if a goroutine is left after them. If all tests of the package
+// ran and passed, it writes the responses that they saw, for Uncovered.
+func Main(m *testing.M) { leaktest.Main(recordedRun{m}) }
 
-// Run runs the tests. If all tests ran, it fails if a response of the document was never seen. The
-// opposite is checked by watched: a test fails if it sees a response that the document does not
-// have.
-func (r checkedRun) Run() int {
+type recordedRun struct{ *testing.M }
+
+// Run runs the tests.
+func (r recordedRun) Run() int {
+	folder := os.Getenv(folderVariable)
+	var path string
+	if folder != "" {
+		info, _ := debug.ReadBuildInfo()
+		path = filepath.Join(folder, fileName(strings.TrimSuffix(info.Path, ".test")))
+		// go test repeats an earlier result only while the file is as that run left it.
+		_, _ = os.Stat(path)
+	}
 	status := r.M.Run()
-	if status != 0 || !allTestsRun() {
+	if status != 0 || folder == "" || !allTestsRun() {
 		return status
 	}
-	document, err := theContract()
+	document, err := Document()
+	if err == nil {
+		err = errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(path, document.sawLines(), 0o600))
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if faults := document.uncovered(); len(faults) > 0 {
-		fmt.Fprintf(os.Stderr, "FAIL: the API document and what the tests of this package saw:\n  %s\n", strings.Join(faults, "\n  "))
-		return 1
-	}
 	return status
 }
+
+// fileName returns the name of the file of a package.
+func fileName(importPath string) string { return strings.ReplaceAll(importPath, "/", ".") }
 
 // allTestsRun reports whether all tests were selected.
 func allTestsRun() bool {
@@ -50,26 +67,68 @@ func allTestsRun() bool {
 	return !testing.Short() && (worker == nil || worker.Value.String() == "false")
 }
 
-// neverSeen lists the responses that no test sees, as "operation status" or only the status, with
-// the reason.
-var neverSeen = map[string]string{
-	"500": "a fault of larder's own: TestUnexpectedErrorsLeakNothing provokes some",
-}
-
-// uncovered lists the responses of the document that no test saw and that neverSeen does not list,
-// and the entries of neverSeen that a test saw.
-func (c *contract) uncovered() []string {
+// sawLines returns the responses that the tests saw, one a line.
+func (c *Contract) sawLines() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return []byte(strings.Join(slices.Sorted(maps.Keys(c.seen)), "\n") + "\n")
+}
+
+// neverSeen returns the responses that no test sees, as "operation status" or only the status, with
+// the reason.
+func neverSeen() map[string]string {
+	return map[string]string{
+		"500": "a fault of larder's own: TestUnexpectedErrorsLeakNothing provokes some",
+	}
+}
+
+// Uncovered compares the API document with what the tests below root/httpapi saw: each package whose TestMain calls Main
+// has written a file to the folder. It lists the packages without a file, the responses of the document that no test saw
+// and that neverSeen does not list, and the entries of neverSeen that a test saw. The opposite is checked by Transport: a
+// test fails if it sees a response that the document does not have.
+func Uncovered(root, folder string) ([]string, error) {
+	document, err := Document()
+	if err != nil {
+		return nil, err
+	}
+	seen, faults := map[string]bool{}, []string(nil)
+	err = filepath.WalkDir(filepath.Join(root, "httpapi"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.Name() != "main_test.go" {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(source, []byte("apicoverage.Main(")) {
+			return err
+		}
+		name, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		lines, err := os.ReadFile(filepath.Join(folder, fileName("larder/"+filepath.ToSlash(name))))
+		if errors.Is(err, fs.ErrNotExist) {
+			faults = append(faults, name+": its tests did not write what they saw")
+			return nil
+		}
+		for line := range strings.Lines(string(lines)) {
+			seen[strings.TrimSpace(line)] = true
+		}
+		return err
+	})
+	return append(faults, document.uncovered(seen)...), err
+}
+
+// uncovered lists the responses of the document that are neither seen nor in neverSeen, and the entries of neverSeen
+// that are seen.
+func (c *Contract) uncovered(saw map[string]bool) []string {
 	var faults []string
-	used := map[string]bool{}
-	for _, item := range c.doc.Paths.Map() {
+	never, used := neverSeen(), map[string]bool{}
+	for _, item := range c.Doc.Paths.Map() {
 		for _, operation := range item.Operations() {
 			for status := range operation.Responses.Map() {
 				answer := operation.OperationID + " " + status
-				seen := c.sawAny(answer)
+				seen := sawAny(saw, answer)
 				for _, name := range []string{answer, status} {
-					if _, named := neverSeen[name]; named {
+					if _, named := never[name]; named {
 						used[name] = used[name] || !seen
 						seen = true
 					}
@@ -80,7 +139,7 @@ func (c *contract) uncovered() []string {
 			}
 		}
 	}
-	for name := range maps.Keys(neverSeen) {
+	for name := range maps.Keys(never) {
 		if !used[name] {
 			faults = append(faults, name+": neverSeen names it, and it is seen, or not in the document")
 		}
@@ -90,13 +149,13 @@ func (c *contract) uncovered() []string {
 }
 
 // sawAny reports whether a response was seen; 4XX means any of these statuses.
-func (c *contract) sawAny(answer string) bool {
+func sawAny(saw map[string]bool, answer string) bool {
 	class, whole := strings.CutSuffix(answer, "XX")
 	if !whole {
-		return c.seen[answer]
+		return saw[answer]
 	}
 	for status := http.StatusOK; status < 600; status++ {
-		if code := strconv.Itoa(status); strings.HasSuffix(class, code[:1]) && c.seen[class+code[1:]] {
+		if code := strconv.Itoa(status); strings.HasSuffix(class, code[:1]) && saw[class+code[1:]] {
 			return true
 		}
 	}

@@ -1,21 +1,22 @@
-package httpapi_test
+package apicoverage
 
 import (
 	"bytes"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 )
 
 // checkedServers has the addresses (host:port) of tests with larder's own routes.
-var checkedServers sync.Map
+var checkedServers sync.Map //nolint:gochecknoglobals // tests run in parallel
 
-// watch checks the responses of an address until the test ends or unwatch is called. Then another
+// Watch checks the responses of an address until the test ends or unwatch is called. Then another
 // server may use the address.
-func watch(tb testing.TB, address string) (unwatch func()) {
+func Watch(tb testing.TB, address string) (unwatch func()) {
 	tb.Helper()
 	host := strings.TrimPrefix(address, "http://")
 	checkedServers.Store(host, true)
@@ -32,6 +33,9 @@ type watched struct {
 
 // CloseIdleConnections makes that of http.Client work.
 func (w watched) CloseIdleConnections() { (&http.Client{Transport: w.by}).CloseIdleConnections() }
+
+// Transport returns a transport that sends requests with by, and checks them and their responses.
+func Transport(tb testing.TB, by http.RoundTripper) http.RoundTripper { return watched{tb, by} }
 
 // RoundTrip implements http.RoundTripper.
 func (w watched) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -62,7 +66,7 @@ func (w watched) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 		x.body = body
 	}
-	document, err := theContract()
+	document, err := Document()
 	if err == nil {
 		err = document.check(x)
 	}
@@ -105,9 +109,20 @@ func tolerated(test string, err error) bool {
 
 // otherSpellings are the tests of requests that are accepted although the document does not have
 // them: names in other spellings, numbers in quotes, and ignored values.
-var otherSpellings = []string{
+var otherSpellings = []string{ //nolint:gochecknoglobals // does not change
 	"TestWireShapes",
 	"TestSpellingsOfClients_W3",
 	"TestLostAnswersOnTheCompatibleAPI", // its fixed orders are used for any order
 	"TestOrdersWithoutAKey",             // ordering.allow_missing_key
+}
+
+// OfPages reports whether a path is one of larder's pages for people, one of their files, or a file that
+// browsers and search engines request. These are not part of the API.
+func OfPages(path string) bool {
+	for _, folder := range []string{"/web/", "/photos/", "/ops/"} {
+		if strings.HasPrefix(path, folder) && path != "/ops/session" {
+			return true
+		}
+	}
+	return slices.Contains([]string{"/", "/ops", "/favicon.ico", "/robots.txt"}, path)
 }

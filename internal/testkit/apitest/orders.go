@@ -1,153 +1,74 @@
-package httpapi_test
+package apitest
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"larder/cache"
 	"larder/httpapi"
-	"larder/internal/sandbox"
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
 
-// sandboxService is the ordering service of one connection: a sandbox behind a real client.
-type sandboxService struct {
-	*upstream.Client
-	t    *testing.T
-	base string
-
-	mu      sync.Mutex
-	gate    chan struct{} // while set, create and pay calls wait for it before they are sent
-	arrived chan struct{} // gets a value for each call that waits
-	patient bool          // a call may take longer than its caller allows
+// Change sends a change of an order, as client shop.
+func (k *OrderFixture) Change(orderID, what, body string, headers ...string) Reply {
+	k.T.Helper()
+	return k.Put("/v1/orders/"+orderID+"/"+what, body, append(headers, k.Shop...)...)
 }
 
-func newSandboxService(t *testing.T, name, restaurant string) *sandboxService {
+// RestoreRedis makes the Redis of a fixture forget the commits of connection main, as after the restore of a backup.
+func (w *Fixture) RestoreRedis(t *testing.T) {
 	t.Helper()
-	service := sandbox.New(sandbox.Config{})
-	t.Cleanup(service.Close)
-	service.SetMenu(restaurant, []byte(fullMenu))
-	base := serve(t, service.Handler())
-	cfg := upstream.Config{
-		Name:         name,
-		BaseURL:      base,
-		AuthURL:      base,
-		ClientID:     "demo",
-		ClientSecret: "demo-secret",
-	}
-	cfg.SetDefaults()
-	client, err := upstream.New(cfg, upstream.Deps{})
-	if err != nil {
+	state := cache.NewKeys(w.Redis.Prefix()).JournalState("main")
+	kept := w.Redis.Client().HGetAll(t.Context(), state).Val()
+	w.Redis.Client().Del(t.Context(), state)
+	if err := w.Redis.Client().HSet(t.Context(), state, "epoch", kept["epoch"], "format", kept["format"]).Err(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(client.Close)
-	return &sandboxService{
-		Client:  client,
-		t:       t,
-		base:    base,
-		arrived: make(chan struct{}, 1000),
-	}
 }
 
-// CreateOrder waits while the gate is closed.
-func (s *sandboxService) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
-	return s.Client.CreateOrder(s.wait(ctx), body)
-}
-
-// Pay waits while the gate is closed.
-func (s *sandboxService) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
-	return s.Client.Pay(s.wait(ctx), orderID, body)
-}
-
-// wait waits while the gate is closed, and returns the context of the call.
-func (s *sandboxService) wait(ctx context.Context) context.Context {
-	s.mu.Lock()
-	gate := s.gate
-	s.mu.Unlock()
-	if gate != nil {
-		s.arrived <- struct{}{}
-		<-gate
-	}
-	if s.patient {
-		return context.WithoutCancel(ctx)
-	}
-	return ctx
-}
-
-// shut closes the gate. Calls wait until open is called.
-func (s *sandboxService) shut() (open func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	gate := make(chan struct{})
-	s.gate = gate
-	return sync.OnceFunc(func() {
-		s.mu.Lock()
-		s.gate = nil
-		s.mu.Unlock()
-		close(gate)
-	})
-}
-
-// fault makes the sandbox apply a fault once to a call: "POST", "pay", "complete" or "reject".
-func (s *sandboxService) fault(call, do string) {
-	s.t.Helper()
-	match := `{"method":"POST","path":"/orders/api/v1/orders"}`
-	if call != http.MethodPost {
-		match = `{"method":"PUT","path":"/orders/api/v1/orders/*/` + call + `"}`
-	}
-	s.faults(fmt.Sprintf(`[{"match":%s,"times":1,%s}]`, match, do))
-}
-
-// faults sets the sandbox's list of faults.
-func (s *sandboxService) faults(list string) {
-	s.t.Helper()
-	do(s.t, http.MethodPut, s.base+"/sandbox/faults", list, "Content-Type", "application/json").is(s.t, http.StatusOK)
-}
-
-// sandboxOrder is an order in the sandbox.
-type sandboxOrder struct {
-	OrderID  string
-	State    string
-	Paid     bool
-	Total    json.Number
-	Payments []json.RawMessage
-	Headers  map[string]string
-	Body     struct{ Comment string }
-}
-
-// has returns the orders of the ordering service.
-func (s *sandboxService) has() []sandboxOrder {
-	s.t.Helper()
-	var orders []sandboxOrder
-	do(s.t, http.MethodGet, s.base+"/sandbox/orders", "").is(s.t, http.StatusOK).into(s.t, &orders)
-	return orders
-}
-
-// orderFixture is an instance with a real, durable Redis and an ordering service for each of its
-// two connections.
-type orderFixture struct {
-	*fixture
-	main, north *sandboxService
-	shop        []string // Authorization of client shop: only connection main
-	ops         []string // Authorization of client ops: all connections
-}
-
-func newOrderFixture(t *testing.T, changes ...func(*plan)) *orderFixture {
+// OtherFormat changes the format of the records of a connection to that of another version of larder.
+func (w *Fixture) OtherFormat(t *testing.T, connection string) {
 	t.Helper()
-	k := &orderFixture{main: newSandboxService(t, "main", bistro), north: newSandboxService(t, "north", north)}
+	state := cache.NewKeys(w.Redis.Prefix()).JournalState(connection)
+	if err := w.Redis.Client().HSet(t.Context(), state, "format", "4").Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// LostOrder places an order whose response is lost, and returns its ref.
+func (k *OrderFixture) LostOrder(under string) string {
+	k.T.Helper()
+	k.Main.Fault(http.MethodPost, `"do":"execute_then_reset"`)
+	return k.Post(OrdersPath, Order(), append(Key(under), k.Shop...)...).Refused(k.T, http.StatusGatewayTimeout, "order_outcome_unknown").Ref
+}
+
+// OrderFixture is an instance with a real, durable Redis and an ordering service for each of its
+// two connections.
+type OrderFixture struct {
+	*Fixture
+	Main, North *Sandbox
+	Shop        []string // Authorization of client shop: only connection main
+	Ops         []string // Authorization of client ops: all connections
+}
+
+// NewOrders returns an OrderFixture.
+func NewOrders(t *testing.T, changes ...func(*Plan)) *OrderFixture {
+	t.Helper()
+	k := &OrderFixture{Main: NewSandbox(t, "main", Bistro), North: NewSandbox(t, "north", North)}
 	server := redistest.Start(t, redistest.AppendOnly())
-	k.fixture = newFixture(t, append([]func(*plan){func(p *plan) {
-		p.cfg.Rate = httpapi.RateConfig{}
-		p.redis.URL, p.ordering.AllowNonDurable = server.URL(), false
-		p.services = map[string]ordering.Service{"main": k.main, "north": k.north}
+	k.Fixture = New(t, append([]func(*Plan){func(p *Plan) {
+		p.HTTP.Rate = httpapi.RateConfig{}
+		p.Redis.URL, p.Ordering.AllowNonDurable = server.URL(), false
+		p.Services = map[string]ordering.Service{"main": k.Main, "north": k.North}
 	}}, changes...)...)
 	raw, err := json.Marshal([]upstream.Reason{
 		{ID: "5f0c8a52-0001-4b6e-9a51-1c6f0a7d2e01", Reason: "The guest changed their mind", Type: "simple"},
@@ -157,98 +78,132 @@ func newOrderFixture(t *testing.T, changes ...func(*plan)) *orderFixture {
 		t.Fatal(err)
 	}
 	for _, connection := range []string{"main", "north"} {
-		if err := k.store.SaveReasons(t.Context(), connection, raw); err != nil {
+		if err := k.Store.SaveReasons(t.Context(), connection, raw); err != nil {
 			t.Fatal(err)
 		}
 	}
-	k.shop, k.ops = k.as(clientShop), k.as(clientOps)
+	k.Shop, k.Ops = k.As(ClientShop), k.As(ClientOps)
 	return k
 }
 
-// put sends a PUT with a JSON body, or without a body.
-func (w *fixture) put(path, body string, headers ...string) reply {
-	w.t.Helper()
+// Put sends a PUT with a JSON body, or without a body.
+func (w *Fixture) Put(path, body string, headers ...string) Reply {
+	w.T.Helper()
 	if body != "" {
 		headers = append([]string{"Content-Type", "application/json"}, headers...)
 	}
-	return w.do(http.MethodPut, path, body, headers...)
+	return w.Do(http.MethodPut, path, body, headers...)
 }
 
-// placed is the result of placing an order.
-type placed struct {
+// Placed is the result of placing an order.
+type Placed struct {
 	Ref, OrderID, State string
 	Total               json.Number
 }
 
-// place places the order with a key, as client shop.
-func (k *orderFixture) place(k1 string) placed {
-	k.t.Helper()
-	var p placed
-	k.post(ordersPath, order(), append(key(k1), k.shop...)...).is(k.t, http.StatusCreated).into(k.t, &p)
+// Place places the order with a key, as client shop.
+func (k *OrderFixture) Place(k1 string) Placed {
+	k.T.Helper()
+	var p Placed
+	k.Post(OrdersPath, Order(), append(Key(k1), k.Shop...)...).Is(k.T, http.StatusCreated).Into(k.T, &p)
 	return p
 }
 
-// payment returns a payment of the whole order.
+// Bodies of changes: a payment of the whole order, and a rejection.
 const (
-	payment = `[{"code": "currency-1", "amount": 210.40, "paidAt": "2026-11-21T12:00:00+03:00", "name": ""}]`
-	reject  = `{"rejectionReasonID": "5f0c8a52-0001-4b6e-9a51-1c6f0a7d2e01", "rejectionReasonText": ""}`
+	Payment = `[{"code": "currency-1", "amount": 210.40, "paidAt": "2026-11-21T12:00:00+03:00", "name": ""}]`
+	Reject  = `{"rejectionReasonID": "5f0c8a52-0001-4b6e-9a51-1c6f0a7d2e01", "rejectionReasonText": ""}`
 )
 
-// same checks that a replay equals the first response in status, body and type. Only other headers
+// SameReplay checks that a replay equals the first response in status, body and type. Only other headers
 // may differ.
-func same(t *testing.T, first, again reply) {
+func SameReplay(t *testing.T, first, again Reply) {
 	t.Helper()
-	if again.status != first.status || string(again.body) != string(first.body) {
-		t.Errorf("the replay is another answer:\n%d %s\n%d %s", first.status, first.body, again.status, again.body)
+	if again.Status != first.Status || string(again.Body) != string(first.Body) {
+		t.Errorf("the replay is another answer:\n%d %s\n%d %s", first.Status, first.Body, again.Status, again.Body)
 	}
-	if first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("Idempotent-Replayed %q, then %q", first.header.Get("Idempotent-Replayed"), again.header.Get("Idempotent-Replayed"))
+	if first.Header.Get("Idempotent-Replayed") != "" || again.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("Idempotent-Replayed %q, then %q", first.Header.Get("Idempotent-Replayed"), again.Header.Get("Idempotent-Replayed"))
 	}
 	for _, name := range []string{"Content-Type", "Cache-Control", "Content-Length"} {
-		if again.header.Get(name) != first.header.Get(name) {
-			t.Errorf("%s: %q, then %q", name, first.header.Get(name), again.header.Get(name))
+		if again.Header.Get(name) != first.Header.Get(name) {
+			t.Errorf("%s: %q, then %q", name, first.Header.Get(name), again.Header.Get(name))
 		}
 	}
 }
 
-// refusedReplay is refused for a response whose requestId is that of an earlier request.
-func (r reply) refusedReplay(t *testing.T, status int, code string) problem {
+// RefusedReplay is Refused for a response whose requestId is that of an earlier request.
+func (r Reply) RefusedReplay(t *testing.T, status int, code string) Problem {
 	t.Helper()
-	var got problem
-	if err := json.Unmarshal(r.body, &got); err != nil || r.status != status || got.Code != code {
-		t.Fatalf("got %d %s, want %d %s (%v)", r.status, r.body, status, code, err)
+	var got Problem
+	if err := json.Unmarshal(r.Body, &got); err != nil || r.Status != status || got.Code != code {
+		t.Fatalf("got %d %s, want %d %s (%v)", r.Status, r.Body, status, code, err)
 	}
-	if got.RequestID == "" || got.RequestID == r.header.Get("X-Request-Id") {
-		t.Errorf("requestId %q of the first request, X-Request-Id %q of this one", got.RequestID, r.header.Get("X-Request-Id"))
+	if got.RequestID == "" || got.RequestID == r.Header.Get("X-Request-Id") {
+		t.Errorf("requestId %q of the first request, X-Request-Id %q of this one", got.RequestID, r.Header.Get("X-Request-Id"))
 	}
 	return got
 }
 
-// later places an order in the background. The returned function waits for the response.
-func (w *fixture) later(body string, headers ...string) (answer func() reply) {
-	return w.meanwhile(http.MethodPost, ordersPath, body, headers...)
+// Later places an order in the background. The returned function waits for the response.
+func (w *Fixture) Later(body string, headers ...string) (answer func() Reply) {
+	return w.Meanwhile(http.MethodPost, OrdersPath, body, headers...)
 }
 
-// meanwhile sends JSON in the background.
-func (w *fixture) meanwhile(method, path, body string, headers ...string) (answer func() reply) {
+// Meanwhile sends JSON in the background.
+func (w *Fixture) Meanwhile(method, path, body string, headers ...string) (answer func() Reply) {
 	var (
-		got   reply
+		got   Reply
 		group errgroup.Group
 	)
 	group.Go(func() (err error) {
-		got, err = request(w.t, method, w.url+path, body, append([]string{"Content-Type", "application/json"}, headers...)...)
+		got, err = Request(w.T, method, w.URL+path, body, append([]string{"Content-Type", "application/json"}, headers...)...)
 		return err
 	})
-	return func() reply {
-		w.t.Helper()
+	return func() Reply {
+		w.T.Helper()
 		if err := group.Wait(); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		return got
 	}
 }
 
-// compact returns equal JSON with other bytes.
-func compact(body string) string {
+// Compact returns equal JSON with other bytes.
+func Compact(body string) string {
 	return strings.NewReplacer("\n ", "", ": ", ":", ", ", ",").Replace(body)
 }
+
+// Violations returns the violations of a response as "code path".
+func (r Reply) Violations(t *testing.T) (list []string) {
+	t.Helper()
+	type violation struct{ Code, Path string }
+	var body struct {
+		Result struct{ Violations []violation }
+		Errors []violation
+	}
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		t.Fatalf("%s: %v", r.Body, err)
+	}
+	for _, each := range append(body.Result.Violations, body.Errors...) {
+		list = append(list, each.Code+" "+each.Path)
+	}
+	return list
+}
+
+// GuestOrder is Order with a guest's phone number.
+func GuestOrder() string {
+	return strings.Replace(Order(), "{", `{"guest": {"phone": "+351 220 000 000"}, `, 1)
+}
+
+// Order is a valid pickup order for one Margherita with garlic: 210.40.
+func Order() string { return orderOfToday() }
+
+// orderOfToday is created once, so that a repeated request a second later has the same order.
+var orderOfToday = sync.OnceValue(func() string { //nolint:gochecknoglobals // does not change
+	return fmt.Sprintf(`{"expeditionType": "pickup", "paymentTypeID": "cash", "expectedAt": %q,
+ "dishList": [{"ID": "p1", "quantity": 1, "ingredients": [{"ID": "i1"}]}]}`, time.Now().Add(time.Hour).Format(time.RFC3339))
+})
+
+// Key returns the header with an idempotency key.
+func Key(k string) []string { return []string{"Idempotency-Key", k} }

@@ -1,4 +1,4 @@
-package httpapi_test
+package apitest
 
 import (
 	"bytes"
@@ -9,17 +9,19 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"larder/internal/testkit/apicoverage"
 )
 
-// reply is a complete response.
-type reply struct {
-	status int
-	header http.Header
-	body   []byte
+// Reply is a complete response.
+type Reply struct {
+	Status int
+	Header http.Header
+	Body   []byte
 }
 
-// problem is an error response.
-type problem struct {
+// Problem is an error response.
+type Problem struct {
 	Type, Title, Detail, Instance, Code, Msg, RequestID, Ref string
 	Status                                                   int
 	Errors                                                   []struct {
@@ -33,34 +35,35 @@ type problem struct {
 	}
 }
 
-// transport neither sends Accept-Encoding nor decompresses, so that tests see the bytes.
-func transport(t *testing.T) *http.Client {
+// Client returns a client for one test. It neither sends Accept-Encoding nor decompresses, so that tests see the bytes.
+func Client(t *testing.T) *http.Client {
 	t.Helper()
 	raw := &http.Transport{DisableCompression: true}
 	t.Cleanup(raw.CloseIdleConnections)
 	return &http.Client{
-		Transport:     watched{t, raw},
+		Transport:     apicoverage.Transport(t, raw),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// do sends a request. headers are pairs of name and value.
-func (w *fixture) do(method, path, body string, headers ...string) reply {
-	w.t.Helper()
-	return do(w.t, method, w.url+path, body, headers...)
+// Do sends a request. headers are pairs of name and value.
+func (w *Fixture) Do(method, path, body string, headers ...string) Reply {
+	w.T.Helper()
+	return Do(w.T, method, w.URL+path, body, headers...)
 }
 
-func do(t *testing.T, method, address, body string, headers ...string) reply {
+// Do sends a request to an address. headers are pairs of name and value.
+func Do(t *testing.T, method, address, body string, headers ...string) Reply {
 	t.Helper()
-	got, err := request(t, method, address, body, headers...)
+	got, err := Request(t, method, address, body, headers...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return got
 }
 
-// request is do for goroutines other than the test's.
-func request(t *testing.T, method, address, body string, headers ...string) (reply, error) {
+// Request is Do for goroutines other than the test's.
+func Request(t *testing.T, method, address, body string, headers ...string) (Reply, error) {
 	t.Helper()
 	var content io.Reader
 	if body != "" {
@@ -68,100 +71,102 @@ func request(t *testing.T, method, address, body string, headers ...string) (rep
 	}
 	request, err := http.NewRequestWithContext(t.Context(), method, address, content)
 	if err != nil {
-		return reply{}, err
+		return Reply{}, err
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Add(headers[i], headers[i+1])
 	}
 	request.Host = request.Header.Get("Host") // empty: the Host of the address
-	client := transport(t)
+	client := Client(t)
 	defer client.CloseIdleConnections() // the fault matrix sends ten thousand requests
 	response, err := client.Do(request)
 	if err != nil {
-		return reply{}, fmt.Errorf("%s %s: %w", method, address, err)
+		return Reply{}, fmt.Errorf("%s %s: %w", method, address, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		return reply{}, fmt.Errorf("%s %s: %w", method, address, err)
+		return Reply{}, fmt.Errorf("%s %s: %w", method, address, err)
 	}
-	return reply{status: response.StatusCode, header: response.Header, body: text}, nil
+	return Reply{Status: response.StatusCode, Header: response.Header, Body: text}, nil
 }
 
-func (w *fixture) get(path string, headers ...string) reply {
-	w.t.Helper()
-	return w.do(http.MethodGet, path, "", headers...)
+// Get sends a GET.
+func (w *Fixture) Get(path string, headers ...string) Reply {
+	w.T.Helper()
+	return w.Do(http.MethodGet, path, "", headers...)
 }
 
-// post sends JSON.
-func (w *fixture) post(path, body string, headers ...string) reply {
-	w.t.Helper()
-	return w.do(http.MethodPost, path, body, append([]string{"Content-Type", "application/json"}, headers...)...)
+// Post sends JSON.
+func (w *Fixture) Post(path, body string, headers ...string) Reply {
+	w.T.Helper()
+	return w.Do(http.MethodPost, path, body, append([]string{"Content-Type", "application/json"}, headers...)...)
 }
 
-// token requests a client's token with all its scopes.
-func (w *fixture) token(client string) string {
-	w.t.Helper()
-	form := url.Values{"client_id": {client}, "client_secret": {secretOf(client)}, "grant_type": {"client_credentials"}}
-	got := w.do(http.MethodPost, "/connect/token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+// Token requests a client's token with all its scopes.
+func (w *Fixture) Token(client string) string {
+	w.T.Helper()
+	form := url.Values{"client_id": {client}, "client_secret": {Secret(client)}, "grant_type": {"client_credentials"}}
+	got := w.Do(http.MethodPost, "/connect/token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 	var answer struct {
 		AccessToken string `json:"access_token"`
 	}
-	if got.status != http.StatusOK || json.Unmarshal(got.body, &answer) != nil || answer.AccessToken == "" {
-		w.t.Fatalf("token of %s: %d %s", client, got.status, got.body)
+	if got.Status != http.StatusOK || json.Unmarshal(got.Body, &answer) != nil || answer.AccessToken == "" {
+		w.T.Fatalf("token of %s: %d %s", client, got.Status, got.Body)
 	}
 	return answer.AccessToken
 }
 
-// as returns the Authorization header of a client, to be appended to a request.
-func (w *fixture) as(client string) []string {
-	w.t.Helper()
-	return []string{"Authorization", "Bearer " + w.token(client)}
+// As returns the Authorization header of a client, to be appended to a request.
+func (w *Fixture) As(client string) []string {
+	w.T.Helper()
+	return []string{"Authorization", "Bearer " + w.Token(client)}
 }
 
-// into decodes the `result` of a response.
-func (r reply) into(t *testing.T, result any) {
+// Into decodes the `result` of a response.
+func (r Reply) Into(t *testing.T, result any) {
 	t.Helper()
 	var envelope struct{ Result json.RawMessage }
-	if err := json.Unmarshal(r.body, &envelope); err != nil {
-		t.Fatalf("%v in %s", err, r.body)
+	if err := json.Unmarshal(r.Body, &envelope); err != nil {
+		t.Fatalf("%v in %s", err, r.Body)
 	}
 	if err := json.Unmarshal(envelope.Result, result); err != nil {
-		t.Fatalf("%v in %s", err, r.body)
+		t.Fatalf("%v in %s", err, r.Body)
 	}
 }
 
-// is checks the status of a successful response.
-func (r reply) is(t *testing.T, status int) reply {
+// Is checks the status of a successful response.
+func (r Reply) Is(t *testing.T, status int) Reply {
 	t.Helper()
-	if r.status != status {
-		t.Fatalf("got status %d, want %d; body %s", r.status, status, r.body)
+	if r.Status != status {
+		t.Fatalf("got status %d, want %d; body %s", r.Status, status, r.Body)
 	}
 	return r
 }
 
-// refused checks that the response is a complete problem document with this status and code.
-func (r reply) refused(t *testing.T, status int, code string) problem {
+// Refused checks that the response is a complete problem document with this status and code.
+func (r Reply) Refused(t *testing.T, status int, code string) Problem {
 	t.Helper()
-	var got problem
-	decoder := json.NewDecoder(bytes.NewReader(r.body))
+	var got Problem
+	decoder := json.NewDecoder(bytes.NewReader(r.Body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&got); err != nil {
-		t.Fatalf("status %d, want %d %s: not a problem document: %v in %q", r.status, status, code, err, r.body)
+		t.Fatalf("status %d, want %d %s: not a problem document: %v in %q", r.Status, status, code, err, r.Body)
 	}
-	if r.status != status || got.Code != code {
-		t.Fatalf("got %d %s (%s), want %d %s", r.status, got.Code, got.Detail, status, code)
+	if r.Status != status || got.Code != code {
+		t.Fatalf("got %d %s (%s), want %d %s", r.Status, got.Code, got.Detail, status, code)
 	}
-	if media := r.header.Get("Content-Type"); media != "application/problem+json; charset=utf-8" {
+	if media := r.Header.Get("Content-Type"); media != "application/problem+json; charset=utf-8" {
 		t.Errorf("%s: Content-Type %q", code, media)
 	}
-	if got.Status != status || got.Title == "" || got.Detail == "" || got.Msg != got.Detail || got.Instance == "" || got.Type != "urn:larder:problem:"+code {
-		t.Errorf("%s: incomplete problem: %s", code, r.body)
+	if got.Status != status || got.Title == "" || got.Detail == "" ||
+		got.Msg != got.Detail || got.Instance == "" || got.Type != "urn:larder:problem:"+code {
+		t.Errorf("%s: incomplete problem: %s", code, r.Body)
 	}
-	if got.RequestID == "" || got.RequestID != r.header.Get("X-Request-Id") {
-		t.Errorf("%s: requestId %q, X-Request-Id %q", code, got.RequestID, r.header.Get("X-Request-Id"))
+	if got.RequestID == "" || got.RequestID != r.Header.Get("X-Request-Id") {
+		t.Errorf("%s: requestId %q, X-Request-Id %q", code, got.RequestID, r.Header.Get("X-Request-Id"))
 	}
-	if cc := r.header.Get("Cache-Control"); cc != "no-store" {
+	if cc := r.Header.Get("Cache-Control"); cc != "no-store" {
 		t.Errorf("%s: Cache-Control %q", code, cc)
 	}
 	return got

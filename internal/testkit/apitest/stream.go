@@ -1,4 +1,4 @@
-package httpapi_test
+package apitest
 
 import (
 	"bufio"
@@ -15,45 +15,45 @@ import (
 	"larder/internal/menu"
 )
 
-// feedLimit limits a test's stream, and each wait for an event.
-const feedLimit = 30 * time.Second
+// StreamLimit limits a test's stream, and each wait for an event.
+const StreamLimit = 30 * time.Second
 
-// event is one server-sent event.
-type event struct{ id, name, data string }
+// Event is one server-sent event.
+type Event struct{ ID, Name, Data string }
 
-// menuEvent is the data of an event about a menu.
-type menuEvent struct {
+// MenuEvent is the data of an event about a menu.
+type MenuEvent struct {
 	Restaurant  string
 	Version     int
 	Products    []menu.Availability
 	Ingredients []menu.Availability
 }
 
-// about decodes the data of an event and checks its name.
-func (e event) about(t *testing.T, name string) (about menuEvent) {
+// About decodes the data of an event and checks its name.
+func (e Event) About(t *testing.T, name string) (about MenuEvent) {
 	t.Helper()
-	if e.name != name {
+	if e.Name != name {
 		t.Fatalf("got %+v, want %s", e, name)
 	}
-	if err := json.Unmarshal([]byte(e.data), &about); err != nil {
-		t.Fatalf("%v in %s", err, e.data)
+	if err := json.Unmarshal([]byte(e.Data), &about); err != nil {
+		t.Fatalf("%v in %s", err, e.Data)
 	}
 	return about
 }
 
-// feed is an open stream.
-type feed struct {
-	t        *testing.T
-	response *http.Response
-	lines    *bufio.Scanner
-	retry    string // id of the last event
-	close    func()
+// Stream is an open stream.
+type Stream struct {
+	T        *testing.T
+	Response *http.Response
+	Lines    *bufio.Scanner
+	Retry    string // id of the last event
+	Close    func()
 }
 
-// openFeed opens a stream, which ends with the test.
-func openFeed(t *testing.T, address string, headers ...string) *feed {
+// OpenStream opens a stream, which ends with the test.
+func OpenStream(t *testing.T, address string, headers ...string) *Stream {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), feedLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), StreamLimit)
 	t.Cleanup(cancel)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -62,7 +62,7 @@ func openFeed(t *testing.T, address string, headers ...string) *feed {
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Add(headers[i], headers[i+1])
 	}
-	response, err := transport(t).Do(request)
+	response, err := Client(t).Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,101 +77,101 @@ func openFeed(t *testing.T, address string, headers ...string) *feed {
 	}
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, 16<<20)
-	return &feed{
-		t:        t,
-		response: response,
-		lines:    lines,
-		close:    closed,
+	return &Stream{
+		T:        t,
+		Response: response,
+		Lines:    lines,
+		Close:    closed,
 	}
 }
 
-// follow opens a stream of a restaurant's menu.
-func (w *fixture) follow(restaurant string, headers ...string) *feed {
-	w.t.Helper()
-	return openFeed(w.t, w.url+"/v1/events?restaurant="+restaurant, headers...)
+// Follow opens a stream of a restaurant's menu.
+func (w *Fixture) Follow(restaurant string, headers ...string) *Stream {
+	w.T.Helper()
+	return OpenStream(w.T, w.URL+"/v1/events?restaurant="+restaurant, headers...)
 }
 
-// read returns the next event, or the error that ended the stream.
-func (f *feed) read() (e event, err error) {
-	for f.lines.Scan() {
-		field, value, _ := strings.Cut(f.lines.Text(), ":")
+// Read returns the next event, or the error that ended the stream.
+func (f *Stream) Read() (e Event, err error) {
+	for f.Lines.Scan() {
+		field, value, _ := strings.Cut(f.Lines.Text(), ":")
 		value = strings.TrimPrefix(value, " ")
 		switch {
-		case f.lines.Text() == "" && e.name != "":
+		case f.Lines.Text() == "" && e.Name != "":
 			return e, nil
-		case f.lines.Text() == "":
+		case f.Lines.Text() == "":
 		case field == "": // a heartbeat
 		case field == "retry":
-			f.retry = value
+			f.Retry = value
 		case field == "id":
-			e.id = value
+			e.ID = value
 		case field == "event":
-			e.name = value
+			e.Name = value
 		case field == "data":
-			e.data += value
+			e.Data += value
 		default:
-			return e, fmt.Errorf("a line that is no server-sent event: %q", f.lines.Text())
+			return e, fmt.Errorf("a line that is no server-sent event: %q", f.Lines.Text())
 		}
 	}
-	if err := f.lines.Err(); err != nil {
+	if err := f.Lines.Err(); err != nil {
 		return e, err
 	}
 	return e, io.EOF
 }
 
-// beat waits for a heartbeat. An event before it fails the test.
-func (f *feed) beat() {
-	f.t.Helper()
-	for f.lines.Scan() {
-		switch line := f.lines.Text(); {
+// Beat waits for a heartbeat. An event before it fails the test.
+func (f *Stream) Beat() {
+	f.T.Helper()
+	for f.Lines.Scan() {
+		switch line := f.Lines.Text(); {
 		case strings.HasPrefix(line, ":"):
 			return
 		case line != "":
-			f.t.Fatalf("got %q, want a heartbeat", line)
+			f.T.Fatalf("got %q, want a heartbeat", line)
 		}
 	}
-	f.t.Fatalf("no heartbeat: %v", f.lines.Err())
+	f.T.Fatalf("no heartbeat: %v", f.Lines.Err())
 }
 
-// next waits for an event.
-func (f *feed) next() event {
-	f.t.Helper()
-	e, err := f.read()
+// Next waits for an event.
+func (f *Stream) Next() Event {
+	f.T.Helper()
+	e, err := f.Read()
 	if err != nil {
-		f.t.Fatalf("no event: %v", err)
+		f.T.Fatalf("no event: %v", err)
 	}
 	return e
 }
 
-// over waits for the clean end of the stream. Events that were published before it may still
+// Over waits for the clean end of the stream. Events that were published before it may still
 // arrive.
-func (f *feed) over() {
-	f.t.Helper()
+func (f *Stream) Over() {
+	f.T.Helper()
 	var err error
 	for err == nil {
-		_, err = f.read()
+		_, err = f.Read()
 	}
 	if err != io.EOF { //nolint:errorlint // read gives it as it is
-		f.t.Fatalf("got %v, want the end of the stream", err)
+		f.T.Fatalf("got %v, want the end of the stream", err)
 	}
 }
 
-// metric waits until /metrics has the line.
-func (w *fixture) metric(line string) {
-	w.t.Helper()
+// WaitMetric waits until /metrics has the line.
+func (w *Fixture) WaitMetric(line string) {
+	w.T.Helper()
 	var text string
-	for deadline := time.Now().Add(feedLimit); time.Now().Before(deadline); {
-		if text = string(w.get("/metrics").body); strings.Contains(text, "\n"+line+"\n") {
+	for deadline := time.Now().Add(StreamLimit); time.Now().Before(deadline); {
+		if text = string(w.Get("/metrics").Body); strings.Contains(text, "\n"+line+"\n") {
 			return
 		}
 	}
-	w.t.Fatalf("/metrics never had %q:\n%s", line, text)
+	w.T.Fatalf("/metrics never had %q:\n%s", line, text)
 }
 
-// eager sets ten heartbeats per second.
-func eager(p *plan) { p.cfg.Events.Heartbeat = 100 * time.Millisecond }
+// Eager sets ten heartbeats per second.
+func Eager(p *Plan) { p.HTTP.Events.Heartbeat = 100 * time.Millisecond }
 
-// withEvents changes http.events.
-func withEvents(change func(*events.Config)) func(*plan) {
-	return func(p *plan) { change(&p.cfg.Events) }
+// WithEvents changes http.events.
+func WithEvents(change func(*events.Config)) func(*Plan) {
+	return func(p *Plan) { change(&p.HTTP.Events) }
 }
