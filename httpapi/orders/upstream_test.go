@@ -1,4 +1,4 @@
-package httpapi_test
+package orders_test
 
 import (
 	"net/http"
