@@ -1,4 +1,4 @@
-package httpapi_test
+package menus_test
 
 import (
 	"bytes"
