@@ -1,4 +1,4 @@
-package httpapi_test
+package compat_test
 
 import (
 	"bytes"
