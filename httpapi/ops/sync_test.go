@@ -1,4 +1,4 @@
-package httpapi_test
+package ops_test
 
 import (
 	"encoding/json"
