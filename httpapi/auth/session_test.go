@@ -1,4 +1,4 @@
-package httpapi_test
+package auth_test
 
 import (
 	"net/http"
