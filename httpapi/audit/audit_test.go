@@ -1,4 +1,4 @@
-package httpapi_test
+package audit_test
 
 import (
 	"encoding/json"
