@@ -1,4 +1,4 @@
-package httpapi_test
+package visible_test
 
 import (
 	"net/http"
