@@ -1,4 +1,4 @@
-package httpapi_test
+package storefront_test
 
 import (
 	"bytes"

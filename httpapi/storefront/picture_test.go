@@ -1,4 +1,4 @@
-package httpapi_test
+package storefront_test
 
 import (
 	"bytes"
@@ -52,7 +52,7 @@ func elementsOf(t *testing.T, page []byte, name string) (all []map[string]string
 // <img>, og:image and JSON-LD (policy H13). The table is that of SafePicture.
 func TestHostilePicturesOnThePage_H13(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("web/testdata/logic/src/pictures.json")
+	text, err := os.ReadFile("../web/testdata/logic/src/pictures.json")
 	if err != nil {
 		t.Fatal(err)
 	}
