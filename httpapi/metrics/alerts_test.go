@@ -1,4 +1,4 @@
-package httpapi_test
+package metrics_test
 
 import (
 	"os"
@@ -14,9 +14,9 @@ import (
 
 // The alert rules, their tests, and the folder of their runbook pages.
 const (
-	alertsFile  = "../deploy/prometheus/alerts.yaml"
-	alertsTests = "../deploy/prometheus/alerts_test.yaml"
-	runbook     = "../docs/runbook"
+	alertsFile  = "../../deploy/prometheus/alerts.yaml"
+	alertsTests = "../../deploy/prometheus/alerts_test.yaml"
+	runbook     = "../../docs/runbook"
 
 	// runbookURL begins every runbook_url: an external label of Prometheus, or a placeholder.
 	runbookURL = `{{ or $externalLabels.larder_runbook "https://larder.example/docs/runbook" }}/`

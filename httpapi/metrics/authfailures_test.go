@@ -1,4 +1,4 @@
-package httpapi_test
+package metrics_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package httpapi_test
+package metrics_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-const dashboardFile = "../deploy/grafana/larder.json"
+const dashboardFile = "../../deploy/grafana/larder.json"
 
 // dashboard has the fields of dashboardFile that the tests read.
 type dashboard struct {

@@ -1,4 +1,4 @@
-package httpapi_test
+package metrics_test
 
 import (
 	"os"
@@ -124,7 +124,7 @@ func TestMetricsAreWellNamed(t *testing.T) {
 // docs/metrics.md lists every metric with its type and labels, and no other.
 func TestMetricsAreDocumented(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/metrics.md")
+	page, err := os.ReadFile("../../docs/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
