@@ -1,4 +1,4 @@
-package httpapi_test
+package e2e_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "write the API document's examples of answers from what larder answers")
 
 // answersFile has the examples of responses, which are generated.
-const answersFile = "openapi/document/components/examples/answers.yaml"
+const answersFile = "../openapi/document/components/examples/answers.yaml"
 
 // most is the maximum number of list entries in an example.
 const most = 2
