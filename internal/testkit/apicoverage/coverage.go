@@ -1,11 +1,9 @@
 package apicoverage
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -19,27 +17,23 @@ import (
 	"larder/internal/testkit/leaktest"
 )
 
-// folderVariable names the folder to which the test runs of all packages write the responses that they saw.
-const folderVariable = "LARDER_API_COVERAGE"
-
 // Main runs the tests of a package and exits. It fails if a goroutine is left after them. If all tests of the package
-// ran and passed, it writes the responses that they saw, for Uncovered.
+// ran and passed, it writes the responses that they saw to File in the folder LARDER_API_COVERAGE.
 func Main(m *testing.M) { leaktest.Main(recordedRun{m}) }
 
 type recordedRun struct{ *testing.M }
 
 // Run runs the tests.
 func (r recordedRun) Run() int {
-	folder := os.Getenv(folderVariable)
-	var path string
-	if folder != "" {
-		info, _ := debug.ReadBuildInfo()
-		path = filepath.Join(folder, fileName(strings.TrimSuffix(info.Path, ".test")))
-		// go test repeats an earlier result only while the file is as that run left it.
-		_, _ = os.Stat(path)
+	folder := os.Getenv("LARDER_API_COVERAGE")
+	if folder == "" {
+		return r.M.Run()
 	}
+	info, _ := debug.ReadBuildInfo()
+	path := filepath.Join(folder, File(strings.TrimSuffix(info.Path, ".test")))
+	_, _ = os.Stat(path) // go test repeats an earlier result only while the file is as that run left it
 	status := r.M.Run()
-	if status != 0 || folder == "" || !allTestsRun() {
+	if status != 0 || !allTestsRun() {
 		return status
 	}
 	document, err := Document()
@@ -53,8 +47,8 @@ func (r recordedRun) Run() int {
 	return status
 }
 
-// fileName returns the name of the file of a package.
-func fileName(importPath string) string { return strings.ReplaceAll(importPath, "/", ".") }
+// File returns the name of the file to which Main writes what the tests of a package saw: one response a line.
+func File(importPath string) string { return strings.ReplaceAll(importPath, "/", ".") }
 
 // allTestsRun reports whether all tests were selected.
 func allTestsRun() bool {
@@ -67,7 +61,7 @@ func allTestsRun() bool {
 	return !testing.Short() && (worker == nil || worker.Value.String() == "false")
 }
 
-// sawLines returns the responses that the tests saw, one a line.
+// sawLines returns the responses that the tests saw.
 func (c *Contract) sawLines() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,44 +76,9 @@ func neverSeen() map[string]string {
 	}
 }
 
-// Uncovered compares the API document with what the tests below root/httpapi saw: each package whose TestMain calls Main
-// has written a file to the folder. It lists the packages without a file, the responses of the document that no test saw
-// and that neverSeen does not list, and the entries of neverSeen that a test saw. The opposite is checked by Transport: a
-// test fails if it sees a response that the document does not have.
-func Uncovered(root, folder string) ([]string, error) {
-	document, err := Document()
-	if err != nil {
-		return nil, err
-	}
-	seen, faults := map[string]bool{}, []string(nil)
-	err = filepath.WalkDir(filepath.Join(root, "httpapi"), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.Name() != "main_test.go" {
-			return err
-		}
-		source, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(source, []byte("apicoverage.Main(")) {
-			return err
-		}
-		name, err := filepath.Rel(root, filepath.Dir(path))
-		if err != nil {
-			return err
-		}
-		lines, err := os.ReadFile(filepath.Join(folder, fileName("larder/"+filepath.ToSlash(name))))
-		if errors.Is(err, fs.ErrNotExist) {
-			faults = append(faults, name+": its tests did not write what they saw")
-			return nil
-		}
-		for line := range strings.Lines(string(lines)) {
-			seen[strings.TrimSpace(line)] = true
-		}
-		return err
-	})
-	return append(faults, document.uncovered(seen)...), err
-}
-
-// uncovered lists the responses of the document that are neither seen nor in neverSeen, and the entries of neverSeen
-// that are seen.
-func (c *Contract) uncovered(saw map[string]bool) []string {
+// Uncovered lists the responses of the document that are neither seen nor in neverSeen, and the entries of neverSeen
+// that are seen. The opposite is checked by Transport: a test fails if it sees a response that the document does not have.
+func (c *Contract) Uncovered(saw map[string]bool) []string {
 	var faults []string
 	never, used := neverSeen(), map[string]bool{}
 	for _, item := range c.Doc.Paths.Map() {
