@@ -15,13 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi"
 	"larder/httpapi/auth"
 	"larder/httpapi/openapi"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
 )

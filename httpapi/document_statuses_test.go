@@ -11,14 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apicoverage"
-	"larder/internal/testkit/apitest"
-
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"larder/httpapi"
 	"larder/httpapi/auth"
 	"larder/httpapi/ratelimit"
+	"larder/internal/testkit/apicoverage"
+	"larder/internal/testkit/apitest"
 )
 
 // provoked is an error that every route can return in the same way.

@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi/events"
+	"larder/internal/testkit/apitest"
 )
 
 // A reader that does not read is disconnected and blocks no other reader. It gets only the newest

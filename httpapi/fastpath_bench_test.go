@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"golang.org/x/sync/errgroup"
+
+	"larder/internal/testkit/apitest"
 )
 
 // again is a connection in memory that delivers the same request b.N times.

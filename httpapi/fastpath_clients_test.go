@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"pgregory.net/rapid"
+
+	"larder/internal/testkit/apitest"
 )
 
 // recorded is a request in the exact form of a well-known client.

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi"
+	"larder/internal/testkit/apitest"
 )
 
 // connect is the name of the stream after whose first request net/http may close the connection.

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
+
+	"larder/internal/testkit/apitest"
 )
 
 // ports are both paths on real TCP: the same routes on one port with only net/http, and on one port

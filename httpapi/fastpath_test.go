@@ -13,12 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
 	"larder/httpapi"
+	"larder/internal/testkit/apitest"
 )
 
 // Both paths answer the same to requests that are built from critical parts in any order and

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"golang.org/x/sync/errgroup"
+
+	"larder/internal/testkit/apitest"
 )
 
 var swapsFor = flag.Duration("swaps", 3*time.Second, "how long TestSwapsUnderSixtyFourConnections publishes; 2s with -short")

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"golang.org/x/sync/errgroup"
+
+	"larder/internal/testkit/apitest"
 )
 
 // wire is a connection in memory. The client has sent all its bytes and closed its sending side.

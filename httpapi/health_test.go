@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/cache"
 	"larder/httpapi/auth"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/redistest"
 )
 

@@ -9,13 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi"
 	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
+	"larder/internal/testkit/apitest"
 )
 
 func TestUnknownRoutesAndMethods(t *testing.T) {

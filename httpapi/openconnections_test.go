@@ -8,11 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
 	"larder/httpapi"
+	"larder/internal/testkit/apitest"
 )
 
 // dial opens a connection to the running server.

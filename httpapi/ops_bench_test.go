@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"golang.org/x/sync/errgroup"
 
 	"larder/internal/directory"
 	"larder/internal/menu"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
 )

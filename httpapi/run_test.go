@@ -8,13 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apicoverage"
-	"larder/internal/testkit/apitest"
-
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi"
 	"larder/httpapi/auth"
+	"larder/internal/testkit/apicoverage"
+	"larder/internal/testkit/apitest"
 	"larder/internal/upstream"
 )
 

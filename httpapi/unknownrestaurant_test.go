@@ -10,10 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi"
 	"larder/internal/menu"
+	"larder/internal/testkit/apitest"
 	menusync "larder/sync"
 )
 

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
@@ -22,6 +20,7 @@ import (
 	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/ordertest"
 	"larder/ordering/validate"
 	menusync "larder/sync"

@@ -6,12 +6,11 @@ import (
 	"strconv"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"larder/cache"
+	"larder/internal/testkit/apitest"
 )
 
 // auditRow is an entry of the audit log.

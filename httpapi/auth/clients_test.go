@@ -5,9 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi/auth"
+	"larder/internal/testkit/apitest"
 )
 
 // A reload of auth.clients applies to existing tokens, sessions and streams at once, on both paths.

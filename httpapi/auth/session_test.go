@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi"
 	"larder/httpapi/auth"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/redistest"
 )
 

@@ -12,11 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/golang-jwt/jwt/v5"
 
 	"larder/httpapi"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/redistest"
 )
 

@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/menu"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/apitest"
 	"larder/internal/upstream"
 	"larder/ordering"
 	menusync "larder/sync"

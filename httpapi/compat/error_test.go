@@ -6,13 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/google/go-cmp/cmp"
 
 	"larder/httpapi"
 	"larder/httpapi/compat"
 	"larder/httpapi/ratelimit"
+	"larder/internal/testkit/apitest"
 )
 
 // knownOf returns the ids that a rejection lists.

@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/google/go-cmp/cmp"
 
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/redistest"
 )
 

@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/google/go-cmp/cmp"
 
 	"larder/httpapi/ratelimit"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/apitest"
 	"larder/ordering"
 )
 

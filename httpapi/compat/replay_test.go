@@ -7,9 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi"
+	"larder/internal/testkit/apitest"
 	"larder/ordering"
 )
 

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi"
+	"larder/internal/testkit/apitest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )

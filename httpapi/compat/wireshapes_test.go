@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/wireshapes"
 	"larder/internal/upstream"
 	"larder/ordering"

@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
+	"larder/internal/testkit/apitest"
 )
 
 // A call that gets no slot returns 503 upstream_busy with Retry-After on both APIs. It leaves no

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"golang.org/x/sync/errgroup"
 
+	"larder/internal/testkit/apitest"
 	"larder/internal/upstream"
 )
 

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"larder/internal/testkit/apicoverage"
 	"larder/internal/testkit/apitest"
-
-	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // shownElsewhere lists the operations whose responses need no example, with the reason.

@@ -11,14 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apicoverage"
-	"larder/internal/testkit/apitest"
-
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"larder/httpapi"
 	"larder/httpapi/auth"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/apicoverage"
+	"larder/internal/testkit/apitest"
 	"larder/ordering"
 	menusync "larder/sync"
 )

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"larder/internal/testkit/apitest"
-
 	"larder/internal/upstream"
 	"larder/ordering/violation"
 )

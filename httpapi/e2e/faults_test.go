@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"larder/internal/testkit/apitest"
-
 	"larder/internal/upstream"
 	"larder/ordering"
 )

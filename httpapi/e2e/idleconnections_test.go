@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"golang.org/x/sync/errgroup"
 
 	"larder/internal/sandbox"
+	"larder/internal/testkit/apitest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )

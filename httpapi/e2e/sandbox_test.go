@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 )

@@ -13,14 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"golang.org/x/sync/errgroup"
 
 	"larder/cache"
 	"larder/cache/replica"
 	"larder/httpapi"
 	"larder/internal/menu"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/menutest"
 	"larder/internal/testkit/redistest"
 	"larder/ordering/validate"

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi/events"
+	"larder/internal/testkit/apitest"
 )
 
 const (

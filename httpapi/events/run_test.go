@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/google/go-cmp/cmp"
 
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/redistest"
 	"larder/sync/runlog"
 )

@@ -9,13 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi/events"
 	"larder/internal/menu"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
 )

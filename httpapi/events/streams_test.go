@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi/events"
+	"larder/internal/testkit/apitest"
 )
 
 // go test ./httpapi -run ManyReaders -streams 9000 -v measures; each stream needs two open files.

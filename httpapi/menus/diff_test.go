@@ -7,12 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/google/go-cmp/cmp"
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/redistest"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/testkit/apitest"
 )
 
 // formOf reads a product with its groups, as the JSON text of each field.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/testkit/apitest"
 )
 
 func TestMenuRead(t *testing.T) {

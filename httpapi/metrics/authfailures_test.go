@@ -12,11 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi"
+	"larder/internal/testkit/apitest"
 )
 
 // 4,000 guesses of which one is right (policy H8): the right one works, although the limit is exceeded. The others are

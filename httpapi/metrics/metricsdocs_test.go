@@ -8,14 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
 
 	"larder/httpapi"
 	"larder/httpapi/metrics"
+	"larder/internal/testkit/apitest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
 	"larder/sync/runlog"

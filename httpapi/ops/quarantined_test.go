@@ -5,9 +5,8 @@ import (
 	"net/http"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/internal/menu"
+	"larder/internal/testkit/apitest"
 	"larder/sync/runlog"
 )
 

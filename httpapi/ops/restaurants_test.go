@@ -8,11 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/menu"
+	"larder/internal/testkit/apitest"
 	"larder/sync/runlog"
 )
 

@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/internal/directory"
 	"larder/internal/menu"
+	"larder/internal/testkit/apitest"
 	menusync "larder/sync"
 )
 

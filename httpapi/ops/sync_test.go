@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"larder/internal/testkit/apitest"
-
 	"larder/internal/upstream"
 )
 

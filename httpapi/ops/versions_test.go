@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi"
+	"larder/internal/testkit/apitest"
 )
 
 // TestBodiesInChunks: a body without a length is read like one with a length, and rejected at the

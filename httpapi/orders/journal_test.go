@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi"
+	"larder/internal/testkit/apitest"
 )
 
 // paused is a fixture whose Redis has lost the orders of connection main.

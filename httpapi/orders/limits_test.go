@@ -8,12 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi"
 	"larder/httpapi/auth"
 	"larder/httpapi/orders"
 	"larder/httpapi/ratelimit"
+	"larder/internal/testkit/apitest"
 )
 
 // manyUnknown returns an order with this number of dishes that no menu has.

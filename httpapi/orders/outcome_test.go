@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/google/go-cmp/cmp"
 
 	"larder/httpapi"
 	"larder/httpapi/ratelimit"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/redistest"
 	"larder/ordering"
 )

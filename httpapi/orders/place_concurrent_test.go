@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"golang.org/x/sync/errgroup"
+
+	"larder/internal/testkit/apitest"
 )
 
 // separateOrder is an order with a text of its own.

@@ -12,10 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi"
 	"larder/internal/menu"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	"larder/ordering"

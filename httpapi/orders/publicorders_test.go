@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi/ratelimit"
+	"larder/internal/testkit/apitest"
 )
 
 // A guest's page may place orders and read their state, and nothing else (policy H3).

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"larder/internal/testkit/apitest"
-
 	menusync "larder/sync"
 )
 

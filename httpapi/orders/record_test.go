@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/testkit/apitest"
 )
 
 // shown is an order in the format of the API.

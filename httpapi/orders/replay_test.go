@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-
 	"golang.org/x/sync/errgroup"
+
+	"larder/internal/testkit/apitest"
 )
 
 // A repeated key gets the first response, byte for byte, even after the menu has changed (policy

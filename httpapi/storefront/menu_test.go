@@ -11,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi/storefront"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/apitest"
 )
 
 var (

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-
 	"larder/httpapi/auth"
 	"larder/httpapi/storefront"
+	"larder/internal/testkit/apitest"
 )
 
 func TestPage(t *testing.T) {
