@@ -36,6 +36,9 @@ OTHER_PACKAGES := $$(go list ./... | grep -vE '^larder/(cache|sync|internal/upst
 COMPILE    := -vet=off -ldflags=-w -tags $(TAGS)
 TEST_FLAGS := $(COMPILE) -timeout 20m -p 3 -parallel 4
 
+# Tests write the responses of the API that they saw to this folder. Together they must see all that the API document has.
+API_COVERAGE := $(CURDIR)/.cache/apicoverage
+
 # Programs, tests and the linter use the same compiled packages: those of releases.
 LIKE_RELEASES := CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"
 
@@ -86,7 +89,8 @@ test: test-needs ## Run all tests (installs redis-server and Chromium with apt i
 # These tests take longest, so they start first: they wait for no other target. Those of the other modules run beside them.
 .PHONY: test-larder
 test-larder:
-	$(LIKE_RELEASES) go test $(TEST_FLAGS) ./...
+	$(LIKE_RELEASES) LARDER_API_COVERAGE=$(API_COVERAGE) go test $(TEST_FLAGS) ./...
+	$(LIKE_RELEASES) go run -ldflags=-w -tags $(TAGS) ./internal/testkit/apicoverage/check . $(API_COVERAGE)
 
 .PHONY: test-bench
 test-bench: test-needs ## Test the benchmarks in tools/bench

@@ -4,12 +4,14 @@ import (
 	"net/http"
 	"runtime"
 	"testing"
+
+	"larder/internal/testkit/apitest"
 )
 
 // Policy H7: the response to an anonymous request is computed once. A repeated request for a page
 // or document neither compresses nor decompresses; the test measures its memory.
 func TestPagesAndDocumentsAreComputedOnce(t *testing.T) { //nolint:paralleltest // it counts allocations
-	w := newFixture(t, func(p *plan) { p.cfg.Page.Enabled = true })
+	w := newFixture(t, func(p *apitest.Plan) { p.HTTP.Page.Enabled = true })
 	const (
 		bundle   = "/docs/swagger-ui-bundle.js"
 		requests = 20
@@ -41,7 +43,7 @@ func TestPagesAndDocumentsAreComputedOnce(t *testing.T) { //nolint:paralleltest 
 				request.Header.Set(test.headers[i], test.headers[i+1])
 			}
 			out := &discarded{header: http.Header{}}
-			w.server.Handler().ServeHTTP(out, request)
+			w.Server.Handler().ServeHTTP(out, request)
 			return out.status
 		}
 		if status := serveOnce(); status == 0 || status >= http.StatusInternalServerError {

@@ -20,6 +20,7 @@ import (
 	"larder/httpapi/openapi"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
 )
@@ -87,9 +88,9 @@ func TestAnonymousCost(t *testing.T) { //nolint:paralleltest // it measures the 
 
 // With many restaurants too, a stranger's request costs little (policy H7).
 func TestAnonymousCostOfManyRestaurants(t *testing.T) { //nolint:paralleltest // it measures the process
-	w := &costFixture{fixture: newFixture(t, func(p *plan) {
-		p.cfg.Rate = httpapi.RateConfig{}
-		p.runner = func(deps *menusync.Deps) {
+	w := &costFixture{Fixture: newFixture(t, func(p *apitest.Plan) {
+		p.HTTP.Rate = httpapi.RateConfig{}
+		p.Sync = func(deps *menusync.Deps) {
 			for i := range 30_000 { // without menus: the readiness check lists them
 				one := deps.Restaurants[1]
 				one.ID, one.Name = menu.RestaurantID(fmt.Sprintf("branch-%05d", i)), fmt.Sprintf("Branch %d of a chain", i)
@@ -97,7 +98,7 @@ func TestAnonymousCostOfManyRestaurants(t *testing.T) { //nolint:paralleltest //
 			}
 		}
 	})}
-	w.ahead(31 * time.Second) // ready, though most restaurants have no menu
+	w.Ahead(31 * time.Second) // ready, though most restaurants have no menu
 	for _, path := range []string{
 		"/readyz", "/readyz?verbose", "/v1/restaurants?limit=500", "/v1/restaurants?q=a+b+c+nowhere", "/v1/restaurants/nowhere/menu",
 	} {
@@ -159,7 +160,7 @@ func anonymousOperations(t *testing.T) []string {
 // costFixture is an instance with a menu of 400 dishes and many restaurants, without rate limits:
 // each entry has its number of tokens.
 type costFixture struct {
-	*fixture
+	*apitest.Fixture
 	client *bufio.Reader
 	conn   net.Conn
 }
@@ -167,13 +168,13 @@ type costFixture struct {
 func newCostFixture(t *testing.T) (*costFixture, menuIDs) {
 	t.Helper()
 	server := redistest.Start(t, redistest.AppendOnly())
-	w := newFixture(t, func(p *plan) {
-		p.unsynced = true
-		p.redis.URL, p.ordering.AllowNonDurable = server.URL(), false
-		p.cfg.Rate = httpapi.RateConfig{}
-		p.cfg.Page.Enabled = true
-		p.auth.PublicOrders = auth.PublicOrders{Enabled: true, Origins: []string{"https://shop.example"}, PaymentTypes: []string{"cash"}}
-		p.runner = func(deps *menusync.Deps) {
+	w := newFixture(t, func(p *apitest.Plan) {
+		p.Unsynced = true
+		p.Redis.URL, p.Ordering.AllowNonDurable = server.URL(), false
+		p.HTTP.Rate = httpapi.RateConfig{}
+		p.HTTP.Page.Enabled = true
+		p.Auth.PublicOrders = auth.PublicOrders{Enabled: true, Origins: []string{"https://shop.example"}, PaymentTypes: []string{"cash"}}
+		p.Sync = func(deps *menusync.Deps) {
 			for i := range branches() {
 				one := deps.Restaurants[1]
 				one.ID, one.Name = menu.RestaurantID(fmt.Sprintf("branch-%03d", i)), fmt.Sprintf("Branch %d of a chain", i)
@@ -182,26 +183,26 @@ func newCostFixture(t *testing.T) (*costFixture, menuIDs) {
 		}
 	})
 	view := sandbox.Generate{Products: 400, Seed: 1}.Menu(0)
-	w.service.menus[bistro], w.service.menus[""] = string(view), string(view)
-	for _, id := range []string{bistro, north, empty} {
-		w.syncOnce(id)
+	w.Service.Menus[apitest.Bistro], w.Service.Menus[""] = string(view), string(view)
+	for _, id := range []string{apitest.Bistro, apitest.North, apitest.Empty} {
+		w.SyncOnce(id)
 	}
-	if err := w.store.SaveReasons(t.Context(), "main", []byte(`[{"ID":"1","reason":"Sold out","type":"simple"}]`)); err != nil {
+	if err := w.Store.SaveReasons(t.Context(), "main", []byte(`[{"ID":"1","reason":"Sold out","type":"simple"}]`)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range branches() {
 		id := fmt.Sprintf("branch-%03d", i)
-		w.service.menus[id] = fullMenu
-		w.syncOnce(id)
+		w.Service.Menus[id] = apitest.FullMenu
+		w.SyncOnce(id)
 	}
-	w.service.menus[bistro] = strings.Replace(string(view), `"price":`, `"price":1`, 200)
-	w.syncOnce(bistro)
+	w.Service.Menus[apitest.Bistro] = strings.Replace(string(view), `"price":`, `"price":1`, 200)
+	w.SyncOnce(apitest.Bistro)
 	ids := menuIDsOf(t, view)
 	for _, id := range ids.Products {
 		var dish struct {
 			Groups []struct{ Options []struct{ ID string } }
 		}
-		w.get("/v1/restaurants/"+bistro+"/products/"+id).is(t, http.StatusOK).into(t, &dish)
+		w.Get("/v1/restaurants/"+apitest.Bistro+"/products/"+id).Is(t, http.StatusOK).Into(t, &dish)
 		var options []string
 		for _, group := range dish.Groups {
 			for _, option := range group.Options {
@@ -210,7 +211,7 @@ func newCostFixture(t *testing.T) (*costFixture, menuIDs) {
 		}
 		ids.Options = append(ids.Options, options)
 	}
-	return &costFixture{fixture: w}, ids
+	return &costFixture{Fixture: w}, ids
 }
 
 // menuIDs has the ids of a menu's dishes and ingredients.
@@ -241,7 +242,7 @@ func menuIDsOf(t *testing.T, view []byte) (ids menuIDs) {
 // processes only add to it. One round within the limit is enough. The result includes the test's
 // own client, which only writes the bytes of the request.
 func (w *costFixture) cpuOf(method string, each costly, limit time.Duration) time.Duration {
-	w.t.Helper()
+	w.T.Helper()
 	const rounds = 30 // together a tenth of a second, for which other processes may slow the machine
 	long := 4 * time.Millisecond
 	if raceDetector {
@@ -251,7 +252,7 @@ func (w *costFixture) cpuOf(method string, each costly, limit time.Duration) tim
 	least := time.Hour
 	for range rounds {
 		var requests, used time.Duration
-		for before := processorTime(w.t); used < long; used = processorTime(w.t) - before {
+		for before := processorTime(w.T); used < long; used = processorTime(w.T) - before {
 			w.send(method, each)
 			requests++
 		}
@@ -264,12 +265,12 @@ func (w *costFixture) cpuOf(method string, each costly, limit time.Duration) tim
 
 // send sends one request on a kept connection and reads its answer.
 func (w *costFixture) send(method string, each costly) {
-	w.t.Helper()
+	w.T.Helper()
 	if w.conn == nil {
 		var dialer net.Dialer
-		conn, err := dialer.DialContext(w.t.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
+		conn, err := dialer.DialContext(w.T.Context(), "tcp", strings.TrimPrefix(w.URL, "http://"))
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		w.conn, w.client = conn, bufio.NewReaderSize(conn, 64<<10)
 	}
@@ -283,11 +284,11 @@ func (w *costFixture) send(method string, each costly) {
 	}
 	request.WriteString("\r\n" + each.body)
 	if _, err := io.WriteString(w.conn, request.String()); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	answer, err := http.ReadResponse(w.client, &http.Request{Method: method})
 	if err != nil {
-		w.t.Fatalf("%s %s: %v", method, firstOf(each.path), err)
+		w.T.Fatalf("%s %s: %v", method, firstOf(each.path), err)
 	}
 	stream := strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream")
 	if stream {
@@ -296,7 +297,7 @@ func (w *costFixture) send(method string, each costly) {
 		_, err = io.Copy(io.Discard, answer.Body)
 	}
 	if err != nil || answer.StatusCode >= http.StatusInternalServerError || answer.StatusCode == http.StatusTooManyRequests {
-		w.t.Fatalf("%s %s: status %d (%v)", method, firstOf(each.path), answer.StatusCode, err)
+		w.T.Fatalf("%s %s: status %d (%v)", method, firstOf(each.path), answer.StatusCode, err)
 	}
 	if stream || answer.Close {
 		_ = w.conn.Close()

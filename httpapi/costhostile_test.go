@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"larder/internal/testkit/apitest"
 )
 
 // hostileRequests lists requests of every route of the router, without a token: with 3,500 ranges, with a long
@@ -22,13 +24,13 @@ func hostileRequests(t *testing.T, w *costFixture) costs {
 		{"Cookie", strings.Join(cookies, "; ")},
 	}
 	all, routes := costs{}, 0
-	for _, route := range w.server.Routes() {
+	for _, route := range w.Server.Routes() {
 		operation := route.Method + " " + route.Path + " (any)"
 		if all[operation] != nil {
 			continue // a route of both listeners
 		}
 		routes++
-		paths := []string{pathOf(route.Path, bistro, "p1"), pathOf(route.Path, "none", "none")}
+		paths := []string{pathOf(route.Path, apitest.Bistro, "p1"), pathOf(route.Path, "none", "none")}
 		if route.Path == "/" || strings.HasSuffix(route.Path, "/events") || strings.HasSuffix(route.Path, "/view") {
 			paths = append(paths, route.Path+"?restaurant=none&restaurantId=none")
 		}

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
-	"larder/httpapi"
+	"larder/httpapi/orders"
+	"larder/internal/testkit/apitest"
 )
 
 // costsOf lists the most expensive requests of every anonymous operation, and of routes that the
 // API document does not have.
 func costsOf(ids menuIDs) costs {
-	const restaurant = "/v1/restaurants/" + bistro
+	const restaurant = "/v1/restaurants/" + apitest.Bistro
 	plain := func(paths ...string) (list []costly) {
 		for _, path := range paths {
 			list = append(list, costly{path: path})
@@ -40,7 +41,7 @@ func costsOf(ids menuIDs) costs {
 		"GET /v1/restaurants/{restaurant}/products/{id}": append(coded(restaurant+"/products/"+ids.Products[0], "identity", "gzip", "br", "zstd"),
 			plain(restaurant+"/products/none", restaurant+"/products/none?by=externalId")...),
 		"GET /v1/restaurants/{restaurant}/changes": coded(restaurant+"/changes?since=1", "identity", "gzip", "br", "zstd"),
-		"GET /v1/events":                                    plain("/v1/events?restaurant=" + bistro),
+		"GET /v1/events":                                    plain("/v1/events?restaurant=" + apitest.Bistro),
 		"GET /v1/rejection-reasons":                         plain("/v1/rejection-reasons?connection=main", "/v1/rejection-reasons"),
 		"POST /v1/restaurants/{restaurant}/orders/validate": validations(restaurant+"/orders/validate", ids, false),
 		"POST /v1/restaurants/{restaurant}/orders":          validations(restaurant+"/orders", ids, true),
@@ -146,7 +147,7 @@ func validations(path string, ids menuIDs, guest bool) (list []costly) {
 			path:   path,
 			header: header,
 			body:   body,
-			tokens: httpapi.OrderTokens(body),
+			tokens: orders.Tokens([]byte(body)),
 		})
 	}
 	return list

@@ -20,6 +20,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/silentlog"
+	"larder/internal/testkit/apicoverage"
 )
 
 // written has the parts of the API document that these tests read.
@@ -126,7 +127,7 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 				path = strings.Replace(path, segment, "{"+name+"}", 1)
 			}
 		}
-		if route.Method != http.MethodHead && !OfPages(route.Path) {
+		if route.Method != http.MethodHead && !apicoverage.OfPages(route.Path) {
 			routes[route.Method+" "+path] = true
 		}
 	}

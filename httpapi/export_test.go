@@ -3,14 +3,11 @@ package httpapi
 import (
 	"net"
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi/fastpath"
-	"larder/httpapi/orders"
 )
 
 // Handler returns a handler for the routes of the public listener.
@@ -37,20 +34,6 @@ func (s *Server) Routes() gin.RoutesInfo {
 	}
 	return all
 }
-
-// OfPages reports whether a path is one of larder's pages for people, one of their files, or a file that
-// browsers and search engines request. These are not part of the API.
-func OfPages(path string) bool {
-	for _, folder := range []string{"/web/", "/photos/", "/ops/"} {
-		if strings.HasPrefix(path, folder) && path != "/ops/session" {
-			return true
-		}
-	}
-	return slices.Contains([]string{"/", "/ops", "/favicon.ico", "/robots.txt"}, path)
-}
-
-// OrderTokens returns the number of rate limit tokens that an order uses.
-func OrderTokens(body string) int { return orders.Tokens([]byte(body)) }
 
 // OpsAddr calls opsAddr.
 func (s *Server) OpsAddr() string { return s.opsAddr() }

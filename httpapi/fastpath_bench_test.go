@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"larder/internal/testkit/apitest"
 )
 
 // again is a connection in memory that delivers the same request b.N times.
@@ -53,18 +55,18 @@ func (o *once) Accept() (net.Conn, error) {
 }
 
 // tokenOf is token for a fixture without a listener.
-func (w *fixture) tokenOf(client string) string {
-	w.tb.Helper()
-	form := url.Values{"client_id": {client}, "client_secret": {secretOf(client)}, "grant_type": {"client_credentials"}}
-	request := httptest.NewRequestWithContext(w.tb.Context(), http.MethodPost, "/connect/token", strings.NewReader(form.Encode()))
-	request.Header.Set("Content-Type", formMedia)
+func tokenOf(w *apitest.Fixture, client string) string {
+	w.TB.Helper()
+	form := url.Values{"client_id": {client}, "client_secret": {apitest.Secret(client)}, "grant_type": {"client_credentials"}}
+	request := httptest.NewRequestWithContext(w.TB.Context(), http.MethodPost, "/connect/token", strings.NewReader(form.Encode()))
+	request.Header.Set("Content-Type", apitest.FormMedia)
 	recorder := httptest.NewRecorder()
-	w.server.Handler().ServeHTTP(recorder, request)
+	w.Server.Handler().ServeHTTP(recorder, request)
 	var answer struct {
 		AccessToken string `json:"access_token"`
 	}
 	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || answer.AccessToken == "" {
-		w.tb.Fatalf("token of %s: %d %s", client, recorder.Code, recorder.Body)
+		w.TB.Fatalf("token of %s: %d %s", client, recorder.Code, recorder.Body)
 	}
 	return answer.AccessToken
 }
@@ -72,28 +74,28 @@ func (w *fixture) tokenOf(client string) string {
 // BenchmarkFastPath measures the fast path without system calls: it parses a request, finds the
 // response, writes it and counts it.
 func BenchmarkFastPath(b *testing.B) {
-	w := newFixtureFor(b, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })
-	w.syncOnce("@main")
-	token := "Authorization: Bearer " + w.tokenOf(clientShop)
+	w := newFixtureFor(b, func(p *apitest.Plan) { p.HTTP.CORSOrigins = []string{"https://shop.example"} })
+	w.SyncOnce("@main")
+	token := "Authorization: Bearer " + tokenOf(w, apitest.ClientShop)
 	warm := newBothPaths(b, w)
-	for _, path := range []string{viewPath, menuPath, productPath} {
+	for _, path := range []string{apitest.ViewPath, apitest.MenuPath, productPath} {
 		warm.plain.ask(b, []byte(rawGet(path, token, "Accept-Encoding: gzip")), 1<<20)
 	}
 	gzip := "Accept-Encoding: gzip"
 	for name, request := range map[string]string{
-		"304":             rawGet(menuPath, gzip, "If-None-Match: *"),
+		"304":             rawGet(apitest.MenuPath, gzip, "If-None-Match: *"),
 		"product":         rawGet(productPath, gzip),
 		"product-browser": rawGet(productPath, gzip, browser),
-		"menu":            rawGet(menuPath, "Accept-Encoding: gzip, deflate, br, zstd"),
-		"origin":          rawGet(menuPath, gzip, "Origin: https://shop.example"),
-		"view":            rawGet(viewPath, gzip, token),
+		"menu":            rawGet(apitest.MenuPath, "Accept-Encoding: gzip, deflate, br, zstd"),
+		"origin":          rawGet(apitest.MenuPath, gzip, "Origin: https://shop.example"),
+		"view":            rawGet(apitest.ViewPath, gzip, token),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			conn := &again{wire: wire{end: make(chan struct{})}, b: b, request: []byte(request)}
 			listener := &once{wires: newWires(), conn: make(chan net.Conn, 1)}
 			listener.conn <- conn
-			fastPath := w.server.FastPath(listener)
+			fastPath := w.Server.FastPath(listener)
 			var group errgroup.Group
 			group.Go(func() error { return fastPath.Run(b.Context()) })
 			limit := time.NewTimer(time.Minute)

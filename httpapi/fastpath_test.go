@@ -17,16 +17,17 @@ import (
 	"pgregory.net/rapid"
 
 	"larder/httpapi"
+	"larder/internal/testkit/apitest"
 )
 
 // Both paths answer the same to requests that are built from critical parts in any order and
 // number, and split anywhere.
 func TestGeneratedRequestsAreAnsweredAlike(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.CORSOrigins = []string{"*"} })
-	w.syncOnce("@main")
+	w := newFixture(t, func(p *apitest.Plan) { p.HTTP.CORSOrigins = []string{"*"} })
+	w.SyncOnce("@main")
 	l := newBothPaths(t, w)
-	token := "Authorization: " + w.as(clientShop)[1]
+	token := "Authorization: " + w.As(apitest.ClientShop)[1]
 	streams := streamsOf(token)
 	rapid.Check(t, func(r *rapid.T) {
 		text := streams.Draw(r, "stream")
@@ -39,21 +40,21 @@ func TestGeneratedRequestsAreAnsweredAlike(t *testing.T) {
 func TestBothPathsAreLoggedAlike(t *testing.T) {
 	t.Parallel()
 	logged := func(fast bool) string {
-		w := newFixture(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogAll })
-		w.syncOnce("@main")
-		token := "Authorization: " + w.as(clientShop)[1]
+		w := newFixture(t, func(p *apitest.Plan) { p.HTTP.AccessLog = httpapi.LogAll })
+		w.SyncOnce("@main")
+		token := "Authorization: " + w.As(apitest.ClientShop)[1]
 		l := newBothPaths(t, w)
-		for _, path := range []string{viewPath, menuPath, productPath} {
+		for _, path := range []string{apitest.ViewPath, apitest.MenuPath, productPath} {
 			l.plain.ask(t, []byte(rawGet(path, token)), 1<<20)
 		}
-		w.logs.Reset()
+		w.Logs.Reset()
 		through := l.plain
 		if fast {
 			through = l.fast
 		}
 		for _, request := range []string{
-			rawGet(menuPath), rawGet(menuPath, token), rawGet(productPath), rawGet(viewPath, token), rawGet(viewPath+"/?restaurantId=bistro", token),
-			"HEAD" + rawGet(menuPath)[3:], rawGet(menuPath, "If-None-Match: *"), rawGet(menuPath, "X-Request-Id: mine"),
+			rawGet(apitest.MenuPath), rawGet(apitest.MenuPath, token), rawGet(productPath), rawGet(apitest.ViewPath, token), rawGet(apitest.ViewPath+"/?restaurantId=bistro", token),
+			"HEAD" + rawGet(apitest.MenuPath)[3:], rawGet(apitest.MenuPath, "If-None-Match: *"), rawGet(apitest.MenuPath, "X-Request-Id: mine"),
 		} {
 			through.ask(t, []byte(request), 1<<20)
 		}
@@ -61,7 +62,7 @@ func TestBothPathsAreLoggedAlike(t *testing.T) {
 			t.Errorf("%d requests reached net/http", fell)
 		}
 		var lines []string
-		for _, entry := range w.logs.AllEntries() {
+		for _, entry := range w.Logs.AllEntries() {
 			fields := []string{entry.Message, entry.Level.String()}
 			for _, name := range []string{"event", "requestId", "method", "route", "path", "status", "bytes", "client", "cause"} {
 				fields = append(fields, name+"="+leveled(fmt.Sprint(entry.Data[name])))
@@ -71,7 +72,7 @@ func TestBothPathsAreLoggedAlike(t *testing.T) {
 			}
 			lines = append(lines, strings.Join(fields, " "))
 		}
-		for line := range strings.SplitSeq(string(w.get("/metrics").body), "\n") {
+		for line := range strings.SplitSeq(string(w.Get("/metrics").Body), "\n") {
 			if strings.HasPrefix(line, "larder_http_requests_total") || strings.HasPrefix(line, "larder_http_request_duration_seconds_count") {
 				lines = append(lines, line)
 			}
@@ -87,13 +88,13 @@ func TestBothPathsAreLoggedAlike(t *testing.T) {
 func TestFastPathRejectsExpiredTokens(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	w.syncOnce("@main")
-	request := []byte(rawGet(viewPath, "Authorization: "+w.as(clientShop)[1]))
+	w.SyncOnce("@main")
+	request := []byte(rawGet(apitest.ViewPath, "Authorization: "+w.As(apitest.ClientShop)[1]))
 	l := newBothPaths(t, w)
 	if _, fell := l.same(t, request, 1<<20); fell != 0 {
 		t.Error("a token that was read before is not known")
 	}
-	w.ahead(2 * time.Hour)
+	w.Ahead(2 * time.Hour)
 	if got, fell := l.same(t, request, 1<<20); fell != 1 || statusOf(got) != "401" {
 		t.Errorf("an expired token got %s, with %d requests to net/http", statusOf(got), fell)
 	}
@@ -101,14 +102,14 @@ func TestFastPathRejectsExpiredTokens(t *testing.T) {
 
 func TestFastPathAndClosedMenus(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.auth.OpenMenu = new(false) })
+	w := newFixture(t, func(p *apitest.Plan) { p.Auth.OpenMenu = new(false) })
 	l := newBothPaths(t, w)
 	for range 2 {
-		if got, fell := l.same(t, []byte(rawGet(menuPath)), 1<<20); fell != 1 || statusOf(got) != "401" {
+		if got, fell := l.same(t, []byte(rawGet(apitest.MenuPath)), 1<<20); fell != 1 || statusOf(got) != "401" {
 			t.Errorf("a closed menu got %s, with %d requests to net/http", statusOf(got), fell)
 		}
 	}
-	token := []byte(rawGet(menuPath, "Authorization: "+w.as(clientRead)[1]))
+	token := []byte(rawGet(apitest.MenuPath, "Authorization: "+w.As(apitest.ClientRead)[1]))
 	got, fell := l.same(t, token, 1<<20)
 	if fell != 0 || !strings.Contains(got, "\r\nCache-Control: private, no-cache\r\n") || !strings.Contains(got, "\r\nVary: Authorization\r\n") {
 		t.Errorf("with a token: %d requests to net/http, %.400s", fell, got)
@@ -118,14 +119,14 @@ func TestFastPathAndClosedMenus(t *testing.T) {
 func TestFastPathCanBeTurnedOff(t *testing.T) {
 	t.Parallel()
 	for _, on := range []bool{true, false} {
-		w := newFixture(t, onPort0, func(p *plan) { p.cfg.FastPath = &on })
-		stop := w.running()
+		w := newFixture(t, onPort0, func(p *apitest.Plan) { p.HTTP.FastPath = &on })
+		stop := run(w)
 		var dialer net.Dialer
-		conn, err := dialer.DialContext(t.Context(), "tcp", w.server.Addr())
+		conn, err := dialer.DialContext(t.Context(), "tcp", w.Server.Addr())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.WriteString(conn, rawGet(menuPath)+rawGet("/livez", "Connection: close")); err != nil {
+		if _, err := io.WriteString(conn, rawGet(apitest.MenuPath)+rawGet("/livez", "Connection: close")); err != nil {
 			t.Fatal(err)
 		}
 		got, err := io.ReadAll(conn)
@@ -145,8 +146,8 @@ func TestTLSBehindTheFastPath(t *testing.T) {
 	t.Parallel()
 	for name, major := range map[string]int{"h2": 2, "http/1.1": 1} {
 		w := newFixture(t)
-		behind := httptest.NewUnstartedServer(w.server.Handler())
-		fastPath := w.server.FastPath(behind.Listener)
+		behind := httptest.NewUnstartedServer(w.Server.Handler())
+		fastPath := w.Server.FastPath(behind.Listener)
 		behind.Listener = fastPath
 		behind.EnableHTTP2 = major == 2
 		var group errgroup.Group
@@ -161,7 +162,7 @@ func TestTLSBehindTheFastPath(t *testing.T) {
 		var readers errgroup.Group
 		for range 8 { // one connection can have several streams
 			readers.Go(func() error {
-				for _, path := range []string{menuPath, productPath, "/livez"} {
+				for _, path := range []string{apitest.MenuPath, productPath, "/livez"} {
 					request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, behind.URL+path, http.NoBody)
 					if err != nil {
 						return err
@@ -194,9 +195,9 @@ func TestTLSInFrontOfTheFastPath(t *testing.T) {
 	var fell atomic.Int64
 	behind := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		fell.Add(1)
-		w.server.Handler().ServeHTTP(rw, r)
+		w.Server.Handler().ServeHTTP(rw, r)
 	}))
-	fastPath := w.server.FastPath(tls.NewListener(behind.Listener, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: certified.TLS.Certificates}))
+	fastPath := w.Server.FastPath(tls.NewListener(behind.Listener, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: certified.TLS.Certificates}))
 	behind.Listener = fastPath
 	var group errgroup.Group
 	group.Go(func() error { return fastPath.Run(context.WithoutCancel(t.Context())) })
@@ -213,7 +214,7 @@ func TestTLSInFrontOfTheFastPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	if _, err := io.WriteString(conn, rawGet(menuPath)+rawGet(productPath)+rawGet("/livez", "Connection: close")); err != nil {
+	if _, err := io.WriteString(conn, rawGet(apitest.MenuPath)+rawGet(productPath)+rawGet("/livez", "Connection: close")); err != nil {
 		t.Fatal(err)
 	}
 	got, err := io.ReadAll(conn)
@@ -227,17 +228,17 @@ func TestLogSamplingOnBothPaths(t *testing.T) {
 	t.Parallel()
 	const requests = 150 // requests on each path
 	for setting, want := range map[httpapi.AccessLog]int{httpapi.LogAll: 2 * requests, httpapi.LogSampled: 3, httpapi.LogErrors: 0} {
-		w := newFixture(t, func(p *plan) { p.cfg.AccessLog = setting })
+		w := newFixture(t, func(p *apitest.Plan) { p.HTTP.AccessLog = setting })
 		l := newBothPaths(t, w)
-		l.fast.ask(t, []byte(strings.Repeat(rawGet(menuPath), requests)), 4096)
+		l.fast.ask(t, []byte(strings.Repeat(rawGet(apitest.MenuPath), requests)), 4096)
 		if fell := l.fell.Load(); fell != 0 {
 			t.Errorf("%d requests reached net/http", fell)
 		}
-		l.fast.ask(t, []byte(strings.Repeat(rawGet(menuPath+"?"), requests)), 4096) // for net/http, because of the unusual query
+		l.fast.ask(t, []byte(strings.Repeat(rawGet(apitest.MenuPath+"?"), requests)), 4096) // for net/http, because of the unusual query
 		if fell := l.fell.Load(); fell != requests {
 			t.Errorf("%d requests reached net/http, want %d", fell, requests)
 		}
-		if lines := w.events("http.request"); lines != want {
+		if lines := logged(w, "http.request"); lines != want {
 			t.Errorf("%s: %d lines of %d requests, want %d", setting, lines, 2*requests, want)
 		}
 	}

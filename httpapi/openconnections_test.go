@@ -11,29 +11,30 @@ import (
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
 	"larder/httpapi"
+	"larder/internal/testkit/apitest"
 )
 
 // dial opens a connection to the running server.
-func (w *fixture) dial() net.Conn {
-	w.t.Helper()
-	return w.dialFrom(nil)
+func dial(w *apitest.Fixture) net.Conn {
+	w.T.Helper()
+	return dialFrom(w, nil)
 }
 
 // dialFrom is dial from one of the machine's own addresses; on Linux, all addresses that begin with
 // 127 work. nil means any.
-func (w *fixture) dialFrom(own net.IP) net.Conn {
-	w.t.Helper()
+func dialFrom(w *apitest.Fixture, own net.IP) net.Conn {
+	w.T.Helper()
 	var dialer net.Dialer
 	if own != nil {
 		dialer.LocalAddr = &net.TCPAddr{IP: own}
 	}
-	conn, err := dialer.DialContext(w.t.Context(), "tcp", w.server.Addr())
+	conn, err := dialer.DialContext(w.T.Context(), "tcp", w.Server.Addr())
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	w.t.Cleanup(func() { _ = conn.Close() })
+	w.T.Cleanup(func() { _ = conn.Close() })
 	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return conn
 }
@@ -59,10 +60,10 @@ func receive(t *testing.T, conn net.Conn) string {
 	return string(got[:n])
 }
 
-// events counts the log lines with that event.
-func (w *fixture) events(name string) int {
+// logged counts the log lines with that event.
+func logged(w *apitest.Fixture, name string) int {
 	n := 0
-	for _, entry := range w.logs.AllEntries() {
+	for _, entry := range w.Logs.AllEntries() {
 		if entry.Data["event"] == name {
 			n++
 		}
@@ -87,25 +88,25 @@ func reaches(t *testing.T, what string, so func() bool) {
 func TestConnectionsAreLimited(t *testing.T) {
 	t.Parallel()
 	const limit = 20 // so that a tenth of it is more than one
-	head := "HEAD" + rawGet(menuPath)[3:]
+	head := "HEAD" + rawGet(apitest.MenuPath)[3:]
 	for name, on := range map[string]bool{"with the fast path": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newFixture(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.FastPath = limit, &on })
-			stop := w.running()
+			w := newFixture(t, onPort0, func(p *apitest.Plan) { p.HTTP.MaxConnections, p.HTTP.FastPath = limit, &on })
+			stop := run(w)
 			shows := func(line string) bool {
-				return strings.Contains(string(do(t, http.MethodGet, "http://"+w.server.OpsAddr()+"/metrics", "").body), "\n"+line+"\n")
+				return strings.Contains(string(apitest.Do(t, http.MethodGet, "http://"+w.Server.OpsAddr()+"/metrics", "").Body), "\n"+line+"\n")
 			}
 			in := make([]net.Conn, limit)
 			for i := range in {
-				in[i] = w.dial()
+				in[i] = dial(w)
 				exchange(t, in[i], head)
 			}
 			if !on { // net/http has it, whatever the setting
 				exchange(t, in[0], rawGet("/livez"))
 			}
-			reaches(t, "the log says that all places are taken", func() bool { return w.events("http.connection_limit") == 1 })
-			late := []net.Conn{w.dial(), w.dial()}
+			reaches(t, "the log says that all places are taken", func() bool { return logged(w, "http.connection_limit") == 1 })
+			late := []net.Conn{dial(w), dial(w)}
 			for _, conn := range late {
 				if _, err := io.WriteString(conn, head); err != nil {
 					t.Fatal(err)
@@ -133,9 +134,9 @@ func TestConnectionsAreLimited(t *testing.T) {
 			for _, conn := range append(late, in...) {
 				_ = conn.Close()
 			}
-			reaches(t, "the log says that there is room", func() bool { return w.events("http.connections_available") == 1 })
+			reaches(t, "the log says that there is room", func() bool { return logged(w, "http.connections_available") == 1 })
 			reaches(t, "no connection is counted", func() bool { return shows("larder_http_connections 0") })
-			if n := w.events("http.connection_limit"); n != 1 {
+			if n := logged(w, "http.connection_limit"); n != 1 {
 				t.Errorf("logged %d times that all places are taken, want once", n)
 			}
 			if err := stop(); err != nil {
@@ -149,12 +150,12 @@ func TestConnectionsAreLimited(t *testing.T) {
 func TestAFullServerStops(t *testing.T) {
 	t.Parallel()
 	for _, on := range []bool{true, false} {
-		w := newFixture(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.FastPath = 1, &on })
-		stop := w.running()
-		conn := w.dial()
+		w := newFixture(t, onPort0, func(p *apitest.Plan) { p.HTTP.MaxConnections, p.HTTP.FastPath = 1, &on })
+		stop := run(w)
+		conn := dial(w)
 		exchange(t, conn, rawGet("/livez"))
-		reaches(t, "all places are taken", func() bool { return w.events("http.connection_limit") == 1 })
-		waits := w.dial()
+		reaches(t, "all places are taken", func() bool { return logged(w, "http.connection_limit") == 1 })
+		waits := dial(w)
 		if err := stop(); err != nil {
 			t.Error(err)
 		}

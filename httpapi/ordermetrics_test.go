@@ -15,8 +15,8 @@ func TestScrapeThatIsGivenUp(t *testing.T) {
 	k := newOrderFixture(t)
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	k.server.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, "/metrics", http.NoBody))
-	metrics := string(k.get("/metrics").is(t, http.StatusOK).body)
+	k.Server.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, "/metrics", http.NoBody))
+	metrics := string(k.Get("/metrics").Is(t, http.StatusOK).Body)
 	for _, want := range []string{
 		`larder_orders_ready{connection="main"} 1`, `larder_orders_ready{connection="north"} 1`,
 		`larder_orders_unknown{connection="main"} 0`,

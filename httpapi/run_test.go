@@ -12,21 +12,23 @@ import (
 
 	"larder/httpapi"
 	"larder/httpapi/auth"
+	"larder/internal/testkit/apicoverage"
+	"larder/internal/testkit/apitest"
 	"larder/internal/upstream"
 )
 
-// running starts the fixture's server on its own listeners. stop ends it and returns the result of
+// run starts the fixture's server on its own listeners. stop ends it and returns the result of
 // Run.
-func (w *fixture) running() (stop func() error) {
-	w.t.Helper()
-	if err := w.server.Listen(w.t.Context()); err != nil {
-		w.t.Fatal(err)
+func run(w *apitest.Fixture) (stop func() error) {
+	w.T.Helper()
+	if err := w.Server.Listen(w.T.Context()); err != nil {
+		w.T.Fatal(err)
 	}
-	unwatch := watch(w.t, w.server.Addr())
-	unwatchOps := watch(w.t, w.server.OpsAddr())
-	ctx, cancel := context.WithCancel(w.t.Context())
+	unwatch := apicoverage.Watch(w.T, w.Server.Addr())
+	unwatchOps := apicoverage.Watch(w.T, w.Server.OpsAddr())
+	ctx, cancel := context.WithCancel(w.T.Context())
 	var group errgroup.Group
-	group.Go(func() error { return w.server.Run(ctx) })
+	group.Go(func() error { return w.Server.Run(ctx) })
 	return func() error {
 		unwatch()
 		unwatchOps()
@@ -35,28 +37,28 @@ func (w *fixture) running() (stop func() error) {
 	}
 }
 
-func onPort0(p *plan) {
-	p.cfg.Listen = "127.0.0.1:0"
-	p.cfg.OpsListen = "127.0.0.1:0"
+func onPort0(p *apitest.Plan) {
+	p.HTTP.Listen = "127.0.0.1:0"
+	p.HTTP.OpsListen = "127.0.0.1:0"
 }
 
 func TestRunServesBothListeners(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, onPort0)
-	if w.server.Addr() != "" || w.server.OpsAddr() != "" {
+	if w.Server.Addr() != "" || w.Server.OpsAddr() != "" {
 		t.Error("an address before Listen")
 	}
-	stop := w.running()
-	if w.server.Addr() == w.server.OpsAddr() || strings.HasSuffix(w.server.Addr(), ":0") {
-		t.Errorf("addresses %q and %q", w.server.Addr(), w.server.OpsAddr())
+	stop := run(w)
+	if w.Server.Addr() == w.Server.OpsAddr() || strings.HasSuffix(w.Server.Addr(), ":0") {
+		t.Errorf("addresses %q and %q", w.Server.Addr(), w.Server.OpsAddr())
 	}
-	do(t, http.MethodGet, "http://"+w.server.Addr()+menuPath, "").is(t, http.StatusOK)
-	do(t, http.MethodGet, "http://"+w.server.OpsAddr()+"/metrics", "").is(t, http.StatusOK)
+	apitest.Do(t, http.MethodGet, "http://"+w.Server.Addr()+apitest.MenuPath, "").Is(t, http.StatusOK)
+	apitest.Do(t, http.MethodGet, "http://"+w.Server.OpsAddr()+"/metrics", "").Is(t, http.StatusOK)
 	if err := stop(); err != nil {
 		t.Errorf("Run: %v", err)
 	}
 	var dialer net.Dialer
-	if connection, err := dialer.DialContext(t.Context(), "tcp", w.server.Addr()); err == nil {
+	if connection, err := dialer.DialContext(t.Context(), "tcp", w.Server.Addr()); err == nil {
 		_ = connection.Close()
 		t.Error("the port is still open after Run")
 	}
@@ -64,12 +66,12 @@ func TestRunServesBothListeners(t *testing.T) {
 
 func TestOneListenerServesOps(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, onPort0, func(p *plan) { p.cfg.OpsListen = "" })
-	stop := w.running()
-	if w.server.OpsAddr() != w.server.Addr() {
-		t.Errorf("ops at %q, not at %q", w.server.OpsAddr(), w.server.Addr())
+	w := newFixture(t, onPort0, func(p *apitest.Plan) { p.HTTP.OpsListen = "" })
+	stop := run(w)
+	if w.Server.OpsAddr() != w.Server.Addr() {
+		t.Errorf("ops at %q, not at %q", w.Server.OpsAddr(), w.Server.Addr())
 	}
-	do(t, http.MethodGet, "http://"+w.server.Addr()+"/metrics", "").is(t, http.StatusOK)
+	apitest.Do(t, http.MethodGet, "http://"+w.Server.Addr()+"/metrics", "").Is(t, http.StatusOK)
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
@@ -83,12 +85,12 @@ func TestATakenPortIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = taken.Close() })
-	for name, change := range map[string]func(*plan){
-		"http.listen":     func(p *plan) { p.cfg.Listen = taken.Addr().String() },
-		"http.ops_listen": func(p *plan) { p.cfg.OpsListen = taken.Addr().String() },
+	for name, change := range map[string]func(*apitest.Plan){
+		"http.listen":     func(p *apitest.Plan) { p.HTTP.Listen = taken.Addr().String() },
+		"http.ops_listen": func(p *apitest.Plan) { p.HTTP.OpsListen = taken.Addr().String() },
 	} {
 		w := newFixture(t, onPort0, change)
-		if err := w.server.Run(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
+		if err := w.Server.Run(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("got %v, want an error that names %s", err, name)
 		}
 	}
@@ -98,30 +100,30 @@ func TestATakenPortIsAnError(t *testing.T) {
 // no new requests.
 func TestDrain(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, onPort0, func(p *plan) { p.cfg.DrainDelay = 200 * time.Millisecond })
+	w := newFixture(t, onPort0, func(p *apitest.Plan) { p.HTTP.DrainDelay = 200 * time.Millisecond })
 	arrived, finish := make(chan struct{}), make(chan struct{})
-	w.service.answerCreate(func([]byte) (upstream.Created, error) {
+	w.Service.AnswerCreate(func([]byte) (upstream.Created, error) {
 		close(arrived)
 		<-finish
 		return upstream.Created{OrderID: "1"}, nil
 	})
-	shop := w.as(clientShop)
-	stop := w.running()
-	base := "http://" + w.server.Addr()
+	shop := w.As(apitest.ClientShop)
+	stop := run(w)
+	base := "http://" + w.Server.Addr()
 	var inFlight, stopped errgroup.Group
-	var placed reply
+	var placed apitest.Reply
 	inFlight.Go(func() error {
-		placed = do(t, http.MethodPost, base+ordersPath, order(), append(append(shop, key("k")...), "Content-Type", "application/json")...)
+		placed = apitest.Do(t, http.MethodPost, base+apitest.OrdersPath, apitest.Order(), append(append(shop, apitest.Key("k")...), "Content-Type", "application/json")...)
 		return nil
 	})
 	<-arrived
 	stopped.Go(stop)
-	probe := serve(t, w.server.Handler()) + "/readyz" // next to the listener that is closing
+	probe := serve(t, w.Server.Handler()) + "/readyz" // next to the listener that is closing
 	for deadline := time.Now().Add(time.Minute); ; {
 		if time.Now().After(deadline) {
 			t.Fatal("readyz never turned")
 		}
-		if got := do(t, http.MethodGet, probe, ""); got.status == http.StatusServiceUnavailable {
+		if got := apitest.Do(t, http.MethodGet, probe, ""); got.Status == http.StatusServiceUnavailable {
 			break
 		}
 	}
@@ -132,34 +134,34 @@ func TestDrain(t *testing.T) {
 	if err := inFlight.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if placed.status != http.StatusCreated {
-		t.Errorf("the order in flight got %d %s", placed.status, placed.body)
+	if placed.Status != http.StatusCreated {
+		t.Errorf("the order in flight got %d %s", placed.Status, placed.Body)
 	}
 }
 
 // Requests that do not finish within the drain timeout are aborted. Run returns anyway.
 func TestDrainIsBounded(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, onPort0, func(p *plan) { p.cfg.DrainTimeout = 50 * time.Millisecond })
+	w := newFixture(t, onPort0, func(p *apitest.Plan) { p.HTTP.DrainTimeout = 50 * time.Millisecond })
 	arrived, finish := make(chan struct{}), make(chan struct{})
 	t.Cleanup(func() { close(finish) })
-	w.service.answerCreate(func([]byte) (upstream.Created, error) {
+	w.Service.AnswerCreate(func([]byte) (upstream.Created, error) {
 		close(arrived)
 		<-finish
 		return upstream.Created{OrderID: "1"}, nil
 	})
-	shop := w.as(clientShop)
-	stop := w.running()
+	shop := w.As(apitest.ClientShop)
+	stop := run(w)
 	var inFlight errgroup.Group
 	inFlight.Go(func() error {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+w.server.Addr()+ordersPath, strings.NewReader(order()))
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+w.Server.Addr()+apitest.OrdersPath, strings.NewReader(apitest.Order()))
 		if err != nil {
 			return err
 		}
 		request.Header.Set("Content-Type", "application/json")
 		request.Header.Set("Idempotency-Key", "k")
 		request.Header.Set(shop[0], shop[1])
-		response, err := transport(t).Do(request)
+		response, err := apitest.Client(t).Do(request)
 		if err == nil {
 			_ = response.Body.Close()
 			t.Error("a request that was never finished got an answer")
@@ -178,10 +180,10 @@ func TestDrainIsBounded(t *testing.T) {
 func TestHeaderIsLimited(t *testing.T) { // policy H1
 	t.Parallel()
 	w := newFixture(t, onPort0)
-	stop := w.running()
-	got := do(t, http.MethodGet, "http://"+w.server.Addr()+menuPath, "", "X-Long", strings.Repeat("x", 32<<10))
-	if got.status != http.StatusRequestHeaderFieldsTooLarge {
-		t.Errorf("a header of 32 KiB got %d", got.status)
+	stop := run(w)
+	got := apitest.Do(t, http.MethodGet, "http://"+w.Server.Addr()+apitest.MenuPath, "", "X-Long", strings.Repeat("x", 32<<10))
+	if got.Status != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("a header of 32 KiB got %d", got.Status)
 	}
 	if err := stop(); err != nil {
 		t.Error(err)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"larder/internal/testkit/apitest"
 )
 
 // A client that sends single bytes cannot keep a connection open: a request must arrive within 10 s
@@ -13,7 +15,7 @@ import (
 func TestSlowRequestsAreCut(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, onPort0)
-	stop := w.running()
+	stop := run(w)
 	t.Cleanup(func() {
 		if err := stop(); err != nil {
 			t.Error(err)
@@ -21,12 +23,12 @@ func TestSlowRequestsAreCut(t *testing.T) {
 	})
 	for name, c := range map[string]struct{ sent, answer string }{
 		"a header that does not end": {"GET /livez HTTP/1.1\r\nHost: larder\r\nX-Slow: ", ""},
-		"a body that does not come":  {"POST " + validatePath + " HTTP/1.1\r\nHost: larder\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{", "HTTP/1.1 408 "},
+		"a body that does not come":  {"POST " + apitest.ValidatePath + " HTTP/1.1\r\nHost: larder\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{", "HTTP/1.1 408 "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var dialer net.Dialer
-			conn, err := dialer.DialContext(t.Context(), "tcp", w.server.Addr())
+			conn, err := dialer.DialContext(t.Context(), "tcp", w.Server.Addr())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,29 +62,29 @@ func TestSlowRequestsAreCut(t *testing.T) {
 func TestSlowClientsLoseTheirPlaces(t *testing.T) {
 	t.Parallel()
 	held := []string{
-		"",                              // no bytes
-		rawGet(menuPath)[:20],           // half a request header
-		"POST " + ordersPath + " HTTP/", // half a request header that the fast path does not answer
-		"POST " + validatePath + " HTTP/1.1\r\nHost: l\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{",
+		"",                                      // no bytes
+		rawGet(apitest.MenuPath)[:20],           // half a request header
+		"POST " + apitest.OrdersPath + " HTTP/", // half a request header that the fast path does not answer
+		"POST " + apitest.ValidatePath + " HTTP/1.1\r\nHost: l\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{",
 	}
 	for name, on := range map[string]bool{"with the fast path": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newFixture(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.FastPath = len(held), &on })
-			stop := w.running()
+			w := newFixture(t, onPort0, func(p *apitest.Plan) { p.HTTP.MaxConnections, p.HTTP.FastPath = len(held), &on })
+			stop := run(w)
 			for _, sent := range held {
-				if _, err := io.WriteString(w.dial(), sent); err != nil {
+				if _, err := io.WriteString(dial(w), sent); err != nil {
 					t.Fatal(err)
 				}
 			}
-			reaches(t, "all places are taken", func() bool { return w.events("http.connection_limit") == 1 })
+			reaches(t, "all places are taken", func() bool { return logged(w, "http.connection_limit") == 1 })
 			begun := time.Now()
 			for range held { // each place is released
-				waits := w.dial()
+				waits := dial(w)
 				if err := waits.SetDeadline(begun.Add(40 * time.Second)); err != nil {
 					t.Fatal(err)
 				}
-				exchange(t, waits, "HEAD"+rawGet(menuPath)[3:])
+				exchange(t, waits, "HEAD"+rawGet(apitest.MenuPath)[3:])
 			}
 			if took := time.Since(begun); took < 5*time.Second {
 				t.Errorf("answered after %v: the places were not taken", took)

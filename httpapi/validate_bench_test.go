@@ -20,6 +20,7 @@ import (
 	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/apitest"
 	"larder/internal/testkit/ordertest"
 	"larder/ordering/validate"
 	menusync "larder/sync"
@@ -34,7 +35,7 @@ func BenchmarkValidateRoute(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	larder := validateServer(b, string(order.View)) + "/v1/restaurants/" + bistro + "/orders/validate"
+	larder := validateServer(b, string(order.View)) + "/v1/restaurants/" + apitest.Bistro + "/orders/validate"
 	constant := constantServer(b)
 	if answer := post(b, larder, order.Body); !bytes.HasPrefix(answer, []byte(`{"result":{"valid":true`)) {
 		b.Fatalf("%s", answer)
@@ -56,11 +57,11 @@ func BenchmarkValidateRoute(b *testing.B) {
 // validateServer is an instance with one restaurant and this menu.
 func validateServer(b *testing.B, view string) (url string) {
 	b.Helper()
-	p := defaultPlan()
-	p.cfg.Rate.Validate = ratelimit.Rate{Count: 1e9, Per: time.Second}
+	p := apitest.DefaultPlan()
+	p.HTTP.Rate.Validate = ratelimit.Rate{Count: 1e9, Per: time.Second}
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	redis, err := redisdb.Open(p.redis, log)
+	redis, err := redisdb.Open(p.Redis, log)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -69,8 +70,8 @@ func validateServer(b *testing.B, view string) (url string) {
 	catalogues := replica.New(store, replica.Config{Log: log})
 	settings := menu.DefaultSettings()
 	runner, err := menusync.NewRunner(menusync.Deps{
-		Restaurants: []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: bistro, Name: bistro, Connection: "main"}, Settings: settings, Schedule: "@every 24h"}},
-		Connections: []menusync.Connection{{Name: "main", Source: &service{menus: map[string]string{bistro: view}}, Settings: settings}},
+		Restaurants: []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: apitest.Bistro, Name: apitest.Bistro, Connection: "main"}, Settings: settings, Schedule: "@every 24h"}},
+		Connections: []menusync.Connection{{Name: "main", Source: &apitest.Service{Menus: map[string]string{apitest.Bistro: view}}, Settings: settings}},
 		Redis:       redis,
 		Store:       store,
 		Replica:     catalogues,
@@ -78,16 +79,16 @@ func validateServer(b *testing.B, view string) (url string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if run, err := syncOnce(b.Context(), runner, bistro); err != nil || run.Outcome != runlog.OutcomeUpdated {
+	if run, err := apitest.SyncOnce(b.Context(), runner, apitest.Bistro); err != nil || run.Outcome != runlog.OutcomeUpdated {
 		b.Fatalf("%+v, %v", run, err)
 	}
-	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
+	server, err := httpapi.New(p.HTTP, p.Auth, httpapi.Deps{
 		Replica:     catalogues,
 		Store:       store,
 		Scheduler:   menusync.NewScheduler(runner),
 		Runner:      runner,
-		Validator:   validate.New(p.ordering.Config, time.Now),
-		Directory:   directory.New([]directory.Connection{{Name: "main"}}, []directory.Restaurant{{ID: bistro, Name: bistro, Connection: "main"}}),
+		Validator:   validate.New(p.Ordering.Config, time.Now),
+		Directory:   directory.New([]directory.Connection{{Name: "main"}}, []directory.Restaurant{{ID: apitest.Bistro, Name: apitest.Bistro, Connection: "main"}}),
 		Connections: []httpapi.Connection{{Connection: metrics.Connection{Name: "main"}}},
 		Redis:       redis,
 		Metrics:     metrics.New("1.2.3"),

@@ -77,7 +77,7 @@ func packageFaults(rows []string, imports map[string][]string) (faults []string)
 // packages that it imports.
 func productPackages(t *testing.T) map[string][]string {
 	t.Helper()
-	const form = `{{.ImportPath}} {{join .Imports " "}}`
+	const form = `{{if .GoFiles}}{{.ImportPath}} {{join .Imports " "}}{{end}}`
 	list := exec.CommandContext(t.Context(), "go", "list", "-tags", "nomsgpack", "-f", form, "./...")
 	list.Dir = root
 	out, err := list.Output()

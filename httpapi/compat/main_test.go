@@ -1,0 +1,9 @@
+package compat_test
+
+import (
+	"testing"
+
+	"larder/internal/testkit/apicoverage"
+)
+
+func TestMain(m *testing.M) { apicoverage.Main(m) }

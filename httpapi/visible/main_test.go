@@ -1,0 +1,9 @@
+package visible_test
+
+import (
+	"testing"
+
+	"larder/internal/testkit/apicoverage"
+)
+
+func TestMain(m *testing.M) { apicoverage.Main(m) }
