@@ -68,12 +68,12 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 	if got := countsOf(stand, upstream.OpCreate); got != (counted{orders, orders}) {
 		t.Errorf("the service was called %d times and took %d orders, want %d", got.Calls, got.Executed, orders)
 	}
-	wantPlaced(k, t, orders)
+	wantPlaced(t, k, orders)
 }
 
 // wantPlaced checks that the journal has this number of orders, all placed, each with its own
 // orderID.
-func wantPlaced(k *apitest.OrderFixture, t *testing.T, want int) {
+func wantPlaced(t *testing.T, k *apitest.OrderFixture, want int) {
 	t.Helper()
 	var ids []string
 	query := ordering.Query{Connections: []string{"main"}, Limit: 500}

@@ -32,7 +32,7 @@ func TestEventsForEachVersion(t *testing.T) {
 		}
 	}
 	first := f.Next()
-	if diff := cmp.Diff(apitest.MenuEvent{apitest.Bistro, 1, []menu.Availability{}, []menu.Availability{}}, first.About(t, "menu.updated")); diff != "" {
+	if diff := cmp.Diff(apitest.MenuEvent{Restaurant: apitest.Bistro, Version: 1, Products: []menu.Availability{}, Ingredients: []menu.Availability{}}, first.About(t, "menu.updated")); diff != "" {
 		t.Errorf("on connect (-want +got):\n%s", diff)
 	}
 	if retry, err := strconv.Atoi(f.Retry); err != nil || retry < 2000 || retry > 6000 {
@@ -42,13 +42,13 @@ func TestEventsForEachVersion(t *testing.T) {
 	w.Service.SetMenu(apitest.Bistro, strings.Replace(apitest.FullMenu, `"externalId": "e1",`, `"externalId": "e1", "isContainInStopList": ["bistro"],`, 1))
 	w.SyncOnce(apitest.Bistro)
 	stopped := f.Next()
-	if diff := cmp.Diff(apitest.MenuEvent{apitest.Bistro, 2, []menu.Availability{{ID: "p1", Available: false}}, []menu.Availability{}}, stopped.About(t, "menu.availability")); diff != "" {
+	if diff := cmp.Diff(apitest.MenuEvent{Restaurant: apitest.Bistro, Version: 2, Products: []menu.Availability{{ID: "p1", Available: false}}, Ingredients: []menu.Availability{}}, stopped.About(t, "menu.availability")); diff != "" {
 		t.Errorf("a stopped dish (-want +got):\n%s", diff)
 	}
 	w.Service.SetMenu(apitest.Bistro, strings.Replace(apitest.FullMenu, `"id": "i2",`, `"id": "i2", "isContainInStopList": true,`, 1))
 	w.SyncOnce(apitest.Bistro)
 	released := f.Next()
-	want := apitest.MenuEvent{apitest.Bistro, 3, []menu.Availability{{ID: "p1", Available: true}}, []menu.Availability{{ID: "i2", Available: false}}}
+	want := apitest.MenuEvent{Restaurant: apitest.Bistro, Version: 3, Products: []menu.Availability{{ID: "p1", Available: true}}, Ingredients: []menu.Availability{{ID: "i2", Available: false}}}
 	if diff := cmp.Diff(want, released.About(t, "menu.availability")); diff != "" {
 		t.Errorf("a released dish and a stopped ingredient (-want +got):\n%s", diff)
 	}

@@ -207,7 +207,7 @@ func TestResolve(t *testing.T) {
 		t.Errorf("taken: %+v", taken.Errors)
 	}
 
-	got := recordOf(resolve(ref, `{"operation":"create","outcome":"send_again","note":"they have not got it"}`), t)
+	got := recordOf(t, resolve(ref, `{"operation":"create","outcome":"send_again","note":"they have not got it"}`))
 	want := []string{"create 1 - unknown - -", "create - - not_sent - ops", "create 1 201 done - -"}
 	if diff := cmp.Diff(want, got.callLines(t)); diff != "" || got.State != "placed" || got.OrderID == nil {
 		t.Errorf("sent again: %+v (-want +got):\n%s", got, diff)
@@ -275,7 +275,7 @@ func TestIsolationOfTheJournal(t *testing.T) {
 		t.Errorf("got %+v beside %+v", theirs, mine)
 	}
 	k.Put("/v1/orders/"+id+"/reject", apitest.Reject, as...).Is(t, http.StatusOK)
-	if record := recordOf(k.Get("/v1/orders?key=k", k.Shop...), t); record.Ref != mine.Ref || record.State != "placed" {
+	if record := recordOf(t, k.Get("/v1/orders?key=k", k.Shop...)); record.Ref != mine.Ref || record.State != "placed" {
 		t.Errorf("the other's rejection reached %+v", record)
 	}
 	// Another client of the same connection sees its orders, but cannot use its keys.

@@ -30,7 +30,7 @@ func swept(k *apitest.OrderFixture, under string) shown {
 		if err := k.Engine.Sweep(ctx); err != nil {
 			k.T.Fatal(err)
 		}
-		if record := recordOf(k.Get("/v1/orders?key="+under, k.Shop...), k.T); record.State == "unknown" {
+		if record := recordOf(k.T, k.Get("/v1/orders?key="+under, k.Shop...)); record.State == "unknown" {
 			return record
 		}
 	}
@@ -55,7 +55,7 @@ func TestALateEndingCounts_O12(t *testing.T) {
 	open()
 	first := answer().Is(t, http.StatusCreated)
 	apitest.SameReplay(t, first, k.Post(apitest.OrdersPath, body, append(apitest.Key("late"), k.Shop...)...))
-	if record := recordOf(k.Get("/v1/orders?key=late", k.Shop...), t); record.State != "placed" || record.OrderID == nil {
+	if record := recordOf(t, k.Get("/v1/orders?key=late", k.Shop...)); record.State != "placed" || record.OrderID == nil {
 		t.Errorf("got %+v", record)
 	}
 	if metric := `larder_order_events_total{event="timed_out"} 1`; !strings.Contains(string(k.Get("/metrics").Body), metric) {
@@ -74,7 +74,7 @@ func TestAContradictionIsShown_O12(t *testing.T) {
 	answer := k.Later(body, append(apitest.Key("late"), k.Shop...)...)
 	<-k.Main.Arrived
 	ref := swept(k, "late").Ref
-	resolved := recordOf(k.Post("/v1/ops/orders/"+ref+"/resolve", `{"operation":"create","outcome":"not_done"}`, k.Ops...), t)
+	resolved := recordOf(t, k.Post("/v1/ops/orders/"+ref+"/resolve", `{"operation":"create","outcome":"not_done"}`, k.Ops...))
 	if diff := cmp.Diff([]string{"create - - unknown - -", "create - - refused - ops"}, resolved.callLines(t)); diff != "" {
 		t.Errorf("resolved (-want +got):\n%s", diff)
 	}

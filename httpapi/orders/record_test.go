@@ -57,7 +57,7 @@ func (a attempt) text() string {
 	return strings.Join([]string{a.Operation, number(a.Try), number(a.Status), a.Outcome, text(a.Code), text(a.By)}, " ")
 }
 
-func recordOf(r apitest.Reply, t *testing.T) shown {
+func recordOf(t *testing.T, r apitest.Reply) shown {
 	t.Helper()
 	var record shown
 	var envelope struct{ Result json.RawMessage }
@@ -97,7 +97,7 @@ func TestTheRecord(t *testing.T) {
 	k.Change(p.OrderID, "complete", "").Refused(t, http.StatusBadGateway, "upstream_refused")
 	k.Change(p.OrderID, "pay", apitest.Payment).Is(t, http.StatusOK)
 	got := k.Get("/v1/orders/"+p.OrderID, k.Shop...)
-	record := recordOf(got, t)
+	record := recordOf(t, got)
 	if record.Ref != p.Ref || *record.OrderID != p.OrderID || *record.Restaurant != apitest.Bistro || record.Connection != "main" || record.Client != apitest.ClientShop ||
 		record.State != "placed" || !record.Paid || record.Adopted || record.Total != "210.4" || *record.MenuVersion != 1 {
 		t.Errorf("got %s", got.Body)
@@ -142,13 +142,13 @@ func TestTheRecordOfAnOrderOnItsWay(t *testing.T) {
 	defer open()
 	answer := k.Later(apitest.Order(), append(apitest.Key("slow"), k.Shop...)...)
 	<-k.Main.Arrived
-	record := recordOf(k.Get("/v1/orders?key=slow", k.Shop...), t)
+	record := recordOf(t, k.Get("/v1/orders?key=slow", k.Shop...))
 	if record.State != "placing" || record.OrderID != nil || len(record.Attempts) != 0 || record.Total != "210.4" {
 		t.Errorf("got %+v", record)
 	}
 	open()
 	answer().Is(t, http.StatusCreated)
-	if record := recordOf(k.Get("/v1/orders?key=slow", k.Shop...), t); record.State != "placed" || record.OrderID == nil {
+	if record := recordOf(t, k.Get("/v1/orders?key=slow", k.Shop...)); record.State != "placed" || record.OrderID == nil {
 		t.Errorf("got %+v", record)
 	}
 }
@@ -169,11 +169,11 @@ func TestAnOrderIDOfTwoConnections(t *testing.T) {
 		t.Errorf("got %+v", got.Errors)
 	}
 	k.Put(path+"/pay", apitest.Payment, k.Ops...).Refused(t, http.StatusBadRequest, "order_ambiguous")
-	if record := recordOf(k.Get(path+"?connection=north", k.Ops...), t); record.Ref != other.Ref {
+	if record := recordOf(t, k.Get(path+"?connection=north", k.Ops...)); record.Ref != other.Ref {
 		t.Errorf("got %+v, want %s", record, other.Ref)
 	}
 	k.Put(path+"/pay?connection=north", apitest.Payment, k.Ops...).Is(t, http.StatusOK)
-	if record := recordOf(k.Get(path, k.Shop...), t); record.Ref != p.Ref || record.Paid {
+	if record := recordOf(t, k.Get(path, k.Shop...)); record.Ref != p.Ref || record.Paid {
 		t.Errorf("got %+v, want %s, not paid", record, p.Ref)
 	}
 	if main, north := k.Main.Orders(), k.North.Orders(); main[0].Paid || !north[0].Paid {
@@ -196,7 +196,7 @@ func TestAnAdoptedOrder_O9a(t *testing.T) {
 	k.Get(path, k.Shop...).Refused(t, http.StatusNotFound, "order_not_found")
 	k.Put(path+"/pay", apitest.Payment, k.Shop...).Refused(t, http.StatusNotFound, "order_not_found")
 	k.Put("/orders/api/v1/orders/"+created.OrderID+"/pay", apitest.Payment, k.Shop...).Is(t, http.StatusOK)
-	record := recordOf(k.Get(path, k.Shop...), t)
+	record := recordOf(t, k.Get(path, k.Shop...))
 	if !record.Adopted || record.Restaurant != nil || record.MenuVersion != nil || record.ExpectedAt != nil || record.Total != "" || record.State != "placed" || !record.Paid {
 		t.Errorf("got %+v", record)
 	}

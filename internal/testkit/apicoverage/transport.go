@@ -35,7 +35,10 @@ type watched struct {
 func (w watched) CloseIdleConnections() { (&http.Client{Transport: w.by}).CloseIdleConnections() }
 
 // Transport returns a transport that sends requests with by, and checks them and their responses.
-func Transport(tb testing.TB, by http.RoundTripper) http.RoundTripper { return watched{tb, by} }
+func Transport(tb testing.TB, by http.RoundTripper) http.RoundTripper {
+	tb.Helper()
+	return watched{tb, by}
+}
 
 // RoundTrip implements http.RoundTripper.
 func (w watched) RoundTrip(request *http.Request) (*http.Response, error) {

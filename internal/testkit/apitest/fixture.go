@@ -39,7 +39,8 @@ const (
 	North  = "north-1" // connection north
 	Empty  = "empty"   // connection main; its menu is not available
 
-	BistroPhone, BistroAddress = "+351 22 000 00 00", "Rua das Flores 1, Porto"
+	BistroPhone   = "+351 22 000 00 00"
+	BistroAddress = "Rua das Flores 1, Porto"
 
 	ClientShop  = "shop"  // menu, orders; connection main
 	ClientOps   = "ops"   // all scopes

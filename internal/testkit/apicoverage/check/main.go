@@ -1,7 +1,7 @@
 // Command check fails if no test of a complete run of httpapi's tests saw a response of the API document. make test
 // runs it after the tests.
 //
-// Usage: check ROOT FOLDER   (FOLDER is LARDER_API_COVERAGE of the tests)
+// Usage: check ROOT FOLDER. FOLDER is LARDER_API_COVERAGE of the tests.
 package main
 
 import (
