@@ -137,6 +137,31 @@ func TestBeginLost_O12(t *testing.T) {
 	h.placed(t)
 }
 
+// former is a journal with a connection that is not configured any more.
+type former struct{ ordering.Journal }
+
+func (former) Former(context.Context, []string) ([]string, error) { return []string{"main"}, nil }
+
+// The calls of a connection that is not configured any more end too.
+func TestSweepOfAFormerConnection_O20(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, ordering.DefaultConfig())
+	renamed := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
+		d.Journal, d.Connections = former{h.journal}, func() []string { return []string{"second"} }
+	})
+	h.service.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
+		h.pass(time.Hour)
+		if err := renamed.Sweep(ctx); err != nil {
+			t.Errorf("Sweep() = %v", err)
+		}
+		return done("765")
+	})
+	h.placed(t)
+	if diff := cmp.Diff([]string{"order.timed_out create unknown"}, renamed.happened()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
 func TestLateResultAfterSweep_O12(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())

@@ -299,6 +299,11 @@ func TestNoRuleForReplicasIsLogged_O14b(t *testing.T) {
 			if notReady = ""; rules() != 1 {
 				t.Error("the rule is not logged once it is known")
 			}
+			notReady = "INFO is refused" // later, while larder runs
+			_ = rules()
+			if last := h.log.LastEntry(); last.Data["event"] != "order.not_ready" || !strings.Contains(last.Message, notReady) {
+				t.Errorf("logged: %v %s; want order.not_ready", last.Data["event"], last.Message)
+			}
 		}
 	}
 }

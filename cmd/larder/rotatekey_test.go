@@ -301,6 +301,9 @@ func TestRotateKey_H14(t *testing.T) {
 			clitest.Eventually(t, what+": the new key is stored again", func() bool {
 				return client.Get(t.Context(), signingKeyName).Val() == current
 			})
+			clitest.Eventually(t, what+": the revoked key is stored again", func() bool {
+				return client.ZCard(t.Context(), "larder:f1:signing-keys-revoked").Val() == 1
+			})
 			for _, base := range r.bases {
 				r.answers(t, base, http.StatusUnauthorized)
 			}

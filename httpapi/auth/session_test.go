@@ -47,6 +47,11 @@ func TestSignInAndOut(t *testing.T) {
 	if again.Client != apitest.ClientNorth || !again.ExpiresAt.Equal(who.ExpiresAt) {
 		t.Errorf("asked again: %+v, want %+v", again, who)
 	}
+	// Only the first four cookies of that name are read (policy H7).
+	fifth := strings.Repeat(cookie.Name+"=x; ", 4) + signedIn[1]
+	if got := w.Get(apitest.SessionPath, "Cookie", fifth).Is(t, http.StatusOK); string(got.Body) != `{"result":null}` {
+		t.Errorf("a fifth cookie: %s", got.Body)
+	}
 	// A session shows the same data as the client's token.
 	w.Get("/v1/ops/restaurants/"+apitest.North, signedIn...).Is(t, http.StatusOK)
 	w.Get("/v1/ops/restaurants/"+apitest.Bistro, signedIn...).Refused(t, http.StatusNotFound, "restaurant_not_found")

@@ -23,6 +23,9 @@ func TestGuessableSecretsAreWeak_H8(t *testing.T) {
 		"YOUR_CLIENT_SECRET_HERE_PLEASE", "please-change-this-secret", "<your-secret-here>", "REPLACE_WITH_A_SECRET", "replace-me-with-a-secret",
 		"TODO-set-a-real-secret", "my-super-secret-key-2026", "example-client-secret-value", "LarderOps2026!LarderOps", "correct horse battery staple",
 		"00112233445566778899aabbccddeeff", "0102030405060708090a0b0c0d0e0f10", "AbCdEfGhIjKlMnOp", "fedcba9876543210fedcba98",
+		"2024-11-29-2025-01-01-7", // 2.4e13 guesses
+		"larder20241129larder",    // weak only because of the words of the trade
+		strings.Repeat("a", 60) + strings.Repeat("b", 60) + "q8Zr0tKcV2mXw5EaM7dL", // only the first 100 bytes count
 		"ПарольПарольПароль", "kitchen-menu-order", "\x01\x01\x01\x01\x02\x02\x02\x02\x01\x01\x01\x01\x02\x02\x02\x03",
 	} {
 		if weakness(secret, "till-seven", minSecret) == "" {

@@ -263,6 +263,11 @@ func TestBearerTokens(t *testing.T) {
 		// An invalid token is rejected even on a public route.
 		w.Get(apitest.MenuPath, "Authorization", "Bearer "+token).Refused(t, http.StatusUnauthorized, "unauthorized")
 	}
+	// Seven of them, sent twice, were not signed by larder (policy H8): an expired token is no guess.
+	const counted = `larder_auth_failures_total{route="bearer"} 14`
+	if text := string(w.Get("/metrics").Is(t, http.StatusOK).Body); !strings.Contains(text, counted+"\n") {
+		t.Errorf("/metrics does not contain %s", counted)
+	}
 	for _, header := range []string{"Basic c2hvcDp4", "Bearer", "Bearer ", good} {
 		w.Get("/v1/ops/runs", "Authorization", header).Refused(t, http.StatusUnauthorized, "unauthorized")
 	}

@@ -117,6 +117,27 @@ func TestHostilePicturesOnThePage_H13(t *testing.T) {
 	}
 }
 
+// With image_origins, og:image and JSON-LD have the first picture of these origins, not that of another dish (policy H13).
+func TestSharedPictureOfConfiguredOrigins_H13(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, func(p *apitest.Plan) {
+		p.Unsynced = true
+		p.HTTP.Page = storefront.Config{Enabled: true, Currency: "EUR", ImageOrigins: []string{"https://img.example"}}
+	})
+	k.Service.Menus[apitest.Bistro] = `{"result":{"name":"Menu","categories":[{"ID":"c","name":"C"}],"products":[
+		{"ID":"a","externalId":"1","categoryId":"c","name":"A","price":4.5,"imageUrls":["https://evil.example/a.png"]},
+		{"ID":"b","externalId":"2","categoryId":"c","name":"B","price":4.5,"imageUrls":["https://img.example/b.png"]}]}}`
+	k.SyncOnce(apitest.Bistro)
+	page := k.Get("/?restaurant="+apitest.Bistro, "Accept-Encoding", "identity").Is(t, http.StatusOK).Body
+	var data struct{ Image string }
+	if err := json.Unmarshal(dataBlock.FindSubmatch(page)[1], &data); err != nil || data.Image != "https://img.example/b.png" {
+		t.Errorf("JSON-LD has %q (%v)", data.Image, err)
+	}
+	if !bytes.Contains(page, []byte(`<meta property="og:image" content="https://img.example/b.png">`)) {
+		t.Error("og:image is not the picture of img.example")
+	}
+}
+
 // plain returns an address without percent signs, which templates add to unusual characters.
 func plain(address string) string {
 	if text, err := url.PathUnescape(address); err == nil {

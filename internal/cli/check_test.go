@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -35,7 +36,8 @@ func TestConfigPrint(t *testing.T) {
 func TestConfigPrintEscapes(t *testing.T) {
 	t.Parallel()
 	const name = "Caf\u00e9 \u202e\u200b\u2066 live"
-	for _, args := range [][]string{{"config", "print"}, {"config", "print", "--json"}} {
+	same := "" // what --json prints of either form
+	for _, args := range [][]string{{"config", "print", "--json"}, {"config", "print"}} {
 		out := command{env: []string{"LARDER_RESTAURANTS_0_NAME=" + name}}.run(t, append(args, "--config", "../../configs/demo.yaml")...).Out
 		if strings.ContainsAny(out, "\u202e\u200b\u2066") || !strings.Contains(strings.ToLower(out), `\u202e\u200b\u2066 live`) || !strings.Contains(out, "Caf\u00e9") {
 			t.Errorf("%v prints %q", args, out)
@@ -43,6 +45,10 @@ func TestConfigPrintEscapes(t *testing.T) {
 		printed := clitest.WriteFile(t, "larder.yaml", out)
 		if again := larder(t, append(args, "--config", printed)...).Out; again != out {
 			t.Errorf("%v of what it has printed prints %q, want %q", args, again, out)
+		}
+		values := larder(t, "config", "print", "--json", "--config", printed).Out
+		if same = cmp.Or(same, values); values != same {
+			t.Errorf("what %v has printed is read as %q, want %q", args, values, same)
 		}
 		wrong := command{env: []string{"LARDER_SYNC_SCHEDULE=@every 2m\u202e\u009b\x7f"}}.run(t, append(args, "--config", "../../configs/demo.yaml")...)
 		if wrong.Status != StatusFailed || strings.ContainsAny(wrong.Out+wrong.Err, "\u202e\u009b\x7f") || !strings.Contains(wrong.Err, `\u202e`) {

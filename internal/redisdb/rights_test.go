@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,8 @@ import (
 	"larder/internal/redisdb"
 	"larder/internal/testkit/redistest"
 )
+
+var executed = regexp.MustCompile(`cmdstat_(copy|hset):calls=[1-9]`)
 
 // Policy H14: a probe with channels names each right that larder's user lacks, and changes nothing.
 func TestProbeNamesEachMissingRight_H14(t *testing.T) {
@@ -59,7 +62,7 @@ func TestProbeNamesEachMissingRight_H14(t *testing.T) {
 	if written := single.Client().Keys(t.Context(), "*").Val(); !slices.Equal(written, []string{"larder:{p:0}:f1:probe"}) {
 		t.Errorf("keys: %q, want only that of the test write", written)
 	}
-	if stats := single.Client().Info(t.Context(), "commandstats").Val(); strings.Contains(stats, "cmdstat_copy:calls=1") || strings.Contains(stats, "cmdstat_hset:calls=1") {
+	if stats := single.Client().Info(t.Context(), "commandstats").Val(); executed.MatchString(stats) {
 		t.Errorf("commands were executed: %s", stats)
 	}
 }

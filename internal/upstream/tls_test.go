@@ -26,6 +26,7 @@ type tlsService struct {
 
 	mu       sync.Mutex
 	requests []string // the serial numbers of the clients' certificates
+	during   func()   // called before the response to an order; may be nil
 }
 
 func startTLS(t *testing.T, settings *tls.Config, wrap func(net.Listener) net.Listener) *tlsService {
@@ -40,6 +41,9 @@ func startTLS(t *testing.T, settings *tls.Config, wrap func(net.Listener) net.Li
 		if strings.HasSuffix(r.URL.Path, "/token") {
 			_, _ = io.WriteString(w, `{"access_token":"t","token_type":"Bearer","expires_in":3600}`)
 			return
+		}
+		if s.during != nil {
+			s.during()
 		}
 		_, _ = io.WriteString(w, `{"result":{"orderID":"o-`+time.Now().String()+`"}}`)
 	}), wrap)
@@ -248,6 +252,30 @@ func TestARenewedCertificate_H13(t *testing.T) {
 	}
 }
 
+// A connection that an order uses during a reload carries no further order (policy H13).
+func TestAReloadDuringAnOrder_H13(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.Authority(t)
+	first, second := ca.Issue(t, nil), ca.Issue(t, nil)
+	service := startTLS(t, ca.Issue(t, nil).Demanding(t, ca), nil)
+	files := upstream.TLS{CAFile: tlstest.Write(t, ca.PEM), CertFile: tlstest.Write(t, first.PEM), KeyFile: tlstest.Write(t, first.Key)}
+	renewed, err := upstream.TLS{CAFile: files.CAFile, CertFile: tlstest.Write(t, second.PEM), KeyFile: tlstest.Write(t, second.Key)}.Load()
+	client, makeErr := upstream.Make(tlsConfig(service.url, files), upstream.WithReuse(time.Minute))
+	if err := errors.Join(err, makeErr); err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	service.during = sync.OnceFunc(func() { client.Reload("b", renewed) }) // while the first order waits for its response
+	for i := range 20 {
+		if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
+			t.Error(err)
+		}
+		if got := service.received(); i > 0 && got[len(got)-1] != second.Serial() {
+			t.Fatalf("order %d came with the certificate from before the reload", i)
+		}
+	}
+}
+
 // Files that cannot be used are errors of the configuration (policy H13).
 func TestTLSFiles_H13(t *testing.T) {
 	t.Parallel()
@@ -282,6 +310,11 @@ func TestTLSFiles_H13(t *testing.T) {
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: %v; want %q", name, err, tc.want)
 		}
+	}
+	mixed := tlsConfig("https://a.example", upstream.TLS{CAFile: c})
+	mixed.AuthURL = "http://a.example"
+	if err := mixed.Validate(); err == nil || !strings.Contains(err.Error(), "tls: is for TLS: write https:// in auth_url") {
+		t.Errorf("a token endpoint without TLS: %v", err)
 	}
 	late := upstream.TLS{CertFile: tlstest.Write(t, expired.PEM), KeyFile: tlstest.Write(t, expired.Key)}
 	if got := late.Warning(time.Now()); !strings.Contains(got, "expired at") {

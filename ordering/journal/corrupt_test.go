@@ -188,8 +188,8 @@ func TestCorruptInRedis(t *testing.T) {
 	} {
 		err := call()
 		var want *ordering.JournalError
-		if !errors.As(err, &want) || !errors.Is(err, journal.ErrCorrupt) {
-			t.Errorf("%s: %v, want a *JournalError of ErrCorrupt", what, err)
+		if !errors.As(err, &want) || !errors.Is(err, journal.ErrCorrupt) || !isFormat(err) { // policy O20
+			t.Errorf("%s: %v, want a *JournalError of ErrCorrupt and a *FormatError", what, err)
 		}
 		if err != nil && (strings.Contains(err.Error(), phone) || strings.Contains(err.Error(), broken.Key)) {
 			t.Errorf("%s contains the unreadable value: %v", what, err)

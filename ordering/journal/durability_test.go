@@ -92,7 +92,9 @@ func TestDurability_O14b(t *testing.T) {
 		{"no file, too few replicas, by replicas", noDisk, 1, nil, byReplicas(2), []string{"ordering.wait_replicas is 2, but 1 replica is attached"}, ""},
 		{"no file, WAIT refused, by replicas", noDisk, 1, []string{"-wait"}, byReplicas(1), []string{refused, "ordering.allow_non_durable"}, ""},
 		{"no file, INFO refused, by replicas", noDisk, 1, []string{"-info"}, func(c *ordering.Config) { byReplicas(1)(c); c.AllowEviction = true }, nil, "loss of all nodes"},
+		{"no file, accept_restore, by replicas", noDisk, 1, nil, func(c *ordering.Config) { byReplicas(1)(c); c.AcceptRestore = new(true) }, nil, "the loss of all nodes; ordering.accept_restore continues with new orders after both"},
 		{"a file and no replica", disk, 0, nil, nil, nil, "Redis reports no replica"},
+		{"evicts, and too few replicas", []redistest.Option{redistest.AppendOnly(), redistest.Config("maxmemory-policy", "volatile-lru")}, 1, nil, wait(2), []string{`"volatile-lru"`, "ordering.wait_replicas is 2, but 1 replica is attached"}, ""},
 		{
 			"everything at once",
 			[]redistest.Option{redistest.Config("maxmemory-policy", "volatile-lru")},
@@ -223,6 +225,18 @@ func TestReplicasMustAcknowledge_O14b(t *testing.T) {
 	p.replicas[0].Thaw()
 	ready(t, j)
 	begun(t, j, create())
+}
+
+// A replica that still copies the data is not named as attached.
+func TestReplicaThatCopies_O14b(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 1)
+	p.replicas[0].Freeze()
+	proxy := rewriting(t, p.master.Addr(), strings.NewReplacer("state=online", "state=copied"))
+	cfg := ordering.DefaultConfig()
+	cfg.WaitReplicas = new(1)
+	j := journal.New(open(t, "redis://"+proxy+"/0", ""), cfg, quiet())
+	wantNotReady(t, j.Ready(t.Context(), main), "ordering.wait_replicas is 1, but Redis reports no replica", 5*time.Second)
 }
 
 // A master without a file restarts by itself, and its replica copies the empty master. New orders pause on every

@@ -138,13 +138,15 @@ func NewFor(tb testing.TB, changes ...func(*Plan)) *Fixture {
 		p.Orders = w.Engine
 	}
 	deps := httpapi.Deps{
-		Replica:         w.Replica,
-		Store:           w.Store,
-		Scheduler:       w.scheduler,
-		Runner:          w.Runner,
-		Validator:       validator,
-		Orders:          p.Orders,
-		Connections:     []httpapi.Connection{{Connection: metrics.Connection{Name: "main"}}, {Connection: metrics.Connection{Name: "north"}}},
+		Replica:   w.Replica,
+		Store:     w.Store,
+		Scheduler: w.scheduler,
+		Runner:    w.Runner,
+		Validator: validator,
+		Orders:    p.Orders,
+		Connections: []httpapi.Connection{
+			{Connection: metrics.Connection{Name: "main"}}, {Connection: metrics.Connection{Name: "north"}},
+		},
 		Journal:         w.Journal,
 		UnknownOrders:   w.Journal.Unknown,
 		Redis:           w.Redis,
@@ -261,7 +263,8 @@ func (w *Fixture) SyncDeps(p Plan, observer menusync.Observer) menusync.Deps {
 		Config:      menusync.Config{Schedule: "@every 24h"},
 		Restaurants: []menusync.Restaurant{restaurant(North, "north"), restaurant(Bistro, "main"), restaurant(Empty, "main")},
 		Connections: []menusync.Connection{
-			{Name: "main", Source: w.Service, DefaultMenu: true, Settings: settings}, {Name: "north", Source: w.Service, Settings: settings},
+			{Name: "main", Source: w.Service, DefaultMenu: true, Settings: settings},
+			{Name: "north", Source: w.Service, Settings: settings},
 		},
 		Redis:    w.Redis,
 		Store:    w.Store,
@@ -280,7 +283,9 @@ func Directory(synced menusync.Deps, connections []httpapi.Connection) *director
 	for i, c := range connections {
 		list[i] = directory.Connection{
 			Name: c.Name, DefaultMenu: cache.DefaultMenu(c.Name),
-			KeepsDefaultMenu: slices.ContainsFunc(synced.Connections, func(s menusync.Connection) bool { return s.Name == c.Name && s.DefaultMenu }),
+			KeepsDefaultMenu: slices.ContainsFunc(synced.Connections, func(s menusync.Connection) bool {
+				return s.Name == c.Name && s.DefaultMenu
+			}),
 		}
 	}
 	return directory.New(list, directoryEntries(synced.Restaurants))

@@ -35,8 +35,8 @@ func Dishes(n, price int, stopped bool) string {
 	}
 	rows := make([]string, n)
 	for i := range rows {
-		rows[i] = fmt.Sprintf(`{"id":"dish-number-%d","externalId":"e%d","categoryId":"c","name":"Dish %d","price":%d,"isContainInStopList":%s}`,
-			i, i, i, price, stops)
+		const row = `{"id":"dish-number-%d","externalId":"e%d","categoryId":"c","name":"Dish %d","price":%d,"isContainInStopList":%s}`
+		rows[i] = fmt.Sprintf(row, i, i, i, price, stops)
 	}
 	return `{"name":"Menu","categories":[{"id":"c","name":"All"}],"products":[` + strings.Join(rows, ",") + `]}`
 }

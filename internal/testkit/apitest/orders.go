@@ -48,7 +48,8 @@ func (w *Fixture) OtherFormat(t *testing.T, connection string) {
 func (k *OrderFixture) LostOrder(under string) string {
 	k.T.Helper()
 	k.Main.Fault(http.MethodPost, `"do":"execute_then_reset"`)
-	return k.Post(OrdersPath, Order(), append(Key(under), k.Shop...)...).Refused(k.T, http.StatusGatewayTimeout, "order_outcome_unknown").Ref
+	reply := k.Post(OrdersPath, Order(), append(Key(under), k.Shop...)...)
+	return reply.Refused(k.T, http.StatusGatewayTimeout, "order_outcome_unknown").Ref
 }
 
 // OrderFixture is an instance with a real, durable Redis and an ordering service for each of its
