@@ -86,6 +86,9 @@ func checkLarder(t *testing.T, larder types.ServiceConfig) {
 	if shared := larder.Environment["LARDER_REDIS_SHARED"]; shared == nil || *shared != "true" {
 		t.Errorf("larder's environment is %v", larder.Environment)
 	}
+	if !slices.Equal(larder.HealthCheck.Test, []string{"CMD", "/larder", "status"}) { // an address would not be that of http.ops_listen
+		t.Errorf("the health check is %q", larder.HealthCheck.Test)
+	}
 	if condition := larder.DependsOn["valkey"].Condition; condition != types.ServiceConditionHealthy {
 		t.Errorf("larder starts when Valkey is %q", condition)
 	}
