@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"larder/internal/testkit/leaktest"
@@ -25,20 +26,14 @@ type recordedRun struct{ *testing.M }
 
 // Run runs the tests.
 func (r recordedRun) Run() int {
-	folder := os.Getenv("LARDER_API_COVERAGE")
-	if folder == "" {
-		return r.M.Run()
-	}
-	info, _ := debug.ReadBuildInfo()
-	path := filepath.Join(folder, File(strings.TrimSuffix(info.Path, ".test")))
-	_, _ = os.Stat(path) // go test repeats an earlier result only while the file is as that run left it
 	status := r.M.Run()
-	if status != 0 || !allTestsRun() {
+	path := ownFile()
+	if status != 0 || path == "" || !allTestsRun() {
 		return status
 	}
 	document, err := Document()
 	if err == nil {
-		err = errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(path, document.sawLines(), 0o600))
+		err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, document.sawLines(), 0o600))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -46,6 +41,20 @@ func (r recordedRun) Run() int {
 	}
 	return status
 }
+
+// ownFile returns the path of the file of this package, or "" without LARDER_API_COVERAGE. Watch calls it first: what a
+// process reads while its tests run decides whether go test may repeat their result. So it is repeated only while the
+// variable is the same, and the file is as that run left it.
+var ownFile = sync.OnceValue(func() string { //nolint:gochecknoglobals // does not change
+	folder := os.Getenv("LARDER_API_COVERAGE")
+	info, ok := debug.ReadBuildInfo()
+	if folder == "" || !ok {
+		return ""
+	}
+	path := filepath.Join(folder, File(strings.TrimSuffix(info.Path, ".test")))
+	_, _ = os.Stat(path)
+	return path
+})
 
 // File returns the name of the file to which Main writes what the tests of a package saw: one response a line.
 func File(importPath string) string { return strings.ReplaceAll(importPath, "/", ".") }

@@ -18,6 +18,7 @@ var checkedServers sync.Map //nolint:gochecknoglobals // tests run in parallel
 // server may use the address.
 func Watch(tb testing.TB, address string) (unwatch func()) {
 	tb.Helper()
+	_ = ownFile()
 	host := strings.TrimPrefix(address, "http://")
 	checkedServers.Store(host, true)
 	unwatch = func() { checkedServers.Delete(host) }
