@@ -263,6 +263,23 @@ func (k Keys) OrdersOpen(connection string) string { return k.orderName(connecti
 // OrdersExpiry is a sorted set of "created/ref" of every record that expires, by the time of expiry.
 func (k Keys) OrdersExpiry(connection string) string { return k.orderName(connection, "expiry") }
 
+// Journal returns a key of each kind that the journal of a connection has. All are in one slot of a cluster.
+func (k Keys) Journal(connection string) []string {
+	return []string{
+		k.JournalState(connection), k.OrderProbe(connection), k.Order(connection, "x"), k.OrderGuest(connection, "x", 1),
+		k.OrderKey(connection, "x"), k.OrderID(connection, "x"), k.OrderAborted(connection, "x"), k.Orders(connection),
+		k.OrdersIn(connection, "unknown"), k.OrdersOpen(connection), k.OrdersExpiry(connection),
+	}
+}
+
+// Sync returns a key of each kind that the syncs and the menu of a restaurant have.
+func (k Keys) Sync(connection string, id menu.RestaurantID) []string {
+	content := k.Content("x")
+	return append(k.menu(id), k.Published(id), k.MenuSources(id), k.Products(k.Version(id, 1)), k.Stopped(id, 1), k.Record(id, 1),
+		k.StopValues(id, 1), k.Products(content), k.ContentBody("x"), k.ContentUsers("x"), k.Contents(), k.Swept(), k.Quarantined("x"),
+		k.Lease(id), k.Queue(id), k.Runs(id), k.RunLog(id), k.Batch("x"), k.Batches(), k.RunIndex(), k.Reasons(connection))
+}
+
 // Keys of package httpapi.
 
 // OpsAudit is a stream with the last ten thousand entries of the audit log.
@@ -278,3 +295,8 @@ func (k Keys) ReplacedSigningKeys() string { return k.name(format, "signing-keys
 // RevokedSigningKeys is a sorted set of the ids of signing keys that operators have revoked (policy H14). The score
 // is the time in milliseconds since the epoch.
 func (k Keys) RevokedSigningKeys() string { return k.name(format, "signing-keys-revoked") }
+
+// Signing returns the keys with signing keys.
+func (k Keys) Signing() []string {
+	return []string{k.SigningKey(), k.ReplacedSigningKeys(), k.RevokedSigningKeys()}
+}

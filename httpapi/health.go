@@ -39,8 +39,8 @@ func livez(c *gin.Context) {
 // health reports whether larder has what it needs to serve. Once ready, it stays ready until it drains.
 type health struct {
 	deps        Deps
-	takesOrders func() bool                // reports whether any client may place orders
-	hasKey      func(context.Context) bool // reports whether tokens can be checked without Redis
+	takesOrders func() bool                 // reports whether any client may place orders
+	keyError    func(context.Context) error // why tokens cannot be checked, nil if they can, also without Redis
 	started     time.Time
 	draining    atomic.Bool
 
@@ -94,13 +94,14 @@ type readinessReport struct {
 
 	redis   error                 // why Redis does not answer
 	refused *redisdb.RefusedError // why Redis rejects writes
+	key     error                 // why tokens cannot be checked
 	journal component
 	tokens  bool // a connection has no token and its token endpoint gives none
 }
 
 // degraded reports whether any component has a problem. The journal counts only if orders may be placed.
 func (f readinessReport) degraded(orders bool) bool {
-	return f.redis != nil || f.refused != nil || len(f.missing)+len(f.failed)+len(f.foreign) > 0 || f.tokens || orders && !f.journal.OK
+	return f.redis != nil || f.refused != nil || f.key != nil || len(f.missing)+len(f.failed)+len(f.foreign) > 0 || f.tokens || orders && !f.journal.OK
 }
 
 // served returns the number of restaurants with a catalogue.
@@ -118,6 +119,7 @@ func (h *health) inspect(ctx context.Context) readinessReport {
 		// Not asked of Redis for each probe: that would let anyone cause writes.
 		found.refused = h.deps.Scheduler.RedisRefusesWrites()
 	}
+	found.key = h.keyError(ctx)
 	found.journal = h.journalComponent(ctx, found)
 	for _, connection := range h.deps.Connections {
 		found.tokens = found.tokens || !connection.TokenStatus().OK
@@ -139,7 +141,7 @@ func (h *health) startComplete(ctx context.Context, found readinessReport) bool 
 		return false
 	}
 	late := h.deps.Clock().Sub(h.started) >= startGrace
-	h.isReady = late && found.served() > 0 || h.answered && h.allTried(ctx, found) && h.hasKey(ctx)
+	h.isReady = late && found.served() > 0 || h.answered && h.allTried(ctx, found) && found.key == nil
 	return h.isReady
 }
 
@@ -191,6 +193,8 @@ func (h *health) componentsOf(ctx context.Context, found readinessReport) *compo
 		p.Redis = component{Msg: redisdb.SafeText(found.redis)}
 	case found.refused != nil:
 		p.Redis = component{Msg: redisdb.SafeText(found.refused)}
+	case found.key != nil:
+		p.Redis = component{Msg: "the signing key cannot be read, so tokens are rejected: Redis " + redisdb.SafeText(redisdb.AsRefused(found.key))}
 	case h.deps.Redis.Embedded():
 		p.Redis.Msg = "embedded: all data is in memory and is lost when larder stops"
 	}

@@ -20,6 +20,8 @@ const (
 	// firstPing and lastPing limit the pauses between probes of an unhealthy one.
 	firstPing = 250 * time.Millisecond
 	lastPing  = 5 * time.Second
+	// rightsInterval is the time between two tests of all rights at a healthy Redis.
+	rightsInterval = time.Minute
 	// pingLimit limits the time of one probe.
 	pingLimit = 2 * time.Second
 )
@@ -42,11 +44,14 @@ func newHealth(log logrus.FieldLogger, suspected sleep.Signal) *health {
 }
 
 // watch probes Redis until ctx ends, more often while it is unhealthy. It calls onRecover after the first
-// successful probe and after each recovery. In doubt the probe also tests all rights.
+// successful probe and after each recovery. In doubt, and every minute, the probe also tests all rights.
 func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt bool) error, onRecover func(context.Context, bool)) {
 	pause := firstPing
-	doubt := true
+	doubt, tested := true, time.Now()
 	for first := true; ctx.Err() == nil; {
+		if doubt {
+			tested = time.Now()
+		}
 		asked, cancel := context.WithTimeout(ctx, pingLimit)
 		err := ask(asked, doubt)
 		cancel()
@@ -62,7 +67,7 @@ func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt 
 			select {
 			case <-ctx.Done():
 			case <-time.After(pingInterval):
-				doubt = false
+				doubt = time.Since(tested) >= rightsInterval
 			case <-h.suspected:
 				doubt = true
 			}

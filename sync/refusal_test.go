@@ -77,8 +77,8 @@ func TestHealthDistinguishesRefusedWritesFromAnOutage(t *testing.T) {
 	}
 }
 
-// A ping also tests larder's rights, but only at the start, after a failure and after a suspicion.
-func TestHealthProbesRightsOnlyAfterAProblem(t *testing.T) {
+// A ping also tests larder's rights at the start, after a failure, after a suspicion, and every minute.
+func TestHealthProbesRights(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHealth(silentlog.New(), sleep.NewSignal())
@@ -111,6 +111,8 @@ func TestHealthProbesRightsOnlyAfterAProblem(t *testing.T) {
 		step("at the start", true)
 		<-time.After(3 * pingInterval)
 		step("while Redis is healthy", false, false, false)
+		<-time.After(rightsInterval - 3*pingInterval)
+		step("after a minute", false, false, false, false, false, false, false, false, true)
 		h.suspect()
 		step("after a run suspects an outage", true)
 		setAnswer := func(err error) {

@@ -16,6 +16,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	stdsync "sync"
 	"sync/atomic"
 	"time"
 
@@ -109,6 +110,9 @@ type Runner struct {
 	suspected sleep.Signal // set when a run failed to reach Redis
 
 	reasonsAsked singleflight.Group // by connection
+
+	reading  stdsync.Mutex // guards lastRead, and readAt of the targets
+	lastRead time.Time     // the readAt of the last configuration that has one
 }
 
 // NewRunner checks schedules, time zones and connections, and returns a Runner for

@@ -70,7 +70,11 @@ func (s *Scheduler) watchRedis(ctx context.Context) {
 		if !doubt {
 			return s.deps.Redis.Probe(ctx)
 		}
-		return s.deps.Redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // has larder all rights?
+		err := s.deps.Redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // has larder all rights?
+		if menus := s.set.Load().menus; err == nil && len(menus) > 0 {
+			err = s.deps.Redis.MayUse(ctx, menus[0].keys.Sync(menus[0].Connection, menus[0].ID)...)
+		}
+		return err
 	}, s.catchUp)
 }
 

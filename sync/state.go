@@ -52,10 +52,19 @@ type state struct {
 	comparable  bool          // a body equal to the last fetch's means an equal menu; never in the first run of a source
 }
 
-// readAt returns when the configuration was read, by Redis's clock. It does not change until the next Replace.
-func (r *Runner) readAt(redisNow time.Time) time.Time {
+// readAt returns when the configuration was read, by the clock of Redis that held has. It does not change until the next
+// Replace, and is then later, even if Redis was slow to respond or its clock was set back.
+func (r *Runner) readAt(held lease) time.Time {
+	r.reading.Lock()
+	defer r.reading.Unlock()
 	set := r.set.Load()
-	set.readOnce.Do(func() { set.readAt = redisNow.Add(-time.Since(set.read)) })
+	if set.readAt.IsZero() {
+		set.readAt = held.now.Add(-held.asked.Sub(set.read))
+		if next := r.lastRead.Add(time.Millisecond); set.readAt.Before(next) {
+			set.readAt = next
+		}
+		r.lastRead = set.readAt
+	}
 	return set.readAt
 }
 
@@ -88,7 +97,7 @@ func (p *pipelineRun) loadState(ctx context.Context) (state, error) {
 		current:     read.Version,
 		use:         p.target.Settings,
 		name:        p.target.Name,
-		readAt:      p.runner.readAt(p.lease.now),
+		readAt:      p.runner.readAt(p.lease),
 		floor:       max(held.Version, read.Floor),
 		contentLost: read.Version.Version > 0 && !read.Stored,
 		force:       p.run.Force,

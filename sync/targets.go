@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	stdsync "sync"
 	"sync/atomic"
 	"time"
 
@@ -47,10 +46,9 @@ type targetState struct {
 
 // targetSet holds every target; it never changes.
 type targetSet struct {
-	schedule    string       // default of restaurants
-	read        time.Time    // when the configuration was read
-	readOnce    stdsync.Once // sets readAt; see Runner.readAt
-	readAt      time.Time
+	schedule    string    // default of restaurants
+	read        time.Time // when the configuration was read
+	readAt      time.Time // by Redis's clock; see Runner.readAt
 	store       *cache.Store
 	connections []Connection
 	restaurants []Restaurant

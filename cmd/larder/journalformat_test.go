@@ -379,3 +379,30 @@ func TestHoldOfAnotherVersion_O20(t *testing.T) {
 		}
 	}
 }
+
+// A newer version keeps its hold in the menu of the source. A decision of an operator ends this one too.
+func TestHoldOfANewerVersion_O20(t *testing.T) {
+	t.Parallel()
+	m, service := newMoving(t), newPOS(t, 10)
+	first := m.start(t, "", over(service))
+	first.waitFor(t, 10)
+	first.log.Find(t, `menu published`) // a request joins a run that has not ended (policy S8), which has the old price
+	service.changePrice(11)
+	ops := first.ops(t)
+	ops.ask(t, http.MethodPost, "/v1/ops/restaurants/r/sync?wait=20s", "", "{}")
+	first.waitFor(t, 11)
+	ops.ask(t, http.MethodPost, "/v1/ops/restaurants/r/rollback?wait=20s", "", `{"version":1,"hold":"released"}`)
+	first.waitFor(t, 10)
+	first.kill(t)
+	for _, key := range m.redis.Client().Keys(t.Context(), "larder:{r:r}:s:*:current").Val() {
+		m.redis.Client().HSet(t.Context(), key, "form", "f9")
+	}
+	m.redis.Client().HSet(t.Context(), "larder:{r:r}:current", "form", "f9", "source", "another c") // which published last
+	one := m.start(t, "", over(service))
+	one.log.Find(t, `larder menu release r ends.*"event":"sync.quarantined"`)
+	ops = one.ops(t)
+	ops.ask(t, http.MethodPost, "/v1/ops/restaurants/r/sync?wait=20s", "", `{"force":true}`).is(t, "a forced sync", http.StatusOK, "")
+	service.changePrice(13)
+	ops.ask(t, http.MethodPost, "/v1/ops/restaurants/r/sync?wait=20s", "", "{}")
+	one.waitFor(t, 13) // nothing is held any more
+}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"larder/internal/cli"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
@@ -332,5 +333,45 @@ func TestCatalogueReaderHasNoSecrets_H14(t *testing.T) {
 	}
 	if err := reader.Publish(ctx, "larder:f1:notices", "1 x").Err(); err == nil {
 		t.Error("the reader publishes")
+	}
+}
+
+// Key patterns that miss keys are found by check and by /readyz?verbose, each where it matters.
+func TestKeyPatternsThatMissKeys_H14(t *testing.T) {
+	t.Parallel()
+	const lacks = "refuses commands: NOPERM: its user lacks rights: run ACL SETUSER NAME '~"
+	for name, test := range map[string]struct {
+		keys             string // patterns of one character that the keys must not have
+		checked, ready   string
+		placed, syncsRun bool
+	}{
+		"keys of requests": {"~larder:f* ~larder:{[^o]* ~larder:{o:main}:f1:[^k]*", "orders: cannot be placed: Redis " + lacks, `"journal":{"ok":false,"msg":"Redis ` + lacks, false, true},
+		"orders":           {"~larder:f* ~larder:{[^o]*", "orders: cannot be placed: Redis " + lacks, `"journal":{"ok":false,"msg":"Redis ` + lacks, false, true},
+		"the secret":       {"~larder:{* ~larder:f4:* ~larder:f1:[^j]*", "orders: cannot be placed: Redis " + lacks, `"journal":{"ok":false,"msg":"Redis ` + lacks, false, true},
+		"the signing key":  {"~larder:{* ~larder:f4:* ~larder:f1:[^s]*", lacks, `"redis":{"ok":false,"msg":"the signing key cannot be read, so tokens are rejected: Redis ` + lacks, true, true},
+		"quarantined":      {"~larder:f* ~larder:{[^q]*", lacks, `"redis":{"ok":false,"msg":"` + lacks, true, false},
+		"batches":          {"~larder:f* ~larder:{[^b]*", lacks, `"redis":{"ok":false,"msg":"` + lacks, true, false},
+		"menus":            {"~larder:f* ~larder:{[^rc]*", lacks, `"redis":{"ok":false,"msg":"` + lacks, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := redistest.Start(t, redistest.AppendOnly())
+			o := newOutageOn(t, strings.Replace(server.URL(), "://", "://larder:PASSWORD@", 1))
+			grant(t, server, "larder", slices.Concat([]string{"reset", "on", ">PASSWORD", "&*", "+@all"}, strings.Fields(test.keys)))
+			checked := larder(t, "check", "--online", "--config", o.config)
+			if checked.Status != cli.StatusFailed || !strings.Contains(checked.Out, test.checked) {
+				t.Errorf("check --online: %+v", checked)
+			}
+			p := o.start(t)
+			base := p.url(t)
+			ready := ""
+			clitest.Eventually(t, "/readyz?verbose names it", func() bool {
+				_, ready = clitest.Fetch(t, base+"/readyz?verbose")
+				return strings.Contains(ready, test.ready)
+			})
+			if paused := strings.Contains(p.log.String(), "sync.paused"); paused == test.syncsRun {
+				t.Errorf("syncs pause: %t", paused)
+			}
+		})
 	}
 }

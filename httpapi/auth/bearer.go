@@ -121,11 +121,11 @@ func New(cfg Config, deps Deps) *Auth {
 // Run reads and restores the signing keys in Redis until ctx ends.
 func (a *Auth) Run(ctx context.Context) { a.keys.run(ctx) }
 
-// HasSigningKey reports whether the signing key is in memory. If not, it reads it from Redis, at most once a
-// second. Without the key, tokens cannot be checked while Redis is down.
-func (a *Auth) HasSigningKey(ctx context.Context) bool {
+// SigningKeyError returns nil if the signing key is in memory. If not, it reads it from Redis, at most once a
+// second, and returns the error. Without the key, tokens cannot be checked.
+func (a *Auth) SigningKeyError(ctx context.Context) error {
 	_, err := a.keys.current(ctx)
-	return err == nil
+	return err
 }
 
 // client checks a client's secret. It takes the same time for an unknown client and for a wrong secret.

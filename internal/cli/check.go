@@ -136,6 +136,9 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	if err == nil {
 		keys := cache.NewKeys(redis.Prefix())
 		err = redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // every master of a cluster
+		if err == nil {
+			err = redis.MayUse(ctx, usedKeys(cfg, keys)...)
+		}
 	}
 	findings := []finding{redisFinding(redis, info, err)}
 	if strings.HasPrefix(cfg.Redis.URL, "rediss") && strings.HasSuffix(redisdb.SafeText(err), "timeout") {
@@ -179,6 +182,18 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 		return findings
 	}
 	return append(findings, foreignOrders(ctx, cfg, orders)...)
+}
+
+// usedKeys returns a key of each kind that larder uses with a configuration, but those of the journal.
+func usedKeys(cfg *configs.Config, keys cache.Keys) []string {
+	used := []string{keys.OpsAudit()}
+	if cfg.Auth.SigningKey == "" {
+		used = append(used, keys.Signing()...)
+	}
+	if len(cfg.Restaurants) > 0 {
+		used = append(used, keys.Sync(cfg.Restaurants[0].Connection, cfg.Restaurants[0].ID)...)
+	}
+	return used
 }
 
 // redisFinding reports whether Redis answers, and accepts the commands of Probe.

@@ -53,6 +53,31 @@ func (db *DB) Probe(ctx context.Context, channels ...string) error {
 	return nil
 }
 
+// MayUse returns a *RefusedError if larder's user may not use each key in scripts. It changes nothing. Other errors are
+// ErrUnavailable.
+func (db *DB) MayUse(ctx context.Context, keys ...string) error {
+	if db.Embedded() {
+		return nil
+	}
+	replies, err := db.noRetry.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		for _, key := range keys {
+			pipe.Do(ctx, "EVAL", "return 1", 1, key)
+		}
+		return nil
+	})
+	for _, reply := range replies {
+		said, ok := errors.AsType[redis.Error](reply.Err())
+		if ok && errorClass(said.Error()) == NoPermission {
+			right := strings.ReplaceAll(missingRight(said.Error()), "PREFIX", db.prefix)
+			return &RefusedError{Class: NoPermission, Rights: []string{right}, Err: unavailable("test the keys", said)}
+		}
+	}
+	if err != nil {
+		return unavailable("test the keys", err)
+	}
+	return nil
+}
+
 // probeKey returns the key of a probe; it expires. Keys of different tags are on different masters of a cluster.
 func (db *DB) probeKey(tag int) string {
 	return db.prefix + ":{p:" + strconv.Itoa(tag) + "}:f1:probe"

@@ -47,8 +47,15 @@ func (d *durability) readFacts(ctx context.Context, connection string) (facts, e
 	if d.waits() {
 		wait = pipe.Do(ctx, "WAIT", 0, 1) // returns at once
 	}
-	eval := pipe.Do(ctx, "EVAL", "return 1", 1, d.store.keys.JournalState(connection)) // larder changes orders with scripts
-	_, _ = pipe.Exec(ctx)                                                              // each reply has its own error
+	var tests []*redis.Cmd // of the right to use the keys in scripts, which change the orders
+	for _, slot := range [][]string{d.store.keys.Journal(connection), {d.store.keys.JournalSecret()}, {d.store.keys.Connections()}} {
+		command := []any{"EVAL", "return 1", len(slot)}
+		for _, key := range slot {
+			command = append(command, key)
+		}
+		tests = append(tests, pipe.Do(ctx, command...))
+	}
+	_, _ = pipe.Exec(ctx) // each reply has its own error
 	for _, section := range sections {
 		why := redisdb.RefusedCommand(section.Err())
 		if section.Err() != nil && why == "" {
@@ -68,8 +75,10 @@ func (d *durability) readFacts(ctx context.Context, connection string) (facts, e
 		}
 		d.noteWait(connection, f.waitRefused)
 	}
-	if err := eval.Err(); redisdb.RefusedCommand(err) != "" { // other errors are of the moment, such as MOVED in a cluster
-		f.refused = redisdb.SafeText(redisdb.AsRefused(err)) // as /readyz shows it
+	for _, test := range tests {
+		if err := test.Err(); redisdb.RefusedCommand(err) != "" { // other errors are of the moment, such as MOVED in a cluster
+			f.refused = redisdb.SafeText(redisdb.AsRefused(err)) // as /readyz shows it
+		}
 	}
 	return f, nil
 }
