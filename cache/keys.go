@@ -274,10 +274,18 @@ func (k Keys) Journal(connection string) []string {
 
 // Sync returns a key of each kind that the syncs and the menu of a restaurant have.
 func (k Keys) Sync(connection string, id menu.RestaurantID) []string {
-	content := k.Content("x")
-	return append(k.menu(id), k.Published(id), k.MenuSources(id), k.Products(k.Version(id, 1)), k.Stopped(id, 1), k.Record(id, 1),
-		k.StopValues(id, 1), k.Products(content), k.ContentBody("x"), k.ContentUsers("x"), k.Contents(), k.Swept(), k.Quarantined("x"),
-		k.Lease(id), k.Queue(id), k.Runs(id), k.RunLog(id), k.Batch("x"), k.Batches(), k.RunIndex(), k.Reasons(connection))
+	keys := []string{
+		k.Published(id), k.MenuSources(id), k.Stopped(id, 1), k.Record(id, 1), k.StopValues(id, 1), k.ContentBody("x"),
+		k.ContentUsers("x"), k.Contents(), k.Swept(), k.Quarantined("x"), k.RunLog(id), k.Batch("x"), k.BatchPending("x"),
+		k.BatchFaults("x"), k.Batches(), k.RunIndex(),
+	}
+	for _, index := range []string{k.Content("x"), k.Version(id, 1)} {
+		keys = append(keys, k.Products(index), k.ExternalIDs(index), k.Schemes(index))
+	}
+	for _, of := range []Keys{k, k.withTag("x")} {
+		keys = append(keys, append(of.menu(id), of.Lease(id), of.Queue(id), of.Runs(id), of.Reasons(connection))...)
+	}
+	return keys
 }
 
 // Keys of package httpapi.

@@ -39,8 +39,9 @@ func livez(c *gin.Context) {
 // health reports whether larder has what it needs to serve. Once ready, it stays ready until it drains.
 type health struct {
 	deps        Deps
-	takesOrders func() bool                 // reports whether any client may place orders
-	keyError    func(context.Context) error // why tokens cannot be checked, nil if they can, also without Redis
+	takesOrders func() bool                // reports whether any client may place orders
+	hasKey      func(context.Context) bool // reports whether tokens can be checked without Redis
+	keyError    func() error               // why the signing keys cannot be read; nil if Redis does not answer
 	started     time.Time
 	draining    atomic.Bool
 
@@ -74,10 +75,12 @@ func (h *health) readyz(c *gin.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), pingTimeout)
 	defer cancel()
 	found := h.inspect(ctx)
+	complete := h.startComplete(ctx, found)
+	found.key = h.keyError() // which startComplete may have read
 	current := readinessView{Status: "ok"}
 	status := http.StatusOK
 	switch {
-	case h.draining.Load() || !h.startComplete(ctx, found):
+	case h.draining.Load() || !complete:
 		current.Status, status = "unready", http.StatusServiceUnavailable
 	case found.degraded(h.takesOrders()):
 		current.Status = "degraded"
@@ -94,14 +97,15 @@ type readinessReport struct {
 
 	redis   error                 // why Redis does not answer
 	refused *redisdb.RefusedError // why Redis rejects writes
-	key     error                 // why tokens cannot be checked
+	key     error                 // why the signing keys cannot be read
 	journal component
 	tokens  bool // a connection has no token and its token endpoint gives none
 }
 
 // degraded reports whether any component has a problem. The journal counts only if orders may be placed.
 func (f readinessReport) degraded(orders bool) bool {
-	return f.redis != nil || f.refused != nil || f.key != nil || len(f.missing)+len(f.failed)+len(f.foreign) > 0 || f.tokens || orders && !f.journal.OK
+	return f.redis != nil || f.refused != nil || f.key != nil || f.tokens || orders && !f.journal.OK ||
+		len(f.missing)+len(f.failed)+len(f.foreign) > 0
 }
 
 // served returns the number of restaurants with a catalogue.
@@ -119,7 +123,6 @@ func (h *health) inspect(ctx context.Context) readinessReport {
 		// Not asked of Redis for each probe: that would let anyone cause writes.
 		found.refused = h.deps.Scheduler.RedisRefusesWrites()
 	}
-	found.key = h.keyError(ctx)
 	found.journal = h.journalComponent(ctx, found)
 	for _, connection := range h.deps.Connections {
 		found.tokens = found.tokens || !connection.TokenStatus().OK
@@ -141,7 +144,7 @@ func (h *health) startComplete(ctx context.Context, found readinessReport) bool 
 		return false
 	}
 	late := h.deps.Clock().Sub(h.started) >= startGrace
-	h.isReady = late && found.served() > 0 || h.answered && h.allTried(ctx, found) && found.key == nil
+	h.isReady = late && found.served() > 0 || h.answered && h.allTried(ctx, found) && h.hasKey(ctx)
 	return h.isReady
 }
 
@@ -194,7 +197,8 @@ func (h *health) componentsOf(ctx context.Context, found readinessReport) *compo
 	case found.refused != nil:
 		p.Redis = component{Msg: redisdb.SafeText(found.refused)}
 	case found.key != nil:
-		p.Redis = component{Msg: "the signing key cannot be read, so tokens are rejected: Redis " + redisdb.SafeText(redisdb.AsRefused(found.key))}
+		p.Redis = component{Msg: "the signing keys cannot be read, so tokens are rejected, or revocations not noticed: Redis " +
+			redisdb.RefusedText(h.deps.Redis.Prefix(), found.key)}
 	case h.deps.Redis.Embedded():
 		p.Redis.Msg = "embedded: all data is in memory and is lost when larder stops"
 	}
@@ -264,7 +268,7 @@ func (h *health) journalComponent(ctx context.Context, found readinessReport) co
 	switch {
 	case found.redis != nil:
 		return component{Msg: "Redis " + redisdb.SafeText(found.redis)}
-	case found.refused != nil && !found.refused.OnlyChannels(): // the journal does not publish
+	case found.refused != nil && !found.refused.SparesOrders(): // the journal tests its own keys
 		return component{Msg: "Redis " + redisdb.SafeText(found.refused)}
 	}
 	whole := component{OK: true}

@@ -72,7 +72,7 @@ func TestReadyWithTheSigningKey(t *testing.T) { // policy H2
 		t.Fatal(err)
 	}
 	w := newFixture(t, func(p *apitest.Plan) { p.Redis.URL, p.Redis.Prefix = server.URL(), prefix })
-	if got := w.Ready(http.StatusServiceUnavailable); got.Status != "unready" || got.Parts.Redis.OK || !strings.Contains(got.Parts.Redis.Msg, "the signing key cannot be read") {
+	if got := w.Ready(http.StatusServiceUnavailable); got.Status != "unready" || got.Parts.Redis.OK || !strings.Contains(got.Parts.Redis.Msg, "the signing keys cannot be read") {
 		t.Errorf("without the key: %+v", got.Parts)
 	}
 	if err := server.Client().Del(t.Context(), key).Err(); err != nil {

@@ -135,6 +135,7 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	s.health = &health{
 		deps:        deps,
 		takesOrders: s.auth.TakesOrders,
+		hasKey:      s.auth.HasSigningKey,
 		keyError:    s.auth.SigningKeyError,
 		started:     deps.Clock(),
 		tried:       map[menu.RestaurantID]bool{},

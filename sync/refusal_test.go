@@ -86,6 +86,7 @@ func TestHealthProbesRights(t *testing.T) {
 			mu     stdsync.Mutex
 			asked  []bool
 			answer error
+			slow   bool // the test of all rights takes too long
 		)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -95,6 +96,9 @@ func TestHealthProbesRights(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				asked = append(asked, doubt)
+				if slow && doubt {
+					return context.DeadlineExceeded
+				}
 				return answer
 			}, func(context.Context, bool) {})
 		}()
@@ -115,6 +119,17 @@ func TestHealthProbesRights(t *testing.T) {
 		step("after a minute", false, false, false, false, false, false, false, false, true)
 		h.suspect()
 		step("after a run suspects an outage", true)
+		mu.Lock()
+		slow = true
+		mu.Unlock()
+		h.suspect()
+		step("a slow Redis", true, false)
+		if !h.isUp() {
+			t.Error("a Redis that is too slow only for the test of all rights counts as down")
+		}
+		mu.Lock()
+		slow = false
+		mu.Unlock()
 		setAnswer := func(err error) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -53,7 +53,7 @@ type state struct {
 }
 
 // readAt returns when the configuration was read, by the clock of Redis that held has. It does not change until the next
-// Replace, and is then later, even if Redis was slow to respond or its clock was set back.
+// Replace, and is then later while this instance runs, even if Redis was slow to respond or its clock was set back.
 func (r *Runner) readAt(held lease) time.Time {
 	r.reading.Lock()
 	defer r.reading.Unlock()

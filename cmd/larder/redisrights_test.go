@@ -339,19 +339,23 @@ func TestCatalogueReaderHasNoSecrets_H14(t *testing.T) {
 // Key patterns that miss keys are found by check and by /readyz?verbose, each where it matters.
 func TestKeyPatternsThatMissKeys_H14(t *testing.T) {
 	t.Parallel()
-	const lacks = "refuses commands: NOPERM: its user lacks rights: run ACL SETUSER NAME '~"
-	for name, test := range map[string]struct {
-		keys             string // patterns of one character that the keys must not have
-		checked, ready   string
-		placed, syncsRun bool
-	}{
-		"keys of requests": {"~larder:f* ~larder:{[^o]* ~larder:{o:main}:f1:[^k]*", "orders: cannot be placed: Redis " + lacks, `"journal":{"ok":false,"msg":"Redis ` + lacks, false, true},
-		"orders":           {"~larder:f* ~larder:{[^o]*", "orders: cannot be placed: Redis " + lacks, `"journal":{"ok":false,"msg":"Redis ` + lacks, false, true},
-		"the secret":       {"~larder:{* ~larder:f4:* ~larder:f1:[^j]*", "orders: cannot be placed: Redis " + lacks, `"journal":{"ok":false,"msg":"Redis ` + lacks, false, true},
-		"the signing key":  {"~larder:{* ~larder:f4:* ~larder:f1:[^s]*", lacks, `"redis":{"ok":false,"msg":"the signing key cannot be read, so tokens are rejected: Redis ` + lacks, true, true},
-		"quarantined":      {"~larder:f* ~larder:{[^q]*", lacks, `"redis":{"ok":false,"msg":"` + lacks, true, false},
-		"batches":          {"~larder:f* ~larder:{[^b]*", lacks, `"redis":{"ok":false,"msg":"` + lacks, true, false},
-		"menus":            {"~larder:f* ~larder:{[^rc]*", lacks, `"redis":{"ok":false,"msg":"` + lacks, true, false},
+	const lacks = "refuses commands: NOPERM: its user lacks rights: run ACL SETUSER NAME '~larder:*' in"
+	const (
+		orders  = `"journal":{"ok":false,"msg":"Redis ` + lacks
+		redis   = `"redis":{"ok":false,"msg":"` + lacks
+		signing = `"redis":{"ok":false,"msg":"the signing keys cannot be read, so tokens are rejected, or revocations not noticed: Redis ` + lacks
+	)
+	for name, test := range map[string]struct{ keys, ready string }{
+		"keys of requests": {"~larder:f* ~larder:{[^o]* ~larder:{o:main}:f1:[^k]*", orders},
+		"orders":           {"~larder:f* ~larder:{[^o]*", orders},
+		"the secret":       {"~larder:{* ~larder:f4:* ~larder:f1:[^j]*", orders},
+		"the signing key":  {"~larder:{* ~larder:f4:* ~larder:f1:[^s]*", signing},
+		"quarantined":      {"~larder:f* ~larder:{[^q]*", redis},
+		"batches":          {"~larder:f* ~larder:{[^b]*", redis},
+		"menus":            {"~larder:f* ~larder:{[^rc]*", redis},
+		"schemes":          {"~larder:f* ~larder:{[^c]* ~larder:{c:*}:f4:* ~larder:{c:*}:products", redis},
+		"progress":         {"~larder:f* ~larder:{[^b]* ~larder:{b:*}:f1:b*", redis},
+		"sources":          {"~larder:f* ~larder:{[^r]* ~larder:{r:*}:current ~larder:{r:*}:f* ~larder:{r:*}:v:*", redis},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -359,7 +363,11 @@ func TestKeyPatternsThatMissKeys_H14(t *testing.T) {
 			o := newOutageOn(t, strings.Replace(server.URL(), "://", "://larder:PASSWORD@", 1))
 			grant(t, server, "larder", slices.Concat([]string{"reset", "on", ">PASSWORD", "&*", "+@all"}, strings.Fields(test.keys)))
 			checked := larder(t, "check", "--online", "--config", o.config)
-			if checked.Status != cli.StatusFailed || !strings.Contains(checked.Out, test.checked) {
+			said := lacks
+			if test.ready == orders {
+				said = "orders: cannot be placed: Redis " + lacks
+			}
+			if checked.Status != cli.StatusFailed || !strings.Contains(checked.Out, said) {
 				t.Errorf("check --online: %+v", checked)
 			}
 			p := o.start(t)
@@ -369,9 +377,46 @@ func TestKeyPatternsThatMissKeys_H14(t *testing.T) {
 				_, ready = clitest.Fetch(t, base+"/readyz?verbose")
 				return strings.Contains(ready, test.ready)
 			})
-			if paused := strings.Contains(p.log.String(), "sync.paused"); paused == test.syncsRun {
+			if paused := strings.Contains(p.log.String(), "sync.paused"); paused != (test.ready == redis) {
 				t.Errorf("syncs pause: %t", paused)
 			}
+		})
+	}
+}
+
+// The same while larder runs: within seconds for what orders and tokens need, within about a minute for the rest.
+func TestRightsRemovedWhileLarderRuns_H14(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		keys, ready string
+		placed      int
+	}{
+		"orders":      {"~larder:f* ~larder:{[^o]*", `"journal":{"ok":false,"msg":"Redis refuses commands`, http.StatusServiceUnavailable},
+		"signing":     {"~larder:{* ~larder:f4:* ~larder:f1:[^s]*", `"msg":"the signing keys cannot be read`, http.StatusCreated},
+		"quarantined": {"~larder:f* ~larder:{[^q]*", `"redis":{"ok":false,"msg":"refuses commands: NOPERM`, http.StatusCreated},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := redistest.Start(t, redistest.AppendOnly())
+			o := newOutageOn(t, strings.Replace(server.URL(), "://", "://larder:PASSWORD@", 1))
+			grant(t, server, "larder", []string{"reset", "on", ">PASSWORD", "&*", "+@all", "~larder:*"})
+			base := o.serving(t, o.start(t))
+			shop := shopper(t, base)
+			o.well(t, base)
+			grant(t, server, "larder", append([]string{"resetkeys"}, strings.Fields(test.keys)...))
+			ready := ""
+			clitest.Eventually(t, "/readyz?verbose names it", func() bool {
+				_, ready = clitest.Fetch(t, base+"/readyz?verbose")
+				return strings.Contains(ready, test.ready)
+			})
+			if well := strings.Contains(ready, `"journal":{"ok":true`); well != (test.placed == http.StatusCreated) {
+				t.Errorf("readiness: %s", ready)
+			}
+			if status, _, body := o.place(t, shop, "key"); status != test.placed {
+				t.Errorf("an order: %d %s, want %d", status, body, test.placed)
+			}
+			grant(t, server, "larder", []string{"~larder:*"})
+			o.well(t, base)
 		})
 	}
 }

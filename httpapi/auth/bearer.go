@@ -12,6 +12,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi/ratelimit"
@@ -121,11 +122,24 @@ func New(cfg Config, deps Deps) *Auth {
 // Run reads and restores the signing keys in Redis until ctx ends.
 func (a *Auth) Run(ctx context.Context) { a.keys.run(ctx) }
 
-// SigningKeyError returns nil if the signing key is in memory. If not, it reads it from Redis, at most once a
-// second, and returns the error. Without the key, tokens cannot be checked.
-func (a *Auth) SigningKeyError(ctx context.Context) error {
+// HasSigningKey reports whether the signing key is in memory. If not, it reads it from Redis, at most once a
+// second. Without the key, tokens cannot be checked while Redis is down.
+func (a *Auth) HasSigningKey(ctx context.Context) bool {
 	_, err := a.keys.current(ctx)
-	return err
+	return err == nil
+}
+
+// SigningKeyError returns the error with which Redis answered the last read of the signing keys, nil if it did not. Without a
+// key in memory, tokens cannot be checked; with one, rotations and revocations are not noticed.
+func (a *Auth) SigningKeyError() error {
+	failed := a.keys.failing.Load()
+	if failed == nil {
+		return nil
+	}
+	if _, answered := errors.AsType[redis.Error](*failed); !answered {
+		return nil
+	}
+	return *failed
 }
 
 // client checks a client's secret. It takes the same time for an unknown client and for a wrong secret.

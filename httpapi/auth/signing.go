@@ -55,6 +55,7 @@ type signingKeys struct {
 
 	signing  atomic.Pointer[signingKey]
 	replaced atomic.Pointer[[]replacedKey] // at most maxReplaced, the newest first
+	failing  atomic.Pointer[error]         // of the last read
 
 	mu      sync.Mutex // held while Redis is read
 	readAt  time.Time
@@ -163,6 +164,7 @@ func (k *signingKeys) read(ctx context.Context, recent time.Duration) (*signingK
 	revokedBefore := len(k.revoked)
 	stored, replaced, err := k.exchange(ctx, key, known)
 	k.readAt, k.failed = k.clock(), err
+	k.failing.Store(&err)
 	if err != nil {
 		return nil, err
 	}

@@ -190,8 +190,15 @@ func usedKeys(cfg *configs.Config, keys cache.Keys) []string {
 	if cfg.Auth.SigningKey == "" {
 		used = append(used, keys.Signing()...)
 	}
-	if len(cfg.Restaurants) > 0 {
+	if cfg.Auth.TakesOrders() {
+		used = append(used, keys.Connections())
+	}
+	switch {
+	case len(cfg.Restaurants) > 0:
 		used = append(used, keys.Sync(cfg.Restaurants[0].Connection, cfg.Restaurants[0].ID)...)
+	case len(cfg.Connections) > 0:
+		name := cfg.Connections[0].Name
+		used = append(used, keys.Sync(name, cache.DefaultMenu(name))...)
 	}
 	return used
 }

@@ -127,6 +127,11 @@ func SafeText(err error) string {
 	return "does not answer"
 }
 
+// RefusedText is SafeText for the error of a call, with the names of larder's keys.
+func RefusedText(prefix string, err error) string {
+	return strings.ReplaceAll(SafeText(AsRefused(err)), "PREFIX", prefix)
+}
+
 // RefusedCommand returns how Redis refuses a command that larder's user may not run or that the server does
 // not have: "NOPERM", "unknown command", or "ERR" for an error without a known reason. It returns "" if err is no such refusal.
 func RefusedCommand(err error) string {

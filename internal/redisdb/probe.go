@@ -68,8 +68,11 @@ func (db *DB) MayUse(ctx context.Context, keys ...string) error {
 	for _, reply := range replies {
 		said, ok := errors.AsType[redis.Error](reply.Err())
 		if ok && errorClass(said.Error()) == NoPermission {
-			right := strings.ReplaceAll(missingRight(said.Error()), "PREFIX", db.prefix)
-			return &RefusedError{Class: NoPermission, Rights: []string{right}, Err: unavailable("test the keys", said)}
+			refused := &RefusedError{Class: NoPermission, someKeys: true, Err: unavailable("test the keys", said)}
+			if right := missingRight(said.Error()); right != "" {
+				refused.Rights = []string{strings.ReplaceAll(right, "PREFIX", db.prefix)}
+			}
+			return refused
 		}
 	}
 	if err != nil {
@@ -132,6 +135,8 @@ type RefusedError struct {
 	Class  string   // the class of the Redis error: OOM, MISCONF, NOREPLICAS, READONLY, MOVED, CROSSSLOT or NOPERM
 	Rights []string // which larder's user lacks, as far as testRights has found them
 	Err    error    // the error of Redis, for the log only
+
+	someKeys bool // only the keys given to MayUse are known to be refused
 }
 
 // Error returns the text of Redis.
@@ -140,9 +145,10 @@ func (e *RefusedError) Error() string { return e.Err.Error() }
 // Unwrap returns ErrUnavailable and the cause.
 func (e *RefusedError) Unwrap() []error { return []error{ErrUnavailable, e.Err} }
 
-// OnlyChannels reports whether larder's user may do everything but publish and subscribe, which orders do not need.
-func (e *RefusedError) OnlyChannels() bool {
-	return len(e.Rights) > 0 && !slices.ContainsFunc(e.Rights, func(right string) bool {
+// SparesOrders reports whether larder's user lacks only what orders do not need: to publish and subscribe, or keys
+// given to MayUse.
+func (e *RefusedError) SparesOrders() bool {
+	return e.someKeys || len(e.Rights) > 0 && !slices.ContainsFunc(e.Rights, func(right string) bool {
 		return right != "+publish" && right != "+subscribe" && !strings.HasPrefix(right, "'&")
 	})
 }

@@ -47,14 +47,12 @@ func (d *durability) readFacts(ctx context.Context, connection string) (facts, e
 	if d.waits() {
 		wait = pipe.Do(ctx, "WAIT", 0, 1) // returns at once
 	}
-	var tests []*redis.Cmd // of the right to use the keys in scripts, which change the orders
-	for _, slot := range [][]string{d.store.keys.Journal(connection), {d.store.keys.JournalSecret()}, {d.store.keys.Connections()}} {
-		command := []any{"EVAL", "return 1", len(slot)}
-		for _, key := range slot {
-			command = append(command, key)
-		}
-		tests = append(tests, pipe.Do(ctx, command...))
+	keys := d.store.keys.Journal(connection)
+	test := []any{"EVAL", "return 1", len(keys)} // of the right to use the keys in scripts, which change the orders
+	for _, key := range keys {
+		test = append(test, key)
 	}
+	eval := pipe.Do(ctx, test...)
 	_, _ = pipe.Exec(ctx) // each reply has its own error
 	for _, section := range sections {
 		why := redisdb.RefusedCommand(section.Err())
@@ -75,10 +73,12 @@ func (d *durability) readFacts(ctx context.Context, connection string) (facts, e
 		}
 		d.noteWait(connection, f.waitRefused)
 	}
-	for _, test := range tests {
-		if err := test.Err(); redisdb.RefusedCommand(err) != "" { // other errors are of the moment, such as MOVED in a cluster
-			f.refused = redisdb.SafeText(redisdb.AsRefused(err)) // as /readyz shows it
-		}
+	err = eval.Err()
+	if err == nil {
+		err = d.store.write.Exists(ctx, d.store.keys.JournalSecret()).Err() // on its own server of a cluster
+	}
+	if redisdb.RefusedCommand(err) != "" { // other errors are of the moment, such as MOVED in a cluster
+		f.refused = redisdb.RefusedText(d.store.prefix, err) // as /readyz shows it
 	}
 	return f, nil
 }

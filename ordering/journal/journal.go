@@ -56,7 +56,7 @@ func newJournal(prefix string, read, write redis.UniversalClient, embedded bool,
 	h := &history{embedded: embedded, cfg: &cfg, log: log, states: map[string]*state{}}
 	keys := cache.NewKeys(prefix)
 	secret := &secret{name: keys.JournalSecret(), client: write}
-	s := &store{cfg: &cfg, history: h, keys: keys, secret: secret, read: read, write: write, log: log}
+	s := &store{cfg: &cfg, history: h, prefix: prefix, keys: keys, secret: secret, read: read, write: write, log: log}
 	return &Journal{store: s, durability: &durability{cfg: &cfg, embedded: embedded, store: s, history: h}, history: h}
 }
 

@@ -29,6 +29,7 @@ const (
 type store struct {
 	cfg     *ordering.Config
 	history *history // each commit compares it
+	prefix  string   // of the keys
 	keys    cache.Keys
 	sources *upstream.Sources
 	// onlyReads: see OnlyRead.

@@ -236,7 +236,7 @@ func (d *durability) checkSettings(ctx context.Context, connection string) (fact
 			if redisdb.RefusedCommand(err) == "" {
 				return f, unreachable(err)
 			}
-			f.refused = redisdb.SafeText(redisdb.AsRefused(err)) // with the other faults
+			f.refused = redisdb.RefusedText(d.store.prefix, err) // with the other faults
 		}
 		if !d.history.state(connection).known().replicated && !d.embedded {
 			at = at.Add(probeEvery - trustedFor) // check again soon: the first replica may connect at any time
