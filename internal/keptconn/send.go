@@ -156,6 +156,17 @@ func (r *Response) Seen(name string) bool {
 	return seen
 }
 
+// Followed reports whether more bytes arrive within a time after a complete response on a reused connection. This response
+// was then perhaps sent before the request had arrived, and the bytes are the one to the request. Only Release may follow.
+func (r *Response) Followed(within time.Duration) bool {
+	if r.conn == nil || !r.conn.used() || !errors.Is(r.err, io.EOF) || r.Close {
+		return false
+	}
+	_ = r.conn.SetReadDeadline(time.Now().Add(within))
+	_, err := r.conn.reader.Peek(1)
+	return err == nil
+}
+
 // Release ends the exchange. If keep is false or the response is not complete, it closes the connection. If the
 // exchange has failed on a reused connection, the pool stops using the others (see Doubt).
 func (r *Response) Release(keep bool) {

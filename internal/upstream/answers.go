@@ -31,7 +31,8 @@ const maxLogCode = 64
 type responseBody struct {
 	json    bool // the body is well-formed JSON
 	result  string
-	orderID string // in the result, otherwise in the body itself
+	orderID string // in the result, otherwise in the body itself; empty if there are different ones
+	twoIDs  bool   // there are different ones
 	// code, msg, requestID and success are those of the body, otherwise those of the result.
 	code, msg string
 	requestID string
@@ -62,7 +63,11 @@ func readResponseBody(body []byte) responseBody {
 	}
 	var inner responseBody
 	inner.read(d.result)
+	d.twoIDs = d.twoIDs || inner.twoIDs || d.orderID != "" && inner.orderID != "" && d.orderID != inner.orderID
 	d.orderID, d.failed = cmp.Or(inner.orderID, d.orderID), d.failed || inner.failed
+	if d.twoIDs {
+		d.orderID = ""
+	}
 	if !d.isErrorShape() && inner.isErrorShape() {
 		d.code, d.msg, d.requestID = inner.code, inner.msg, cmp.Or(inner.requestID, d.requestID)
 	}
@@ -77,10 +82,12 @@ func (d *responseBody) read(text string) bool {
 		case "result":
 			d.result = r.Raw()
 		case "orderid":
-			d.orderID, _ = r.ID()
-			if strings.Trim(d.orderID, "0.-+ ") == "" || isNumber(d.orderID, 0) {
-				d.orderID = "" // a service that has no number: 0, an empty GUID (policy O17)
+			id, _ := r.ID()
+			if strings.Trim(id, "0.-+ ") == "" || isNumber(id, 0) {
+				continue // a service that has no number: 0, an empty GUID (policy O17)
 			}
+			d.twoIDs = d.twoIDs || d.orderID != "" && d.orderID != id
+			d.orderID = id
 		case "code":
 			d.code, _ = r.ID()
 		case "msg":

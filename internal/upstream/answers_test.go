@@ -16,7 +16,11 @@ func TestReadResponseBody(t *testing.T) {
 		`{"result":{"orderId":9007199254740993}}`:                    {"9007199254740993"},
 		`{"Result":{"order_id":"x"}}`:                                {"x"},
 		`{"orderid":5}`:                                              {"5"},
-		`{"orderID":"bare","result":{"orderID":"inner"}}`:            {"inner"},
+		`{"orderID":"bare","result":{"orderID":"inner"}}`:            {""}, // nobody knows which of them is meant
+		`{"orderID":"765","order_id":"766"}`:                         {""},
+		`{"result":{"orderID":"765","orderid":765}}`:                 {"765"},
+		`{"orderID":765,"result":{"orderID":"765"}}`:                 {"765"},
+		`{"orderID":0,"result":{"orderID":"765"}}`:                   {"765"},
 		`{"orderID":"bare","result":{}}`:                             {"bare"},
 		`{"result":{"orderID":null}}`:                                {""},
 		`{"result":{"orderID":{}}}`:                                  {""},

@@ -310,3 +310,38 @@ func TestALateResponseIsNotTheNextCalls_O17(t *testing.T) {
 		})
 	}
 }
+
+// O17: a service sends an error that nobody asked for on a kept connection, after the check before the first byte, and then
+// the response to the call. The outcome is unknown, and nothing is sent again.
+func TestAnUnaskedErrorIsNotBelieved_O17(t *testing.T) {
+	t.Parallel()
+	for _, status := range []string{"400 Bad Request", "401 Unauthorized", "422 Unprocessable Entity", "429 Too Many Requests", "503 Service Unavailable"} {
+		for name, late := range map[string]time.Duration{"at once": 0, "later": 100 * time.Millisecond} {
+			for _, secured := range []bool{false, true} {
+				t.Run(fmt.Sprint(status, " ", name, ", TLS ", secured), func(t *testing.T) {
+					t.Parallel()
+					for _, op := range []upstream.Operation{upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
+						s := serveWire(t, secured, func(p peer) bool {
+							if p.order > 1 {
+								p.says("HTTP/1.1 " + status + "\r\nContent-Length: 2\r\n\r\n{}")
+								time.Sleep(late) //testwaits:allow the service works on the call
+							}
+							p.says(created201)
+							return true
+						})
+						client := s.client(t, func(cfg *upstream.Config) { cfg.RetryUnavailable = true })
+						if err := operations(t.Context(), client)[op](); err != nil {
+							t.Fatal(err)
+						}
+						awaitKept(t, client)
+						err := operations(t.Context(), client)[op]()
+						if idle, proven, _ := client.Kept(); !isUnknownError(err) || s.requests.Load() != 2 || idle != 0 || proven {
+							t.Errorf("%s = %v after %d requests, %d idle connections, proven %v; want unknown after 2, and a doubt",
+								op, err, s.requests.Load(), idle, proven)
+						}
+					}
+				})
+			}
+		}
+	}
+}

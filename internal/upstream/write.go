@@ -156,7 +156,7 @@ func (w *writeCall) exchangeWithRefresh(ctx context.Context) (*httpAnswer, error
 		switch {
 		case e == nil:
 			return got, nil
-		case e.Status != http.StatusUnauthorized || w.renewed:
+		case e.Status != http.StatusUnauthorized || w.renewed || e.Effect == EffectUnknown:
 			return nil, e
 		}
 		w.renewed = true
@@ -225,6 +225,10 @@ func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 		orderID = readResponseBody(got.body).orderID
 	}
 	repeated := orderID != "" && res.Seen(orderID)
+	if e != nil && e.Effect != EffectUnknown && res.Followed(listenAfterError) {
+		c.DoubtResponses()
+		e.Effect, e.again, e.refused = EffectUnknown, false, false
+	}
 	if res.Release(e == nil && !repeated); repeated { // after a gateway's error, the service's response may still come
 		c.DoubtResponses()
 		e = c.failure(op, got, &IDRepeatedError{OrderID: orderID}, w.used)
@@ -232,6 +236,10 @@ func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 	}
 	return got, e
 }
+
+// listenAfterError is how long larder listens on a reused connection after a response that says that nothing was executed. If
+// another response arrives, the first one was perhaps sent before the request, and the outcome is unknown (policy O17).
+const listenAfterError = 500 * time.Millisecond
 
 // IDRepeatedError is the Err of an Error: the orderID of a new order is not its own, because an earlier response on
 // the same TCP connection had it (policy O17).
