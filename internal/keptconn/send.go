@@ -162,7 +162,11 @@ func (r *Response) Followed(within time.Duration) bool {
 	if r.conn == nil || !r.conn.used() || !errors.Is(r.err, io.EOF) || r.Close {
 		return false
 	}
-	_ = r.conn.SetReadDeadline(time.Now().Add(within))
+	until := time.Now().Add(within)
+	if end, bounded := r.ctx.Deadline(); bounded && end.Before(until) {
+		until = end
+	}
+	_ = r.conn.SetReadDeadline(until)
 	_, err := r.conn.reader.Peek(1)
 	return err == nil
 }
