@@ -31,6 +31,7 @@ func TestCallLog(t *testing.T) {
 			"an error with a code", &upstream.Error{Status: 500, Code: "POS_STOP", Msg: "Anna", Effect: upstream.EffectUnknown},
 			true, ordering.OutcomeUnknown, "", 500, `if this code always means that the service refused, add connections[].refusal_codes: ["POS_STOP"]`,
 		},
+		{"a code that repeats the request", &upstream.Error{Status: 500, Code: "Anna, +79051234567", Effect: upstream.EffectUnknown}, true, ordering.OutcomeUnknown, "", 500, ""},
 		{"an error that speaks of time", &upstream.Error{Status: 500, Code: "POS_STOP", Msg: "timed out", Effect: upstream.EffectUnknown}, true, ordering.OutcomeUnknown, "", 500, ""},
 		{"a gateway's error", &upstream.Error{Status: 504, Code: "POS_STOP", Effect: upstream.EffectUnknown}, true, ordering.OutcomeUnknown, "", 504, ""},
 		{"a certain refusal", certainRefusal(t), false, "", "", 0, ""},

@@ -71,8 +71,9 @@ func (o *Orders) logCall(ctx context.Context, b begunCall, outcome Outcome, err 
 	entry := o.log.WithFields(fields("order.call_failed", &b.record, operation, outcome)).WithFields(tracing.LogFields(ctx))
 	if answer, ok := errors.AsType[*upstream.Error](err); ok {
 		cause = answer.Err
-		entry = entry.WithFields(logrus.Fields{"status": answer.Status, "code": upstream.LogCode(answer.Code)})
-		if code := upstream.RefusalCode(operation, answer.Status, answer.Code, answer.Msg); outcome == OutcomeUnknown && code != "" {
+		code := upstream.LogCode(answer.Code)
+		entry = entry.WithFields(logrus.Fields{"status": answer.Status, "code": code})
+		if code = upstream.RefusalCode(operation, answer.Status, code, answer.Msg); outcome == OutcomeUnknown && code != "" {
 			// Not its message, which may have data of the guest; the record has it.
 			entry = entry.WithField("hint",
 				fmt.Sprintf("if this code always means that the service refused, add connections[].refusal_codes: [%q]", code))
