@@ -268,3 +268,131 @@ func TestDemoOutlivesSIGHUP(t *testing.T) {
 		t.Errorf("status %d, want 0\n%s", status, p.log)
 	}
 }
+
+// Where other machines can reach larder, SIGHUP does not apply a configuration with a guessable secret. The running
+// clients stay (policy H8).
+func TestSIGHUPRejectsAWeakSecret_H8(t *testing.T) {
+	t.Parallel()
+	const strong, weak = "q8Zr0tKcV2mXw5Ea", "restaurant-password"
+	generate := sandbox.Generate{Restaurants: 1, Products: 3}
+	file := newScaled(t, newSandboxOf(t, generate))
+	head := strings.Replace(file.head, "demo-secret", strong, 1)
+	client := func(id, secret string) {
+		file.head = fmt.Sprintf("auth: {clients: [{id: %s, secret: %q, scopes: [ops]}]}\n", id, secret) + head
+		file.write(t, fmt.Sprintf("  - {id: %q}", generate.RestaurantID(0)))
+	}
+	client("anna", strong)
+	p := startProcess(t, []string{"LARDER_CONFIG=" + file.path, "LARDER_LOG_FORMAT=json", "LARDER_HTTP_TRUSTED_PROXIES=127.0.0.1"}, "serve")
+	base := p.url(t)
+	if got, _ := signIn(t, base, "anna", strong); got != http.StatusOK {
+		t.Fatalf("anna before: %d", got)
+	}
+	client("bert", weak)
+	p.signal(t, syscall.SIGHUP)
+	p.log.Find(t, `auth\.clients\[0\]\.secret: can be guessed.*"event":"config\.error"`)
+	p.log.Find(t, `"event":"config\.reload_rejected"`)
+	if got, _ := signIn(t, base, "anna", strong); got != http.StatusOK {
+		t.Errorf("anna after a rejected reload: %d, want 200", got)
+	}
+	if got, _ := signIn(t, base, "bert", weak); got != http.StatusUnauthorized {
+		t.Errorf("bert, with a weak secret: %d, want 401", got)
+	}
+	client("bert", strong)
+	p.signal(t, syscall.SIGHUP)
+	p.log.Find(t, `"event":"config.reloaded"`)
+	if got, _ := signIn(t, base, "bert", strong); got != http.StatusOK {
+		t.Errorf("bert, with a strong secret: %d, want 200", got)
+	}
+}
+
+// Two instances with different max_zero on one Redis, with an unchanged menu: each serves and validates by its own
+// setting at once, and there is at most one new version for each start.
+func TestSettingsApplyAtOnceOnEachInstance(t *testing.T) {
+	t.Parallel()
+	m, service := newMoving(t), newPOS(t, 10)
+	unlimited, none := over(service), over(service)
+	unlimited.schedule, none.schedule = "@every 1s", "@every 1s"
+	none.ordering = "max_zero: none"
+	const bread = `,"ingredients":[{"ID":"x","quantity":1}]`
+
+	first := m.start(t, "a", unlimited)
+	first.waitFor(t, 10)
+	first.validate(t, bread).is(t, "with max_zero unlimited", http.StatusOK, "")
+	service.answerMenus(http.StatusInternalServerError)
+	second := m.start(t, "b", none)
+	invalid := func(when string) {
+		t.Helper()
+		if got := second.validate(t, bread); !strings.Contains(got.Body, `"valid":false`) || !strings.Contains(got.Body, "group_max") {
+			t.Errorf("%s: max_zero none: %s", when, got.Body)
+		}
+		if got := first.validate(t, bread); !strings.Contains(got.Body, `"valid":true`) {
+			t.Errorf("%s: max_zero unlimited: %s", when, got.Body)
+		}
+	}
+	invalid("without the service")
+	menus := func(i *instance) string { return i.ask(t, http.MethodGet, "/v1/restaurants/r/menu", "", "").Body }
+	if !strings.Contains(menus(second), `"max":0`) || strings.Contains(menus(first), `"max":0`) {
+		t.Errorf("menus: %s\n%s", menus(first), menus(second))
+	}
+
+	service.answerMenus(http.StatusOK)
+	clitest.Eventually(t, "the menu was checked ten times", func() bool { reads, _, _ := service.seen(); return len(reads) > 15 })
+	version := m.redis.Client().HGet(t.Context(), "larder:{r:r}:current", "version").Val()
+	if version != "1" && version != "2" {
+		t.Errorf("version %s after two starts, want at most 2", version)
+	}
+	invalid("after ten checks of an unchanged menu")
+	reads, _, _ := service.seen()
+	clitest.Eventually(t, "the menu was checked ten times more", func() bool { more, _, _ := service.seen(); return len(more) > len(reads)+10 })
+	if after := m.redis.Client().HGet(t.Context(), "larder:{r:r}:current", "version").Val(); after != version {
+		t.Errorf("version %s and then %s, without a start or a change", version, after)
+	}
+}
+
+// Settings of a restaurant apply at once after SIGHUP, also while the service fails.
+func TestSettingsApplyAtOnceAfterSIGHUP(t *testing.T) {
+	t.Parallel()
+	m, service := newMoving(t), newPOS(t, 10)
+	i := m.start(t, "", over(service))
+	i.waitFor(t, 10)
+	const bread = `,"ingredients":[{"ID":"x","quantity":1}]`
+	i.validate(t, bread).is(t, "before", http.StatusOK, "")
+	before := i.ask(t, http.MethodGet, "/v1/restaurants/r/menu", "", "")
+	_, tag := i.menu(t, "")
+	if status, _ := i.menu(t, tag); status != http.StatusNotModified {
+		t.Errorf("the ETag before SIGHUP: status %d", status)
+	}
+	service.answerMenus(http.StatusInternalServerError)
+	none := over(service)
+	none.restaurant = "connection: a, ordering: {max_zero: none}"
+	m.write(t, "", none)
+	i.reload(t)
+	if got := i.validate(t, bread); !strings.Contains(got.Body, `"valid":false`) {
+		t.Errorf("right after SIGHUP: %s", got.Body)
+	}
+	clitest.Eventually(t, "readers get it too", func() bool {
+		return strings.Contains(i.ask(t, http.MethodGet, "/v1/restaurants/r/menu", "", "").Body, `"max":0`)
+	})
+	if status, changed := i.menu(t, tag); status != http.StatusOK || changed == tag {
+		t.Errorf("the ETag after SIGHUP: status %d, %s", status, changed)
+	}
+	if strings.Contains(before.Body, `"max":0`) {
+		t.Errorf("before: %s", before.Body)
+	}
+}
+
+// menu requests the menu with If-None-Match.
+func (i *instance) menu(t *testing.T, tag string) (status int, etag string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, i.base+"/v1/restaurants/r/menu", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("If-None-Match", tag)
+	response, err := i.shop.Authorized.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	return response.StatusCode, response.Header.Get("ETag")
+}
