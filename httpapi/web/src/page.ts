@@ -40,6 +40,7 @@ if (button && dialog) {
 
   /** load shows the restaurants that match the search, or adds the next page. A newer call ends an older one. */
   const load = async (cursor: string | null): Promise<void> => {
+    clearTimeout(timer); // this call has the search that it would have
     running.abort();
     const { signal } = (running = new AbortController());
     const asked = search.value;
@@ -80,7 +81,6 @@ if (button && dialog) {
       first();
       return;
     }
-    clearTimeout(timer);
     const asked = search.value; // its result is not there yet
     void load(null).then(() => {
       if (listed === asked && search.value === asked && document.activeElement === search) first();
@@ -93,6 +93,6 @@ if (button && dialog) {
     const links = [...list.querySelectorAll("a")];
     (links[links.indexOf(event.target as HTMLAnchorElement) + step] ?? (step < 0 ? search : more)).focus();
   });
-  more.addEventListener("click", () => void load(next));
+  more.addEventListener("click", () => void load(search.value === listed ? next : null));
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close()); // a click on the backdrop
 }

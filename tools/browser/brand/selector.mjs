@@ -64,6 +64,18 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await page.keyboard.press('Escape');
   equal(await button.evaluate((element) => document.activeElement === element), true, 'the focus is on the button again');
 
+  step('a search that waits for the end of typing takes no restaurants away');
+  await use(page, button);
+  await eventually(async () => (await links.count()) === 50, 'the first restaurants');
+  await dialog.evaluate((shown) => {
+    shown.querySelector('input').dispatchEvent(new Event('input'));
+    shown.querySelector('.more').click();
+  });
+  await eventually(async () => (await links.count()) === 100, 'the next restaurants');
+  await page.waitForTimeout(400); //testwaits:allow the search must not come
+  equal(await links.count(), 100, 'the next restaurants are still there');
+  await page.keyboard.press('Escape');
+
   step('desktop, dark, right to left');
   const wide = await open({ size: 'wide', dark: true });
   await wide.page.goto(`${larder}/?dir=rtl`);
