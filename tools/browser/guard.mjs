@@ -99,8 +99,9 @@ class Requests {
 
   /**
    * Judges Playwright's events. They do not show whether a request was canceled. So the sessions judge requests without
-   * a response. Those that no session has seen fail, canceled or not: list them in `expected`. A session may report an
-   * aborted request later than Playwright, so these are judged by check.
+   * a response. Those that no session has seen fail, canceled or not: list them in `expected`. Images are left out: each
+   * navigation cancels some, perhaps before a session has seen them. A session may report an aborted request later than
+   * Playwright, so these are judged by check.
    */
   follow(context) {
     const answered = new WeakSet();
@@ -117,8 +118,9 @@ class Requests {
       const judge = () => {
         if (!answered.has(request) && this.unseen(ofPlaywright(request)) > 0) this.failed(ofPlaywright(request), 'no response', request.failure()?.errorText);
       };
-      if (request.failure()?.errorText === 'net::ERR_ABORTED') this.problems.aborted.push(judge);
-      else judge();
+      const aborted = request.failure()?.errorText === 'net::ERR_ABORTED';
+      if (!aborted) judge();
+      else if (request.resourceType() !== 'image') this.problems.aborted.push(judge);
     });
   }
 }
