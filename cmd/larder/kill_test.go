@@ -373,8 +373,8 @@ func TestPausedInstanceDoesNotPublish_S2(t *testing.T) {
 	restaurant := o.restaurants[0]
 	paused := o.start(t)
 	base := o.serving(t, paused)
-	client, keys, id := o.redis.Client(), cache.NewKeys(""), menu.RestaurantID(restaurant)
-	current := func() map[string]string { return client.HGetAll(t.Context(), keys.Current(id)).Val() }
+	db, keys, id := o.redis.Client(), cache.NewKeys(""), menu.RestaurantID(restaurant)
+	current := func() map[string]string { return db.HGetAll(t.Context(), keys.Current(id)).Val() }
 	first := current()["version"]
 	held.next(restaurant)
 	<-held.asked

@@ -260,8 +260,8 @@ func (o *outage) losesMaster(t *testing.T, lose func()) {
 	t.Helper()
 	first, second := o.start(t), o.start(t)
 	bases := []string{o.serving(t, first), o.serving(t, second)}
-	client := shopper(t, bases[0])
-	if status, _, body := o.place(t, client, "before"); status != http.StatusCreated {
+	shop := shopper(t, bases[0])
+	if status, _, body := o.place(t, shop, "before"); status != http.StatusCreated {
 		t.Fatalf("an order before: %d %s", status, body)
 	}
 	reading := o.read(t, bases...)
@@ -282,7 +282,7 @@ func (o *outage) losesMaster(t *testing.T, lose func()) {
 	change(false)
 	for _, key := range []string{"before", "after"} { // the first is replayed, not sent again
 		clitest.Eventually(t, "an order is placed", func() bool {
-			status, _, _ := o.place(t, client, key)
+			status, _, _ := o.place(t, shop, key)
 			return status == http.StatusCreated
 		})
 	}

@@ -170,9 +170,9 @@ type menuState struct {
 func (l *lostMenus) price(price string) {
 	l.t.Helper()
 	path := l.service.URL + "/sandbox/menus/" + sandbox.BistroID
-	_, menu := clitest.Fetch(l.t, path)
+	_, raw := clitest.Fetch(l.t, path)
 	var view map[string]any
-	if err := json.Unmarshal([]byte(menu), &view); err != nil {
+	if err := json.Unmarshal([]byte(raw), &view); err != nil {
 		l.t.Fatal(err)
 	}
 	inner := view
