@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/sirupsen/logrus"
@@ -291,7 +292,13 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("a total of %d characters was decoded from %d", len(total), len(text))
 		}
 		again, err := journal.Recode(r)
-		if diff := cmp.Diff(r, again, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		given := func(a, b jsontext.Value) bool { return len(a)+len(b) > 0 } // EquateEmpty compares the others
+		spaces := cmp.FilterValues(given, cmp.Transformer("withoutSpaces", func(unknown jsontext.Value) string {
+			unknown = unknown.Clone()
+			_ = unknown.Compact()
+			return string(unknown)
+		}))
+		if diff := cmp.Diff(r, again, cmpopts.EquateEmpty(), spaces); err != nil || diff != "" {
 			t.Errorf("the record differs after it was written and read (-want +got), %v:\n%s", err, diff)
 		}
 	})
