@@ -110,7 +110,7 @@ func (r *Runner) saveReasons(ctx context.Context, t *Target, run *runlog.Run) er
 	}
 	run.Steps.Fetch = since(began)
 	before, _, readErr := t.store.Reasons(ctx, t.Connection)
-	if readErr != nil && !errors.Is(readErr, cache.ErrNoReasons) {
+	if readErr != nil && !errors.Is(readErr, cache.ErrNoReasons) && !errors.Is(readErr, cache.ErrCorrupt) { // which are replaced
 		return redisdb.CallError(ctx, "sync: read the rejection reasons", readErr)
 	}
 	failed, _ := errors.AsType[*upstream.Error](err)

@@ -200,6 +200,7 @@ func TestShutdownReleasesTheLease(t *testing.T) {
 
 func TestReasonsKeepTheLastGoodOnes(t *testing.T) {
 	t.Parallel()
+	errCorrupted := errors.New("corrupted")
 	g := newFixture(t, redisdb.Embedded)
 	for _, c := range []struct {
 		reasons []upstream.Reason
@@ -211,7 +212,14 @@ func TestReasonsKeepTheLastGoodOnes(t *testing.T) {
 		{nil, nil, runlog.OutcomeUnchanged, `[]`},
 		{[]upstream.Reason{{ID: "9"}}, nil, runlog.OutcomeUpdated, `[{"ID":"9","reason":"","type":"","isPossibleDelete":false}]`},
 		{nil, errors.New("down"), runlog.OutcomeFailed, `[{"ID":"9","reason":"","type":"","isPossibleDelete":false}]`},
+		{[]upstream.Reason{{ID: "9"}}, errCorrupted, runlog.OutcomeUpdated, `[{"ID":"9","reason":"","type":"","isPossibleDelete":false}]`},
 	} {
+		if errors.Is(c.err, errCorrupted) { // somebody else wrote it
+			c.err = nil
+			if err := g.redis.Client().HSet(t.Context(), g.store.Keys().Reasons("main"), "at", "x").Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
 		g.service.set(func(s *service) { s.reasons, s.err = c.reasons, c.err })
 		run, err := g.ReasonsOnce(t.Context(), "main")
 		if err != nil || run.Outcome != c.outcome {
