@@ -33,7 +33,8 @@ type Client struct {
 	observe func(Exchange)
 	reads   http.RoundTripper // menu, reasons, token
 	writes  sender
-	orders  *url.URL // of the service's orders
+	listen  time.Duration // listenAfterError; tests wait longer
+	orders  *url.URL      // of the service's orders
 	secret  atomic.Pointer[string]
 	files   atomic.Pointer[TLSFiles]
 	held    heldToken
@@ -82,6 +83,7 @@ func New(cfg Config, deps Deps) (*Client, error) {
 		observe: deps.Observe,
 		reads:   newReadTransport(cfg, deps.Dial),
 		queue:   newQueue(cfg),
+		listen:  listenAfterError,
 	}
 	c.orders = at(cfg.BaseURL, pathOrders)
 	c.secret.Store(&c.cfg.ClientSecret)

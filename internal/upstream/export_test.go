@@ -96,6 +96,9 @@ func WithWriteDial(dial keptconn.DialFunc, roots *x509.CertPool) Option {
 // WithProven makes the client use kept connections as if one had stayed open for a long time.
 func WithProven() Option { return Option{client: func(c *Client) { c.kept().Proven = true }} }
 
+// WithListening makes the client listen for a time after an error on a reused connection.
+func WithListening(d time.Duration) Option { return Option{client: func(c *Client) { c.listen = d }} }
+
 // WithReuse makes the client keep connections for writes. If reuse is not 0, they are used at once.
 func WithReuse(reuse time.Duration) Option {
 	return Option{client: func(c *Client) { c.kept().Reuse, c.kept().Proven = reuse, reuse > 0 }}

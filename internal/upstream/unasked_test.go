@@ -329,7 +329,7 @@ func TestAnUnaskedErrorIsNotBelieved_O17(t *testing.T) {
 							p.says(created201)
 							return true
 						})
-						client := s.client(t, func(cfg *upstream.Config) { cfg.RetryUnavailable = true })
+						client := s.client(t, func(cfg *upstream.Config) { cfg.RetryUnavailable = true }, upstream.WithListening(time.Minute))
 						if err := operations(t.Context(), client)[op](); err != nil {
 							t.Fatal(err)
 						}

@@ -225,7 +225,7 @@ func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 		orderID = readResponseBody(got.body).orderID
 	}
 	repeated := orderID != "" && res.Seen(orderID)
-	if e != nil && e.Effect != EffectUnknown && res.Followed(listenAfterError) {
+	if e != nil && e.Effect != EffectUnknown && res.Followed(c.listen) {
 		c.DoubtResponses()
 		e.Effect, e.again, e.refused = EffectUnknown, false, false
 	}
