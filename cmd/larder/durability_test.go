@@ -95,10 +95,14 @@ func TestDurabilityIsShown_O14b(t *testing.T) {
 					t.Errorf("check --online does not say %q: %+v", fault, checked)
 				}
 			}
-			_, ready := clitest.Fetch(t, base+"/readyz?verbose")
 			if test.ready == nil {
 				test.ready = test.faults
 			}
+			var ready string
+			clitest.Eventually(t, "/readyz?verbose has asked Redis", func() bool { // for a second at most, each time
+				_, ready = clitest.Fetch(t, base+"/readyz?verbose")
+				return !strings.Contains(ready, "does not answer")
+			})
 			for _, fault := range test.ready {
 				quoted := strings.ReplaceAll(fault, `"`, `\"`)
 				if !strings.Contains(ready, quoted) {
