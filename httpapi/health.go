@@ -268,7 +268,7 @@ func (h *health) journalComponent(ctx context.Context, found readinessReport) co
 	switch {
 	case found.redis != nil:
 		return component{Msg: "Redis " + redisdb.SafeText(found.redis)}
-	case found.refused != nil && !found.refused.SparesOrders(): // the journal tests its own keys
+	case found.refused != nil && !found.refused.OrdersUnaffected(): // the journal tests its own keys
 		return component{Msg: "Redis " + redisdb.SafeText(found.refused)}
 	}
 	whole := component{OK: true}

@@ -44,7 +44,7 @@ type targetState struct {
 	readAt   time.Time // the last read that succeeded
 }
 
-// targetSet holds every target; it never changes.
+// targetSet holds every target. Only readAt changes: it is set once.
 type targetSet struct {
 	schedule    string    // default of restaurants
 	read        time.Time // when the configuration was read

@@ -156,11 +156,15 @@ func (r *Response) Seen(name string) bool {
 	return seen
 }
 
-// Followed reports whether more bytes arrive within a time after a complete response on a reused connection. This response
-// was then perhaps sent before the request had arrived, and the bytes are the one to the request. Only Release may follow.
+// Followed reports whether more bytes arrive within a time after a response on a reused connection, or its body is not
+// complete. This response was then perhaps sent before the request had arrived, and the bytes are the one to the request.
+// Only Release may follow.
 func (r *Response) Followed(within time.Duration) bool {
-	if r.conn == nil || !r.conn.used() || !errors.Is(r.err, io.EOF) || r.Close {
+	switch {
+	case r.conn == nil || !r.conn.used() || r.Close:
 		return false
+	case !errors.Is(r.err, io.EOF):
+		return true
 	}
 	until := time.Now().Add(within)
 	if end, bounded := r.ctx.Deadline(); bounded && end.Before(until) {

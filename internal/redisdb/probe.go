@@ -145,9 +145,9 @@ func (e *RefusedError) Error() string { return e.Err.Error() }
 // Unwrap returns ErrUnavailable and the cause.
 func (e *RefusedError) Unwrap() []error { return []error{ErrUnavailable, e.Err} }
 
-// SparesOrders reports whether larder's user lacks only what orders do not need: to publish and subscribe, or keys
+// OrdersUnaffected reports whether larder's user lacks only what orders do not need: to publish and subscribe, or keys
 // given to MayUse.
-func (e *RefusedError) SparesOrders() bool {
+func (e *RefusedError) OrdersUnaffected() bool {
 	return e.someKeys || len(e.Rights) > 0 && !slices.ContainsFunc(e.Rights, func(right string) bool {
 		return right != "+publish" && right != "+subscribe" && !strings.HasPrefix(right, "'&")
 	})

@@ -171,8 +171,8 @@ func TestProbeIsRefused(t *testing.T) {
 			if said := redisdb.SafeText(err); !strings.HasPrefix(said, "refuses ") || !strings.HasSuffix(said, ": "+refused.Reason()) || strings.Contains(said, "script") {
 				t.Errorf("SafeText = %q", said)
 			}
-			if strings.Contains(name, "channel") && (r.Probe(t.Context()) != nil || !refused.SparesOrders()) {
-				t.Error("a probe without channels fails too, or SparesOrders is false")
+			if strings.Contains(name, "channel") && (r.Probe(t.Context()) != nil || !refused.OrdersUnaffected()) {
+				t.Error("a probe without channels fails too, or OrdersUnaffected is false")
 			}
 		})
 	}

@@ -316,15 +316,18 @@ func TestALateResponseIsNotTheNextCalls_O17(t *testing.T) {
 func TestAnUnaskedErrorIsNotBelieved_O17(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"400 Bad Request", "401 Unauthorized", "422 Unprocessable Entity", "429 Too Many Requests", "503 Service Unavailable"} {
-		for name, late := range map[string]time.Duration{"at once": 0, "later": 100 * time.Millisecond} {
+		for name, unasked := range map[string]struct {
+			late time.Duration // of the response to the call
+			size int           // of the error
+		}{"at once": {0, 2}, "later": {100 * time.Millisecond, 2}, "larger than larder reads": {0, 1_100_000}} {
 			for _, secured := range []bool{false, true} {
 				t.Run(fmt.Sprint(status, " ", name, ", TLS ", secured), func(t *testing.T) {
 					t.Parallel()
 					for _, op := range []upstream.Operation{upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
 						s := serveWire(t, secured, func(p peer) bool {
 							if p.order > 1 {
-								p.says("HTTP/1.1 " + status + "\r\nContent-Length: 2\r\n\r\n{}")
-								time.Sleep(late) //testwaits:allow the service works on the call
+								p.says(fmt.Sprintf("HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n{%*s", status, unasked.size, unasked.size-1, "}"))
+								time.Sleep(unasked.late) //testwaits:allow the service works on the call
 							}
 							p.says(created201)
 							return true
