@@ -149,6 +149,7 @@ func (o *Orders) call(ctx context.Context, c plannedCall) (Result, error) {
 	if err != nil {
 		return Result{}, o.abortUnbegun(ctx, c.spec, err)
 	}
+	ctx = context.WithoutCancel(ctx) // from here on each wait has its own limit
 	sent, wait := o.send(ctx, service, slot, begun, c.spec.Body)
 	check := o.recheckOf(ctx, c, begun, sent)
 	sent.Recheck = check.wanted && c.spec.Key != ""

@@ -35,7 +35,7 @@ type Journal interface {
 	// created once and is the same for every instance as long as records exist.
 	Lookup(ctx context.Context, connection string, hash func(secret []byte) string) (Record, int, error)
 	// Begin opens a call. When it returns nil, the call is recorded with everything in CallSpec, and it is
-	// the last call of the returned record. Begin checks, in this order:
+	// the last call of the returned record. Begin checks in this order, except that 8 comes before 2:
 	//
 	//  1. The key is taken: *KeyTakenError.
 	//  2. A creating call creates a record CallSpec.Ref in StatePlacing.

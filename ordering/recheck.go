@@ -22,7 +22,7 @@ type MenuRefresh interface {
 const (
 	// recheckWait limits the wait for a new menu; the mark in the record lasts longer (RecheckTime).
 	recheckWait = 2 * time.Second
-	// recheckStep limits a step that does not wait for the menu: starting the sync, and freeing the key.
+	// recheckStep limits a step that does not wait for a sync: looking at the menu, starting the sync, and freeing the key.
 	recheckStep = 500 * time.Millisecond
 	// menuPause is the pause before the menu in memory is compared again, after another instance has published.
 	menuPause = 20 * time.Millisecond
@@ -49,6 +49,8 @@ func (o *Orders) recheckOf(ctx context.Context, c plannedCall, b begunCall, sent
 	if c.order == nil || !c.order.Order.V1 || !refused {
 		return check
 	}
+	ctx, cancel := context.WithTimeout(ctx, recheckStep)
+	defer cancel()
 	version, _, err := o.deps.Catalogues.Current(ctx, c.order.Restaurant, c.order.Connection)
 	check.wanted = check.refresh != nil || err == nil && version != c.spec.MenuVersion
 	return check
@@ -59,7 +61,7 @@ func (o *Orders) recheckOf(ctx context.Context, c plannedCall, b begunCall, sent
 // if the mark in the record has expired, the recorded refusal stays the answer.
 func (o *Orders) recheckRefused(ctx context.Context, c plannedCall, b begunCall, check recheck, call Call) error {
 	if check.refresh != nil {
-		starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), recheckStep)
+		starting, cancel := context.WithTimeout(ctx, recheckStep)
 		check.refresh.Start(starting)
 		cancel()
 	}
@@ -69,7 +71,7 @@ func (o *Orders) recheckRefused(ctx context.Context, c plannedCall, b begunCall,
 	}
 	explanation := o.explanation(ctx, *c.order, check.refresh, b.end)
 	if c.spec.Key != "" {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recheckStep+o.cfg.WaitTimeout)
+		ctx, cancel := context.WithTimeout(ctx, recheckStep+o.cfg.WaitTimeout)
 		defer cancel()
 		err := o.deps.Journal.EndRecheck(ctx, b.record.Connection, b.record.Ref, call.Number, explanation != nil)
 		if err != nil {

@@ -89,6 +89,7 @@ func TestRefusalIsExplainedByANewMenu(t *testing.T) {
 		"another price":   {strings.Replace(menutest.Card, "199.9", "210", 1), "price_changed"},
 		"something else":  {strings.Replace(menutest.Card, `"1002"`, `"2002"`, 1), ""},
 		"without the key": {soupStopped, "dish_unavailable"},
+		"the client left": {soupStopped, "dish_unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,7 +100,12 @@ func TestRefusalIsExplainedByANewMenu(t *testing.T) {
 					p.Key = ""
 				}
 			})
-			_, err := h.Place(t.Context(), request)
+			client, leave := context.WithCancel(t.Context())
+			defer leave()
+			if name == "the client left" {
+				h.during = leave // while the order waits for the new menu
+			}
+			_, err := h.Place(client, request)
 			invalid, ok := errors.AsType[*ordering.InvalidError](err)
 			if !ok || invalid.Ref == "" || (len(invalid.Violations) == 1) != (tc.code != "") || tc.code != "" && string(invalid.Violations[0].Code) != tc.code {
 				t.Fatalf("Place() = %v, %+v; want %s", err, invalid, tc.code)

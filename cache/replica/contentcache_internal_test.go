@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 
 	"larder/internal/menu"
 )
@@ -11,6 +12,10 @@ import (
 // The end of a caller's context ends its wait, and not the load, which others share.
 func TestContentCache_CallerGivesUp(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, callerGivesUp)
+}
+
+func callerGivesUp(t *testing.T) {
 	begun, end := make(chan struct{}), make(chan struct{})
 	c := newContentCache(func(ctx context.Context, _ string) (*menu.Content, error) {
 		close(begun)
@@ -22,6 +27,7 @@ func TestContentCache_CallerGivesUp(t *testing.T) {
 	go func() { _, err := c.content(first, "h"); left <- err }()
 	<-begun
 	go func() { _, err := c.content(t.Context(), "h"); got <- err }()
+	synctest.Wait() // it waits for the same load
 	leave()
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Errorf("the caller that gave up got %v", err)

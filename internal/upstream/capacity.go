@@ -100,7 +100,7 @@ type (
 
 // WithCall returns a context for one call that writes. The call uses the slot; without one, it reserves its own for the
 // client "". It reports each attempt when it has ended, on the calling goroutine. The result of the last attempt is the
-// result of the call. report may be nil. It is not called for a call without attempts (errOrderID, or no slot or token).
+// result of the call. report may be nil. It is not called if the orderID is not valid in a path, or without a slot.
 func WithCall(ctx context.Context, s *Slot, report func(Attempt)) context.Context {
 	return context.WithValue(ctx, callKey{}, callOptions{s, report})
 }

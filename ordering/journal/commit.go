@@ -63,6 +63,9 @@ func (s *store) run(ctx context.Context, c *tx, wait int, limit time.Duration) (
 	known := state.known()
 	e := &evaluation{key: c.state, command: c.command(known), wait: wait, limit: limit}
 	if s.onlyReads { // Ready only probes
+		if c.mode != modeProbe {
+			return reply{acknowledged: -1}, errors.New("this journal only reads")
+		}
 		e.command = []any{"set", s.keys.OrderProbe(c.connection()), "", "px", time.Minute.Milliseconds()}
 	}
 	var err error

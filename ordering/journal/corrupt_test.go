@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
@@ -231,6 +232,30 @@ func wantLogged(t *testing.T, entries []*logrus.Entry, refs ...string) {
 		if !logged[ref] {
 			t.Errorf("the log does not mention %s", ref)
 		}
+	}
+}
+
+// An answer of another type makes its order unreadable. It does not stop the sweep of the others.
+func TestAnAnswerOfAnotherTypeDoesNotStopTheSweep(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	var refs []string
+	for _, orderID := range []string{"1", "2"} {
+		r := ended(t, w, begun(t, w, create()), ordering.OutcomeDone, orderID)
+		late := pay(orderID)
+		late.Deadline = -time.Second
+		begun(t, w, late)
+		refs = append(refs, r.Ref)
+	}
+	if err := w.client.Set(t.Context(), "larder:{o:main}:f1:guest:"+refs[0]+":1", phone, 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	moved, err := w.Sweep(t.Context(), main)
+	if err != nil || len(moved) != 1 || moved[0].Ref != refs[1] {
+		t.Errorf("Sweep = %d records, %v; want the second order", len(moved), err)
+	}
+	if n := w.client.ZCount(t.Context(), "larder:{o:main}:f1:open", "-inf", "+inf").Val(); n != 1 {
+		t.Errorf("%d open calls, want the unreadable one", n)
 	}
 }
 

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -17,6 +18,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 	var repeated *ordering.IDRepeatedError
 	at := location{e.Connection, e.Ref}
 	o, err := j.store.update(ctx, j.durability.commit, at, begunOrder(at, e), func(o *order) (c *tx, err error) {
+		repeated = nil // of an order that has changed since
 		call, ok := o.Call(e.Call)
 		if !ok || e.SpecID != "" && call.SpecID != e.SpecID {
 			return nil, ordering.ErrNoOrder // after a failover, another call may have this number
@@ -223,11 +225,7 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	n, before := call.Number, call.Outcome
 	call.Outcome = outcome
 	c.put(call)
-	state := ordering.StateAfter(c.order.State, call.Operation, outcome)
-	if c.placedState != "" && state == ordering.StatePlaced {
-		state = c.placedState
-	}
-	c.setState(state)
+	c.setState(c.replaced(ordering.StateAfter(c.order.State, call.Operation, outcome)))
 	c.next.Paid = c.next.Paid || call.Operation == upstream.OpPay && outcome == ordering.OutcomeDone
 	if before == ordering.OutcomeOpen {
 		c.unlist(c.openList(), callSuffix(n))
@@ -251,6 +249,14 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	default:
 		c.stepUntil(after(c.store.cfg.KeyTTL), "expire", c.idempotencyKey(call.Key), c.pointer(n))
 	}
+}
+
+// replaced returns the state, or the one that replaces StatePlaced.
+func (c *tx) replaced(state ordering.State) ordering.State {
+	if state == ordering.StatePlaced {
+		return cmp.Or(c.placedState, state)
+	}
+	return state
 }
 
 // setState sets the state of an order and moves the order to the list of that state. StatePlacing

@@ -120,7 +120,9 @@ func readAnswers(answers []answerRead, orders []*order, faults []error) error {
 			err = orders[a.order].readAnswer(a.call, text)
 		case errors.Is(err, redis.Nil):
 			err = nil
-		case !redis.HasErrorPrefix(err, "WRONGTYPE"):
+		case redis.HasErrorPrefix(err, "WRONGTYPE"):
+			err = fmt.Errorf("order %q: %w: answer of call %d is of another type", orders[a.order].Ref, errCorrupt, a.call.Number)
+		default:
 			return err
 		}
 		faults[a.order] = cmp.Or(faults[a.order], err)

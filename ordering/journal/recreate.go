@@ -58,12 +58,36 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 			return nil, 0, err
 		}
 	}
+	if err := c.endKnown(ctx, known); err != nil {
+		return nil, 0, err
+	}
 	if err := c.putCall(ctx, call, n, body); err != nil {
 		return nil, 0, err
 	}
-	c.setState(ordering.StateAfter(o.State, call.Operation, call.Outcome))
+	c.setState(c.replaced(ordering.StateAfter(c.next.State, call.Operation, call.Outcome)))
 	o, err = j.durability.commit(ctx, c)
 	return o, n, err
+}
+
+// endKnown ends the calls that have ended, and whose end Redis has lost. Otherwise they would block the order without an end: only
+// the last call of an operation can be resolved.
+func (c *tx) endKnown(ctx context.Context, known ordering.Record) (err error) {
+	for _, there := range c.order.Calls {
+		call, ended := openedBy(&order{Record: known}, there.SpecID)
+		if !ended || there.Outcome.Certain() || !call.Outcome.Certain() {
+			continue
+		}
+		outcome := call.Outcome
+		if call.Operation == upstream.OpCreate && outcome == ordering.OutcomeDone && known.OrderID != "" {
+			if outcome, err = c.takeKnownID(ctx, call, known.OrderID); err != nil {
+				return err
+			}
+		}
+		call.Number, call.Outcome, call.Attempts = there.Number, there.Outcome, storedAttempts(call.Attempts)
+		c.putAnswer(&call, call.Answer)
+		c.setOutcome(call, outcome, releasesKey(call, outcome))
+	}
+	return nil
 }
 
 // takeKnownID takes the orderID of a lost create, and returns the outcome of the create: an orderID that another order
@@ -93,6 +117,7 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 			ended.Outcome, c.next.State = outcome, ordering.StateUnknown
 		}
 	}
+	c.next.State = c.replaced(c.next.State)
 	if state := c.next.State; state != ordering.StateUnknown && state != ordering.StatePlacing {
 		c.list(c.stateList(state), "", expiry{})
 	}
@@ -122,7 +147,10 @@ func (c *tx) putCall(ctx context.Context, call ordering.Call, n int, body []byte
 	}
 	if call.Outcome == ordering.OutcomeUnknown {
 		c.list(c.stateList(ordering.StateUnknown), "", expiry{})
-		c.keepRecord()
+		c.unlist(c.expiryList(), "")
+		for _, other := range c.next.Calls { // nothing of the order expires (policy O13)
+			c.stepUntil(expiry{}, "expire", c.guestKey(other.Number), "")
+		}
 		return nil
 	}
 	c.expireRecord(n, false)

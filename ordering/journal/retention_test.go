@@ -73,6 +73,23 @@ func TestRetention_O13(t *testing.T) {
 				"order:" + r.Ref: ever, "guest:" + r.Ref + ":1": 7 * day, "guest:" + r.Ref + ":2": ever, "key:" + o.Key: ever,
 			})
 		}},
+		{"a lost payment with an unknown outcome", func(s *steps) {
+			o, p := create(), pay("765")
+			r := ended(s.t, s.env, begun(s.t, s.env, o), ordering.OutcomeDone, "765")
+			r.Calls = append(r.Calls, ordering.Call{
+				Number: 2, SpecID: p.ID, Operation: p.Operation, Key: p.Key, Outcome: ordering.OutcomeUnknown, StartedAt: r.UpdatedAt, EndedAt: r.UpdatedAt,
+			})
+			if _, _, err := s.env.Recreate(s.t.Context(), r, 2, p.Body); err != nil {
+				s.t.Fatalf("Recreate: %v", err)
+			}
+			s.want("written again", map[string]time.Duration{
+				"order:" + r.Ref: ever, "id:765": ever, "guest:" + r.Ref + ":1": ever, "key:" + o.Key: day,
+				"guest:" + r.Ref + ":2": ever, "key:" + p.Key: ever,
+			})
+			if n := s.env.client.ZCard(s.t.Context(), "larder:{o:main}:f1:expiry").Val(); n != 0 {
+				s.t.Errorf("%d records are in the list of those that expire, want none", n)
+			}
+		}},
 		{"an adopted order", func(s *steps) {
 			p := pay("999")
 			p.Adopt = true

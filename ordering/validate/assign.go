@@ -57,9 +57,10 @@ type selection struct {
 	eligible []int32
 }
 
-// assignmentWork limits the assignments of one order. It counts the steps of the search and of finding each
-// ingredient's groups. 100 ingredients that are each in ten groups take about a tenth of it.
-const assignmentWork = 2_000_000
+// workLimit limits what one order costs. It counts the steps of the search, of finding each ingredient's groups, and of
+// finding which of several items with one identifier is meant. 100 ingredients that are each in ten groups take about a
+// tenth of it.
+const workLimit = 2_000_000
 
 // assign counts each selection for its eligible slots so that as many limits as possible are met
 // (policy M4): the sum of missing and excess units is minimal. Among equal sums, an earlier slot is

@@ -108,8 +108,8 @@ func TestAssignIsOptimal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slots, selections := drawAssignment(t, 3)
 		want := unmetCounts(bruteForce(slots, selections))
-		if work := assignmentWork; !assign(slots, selections, &work) {
-			t.Fatalf("more than %d steps", assignmentWork)
+		if work := workLimit; !assign(slots, selections, &work) {
+			t.Fatalf("more than %d steps", workLimit)
 		}
 		if got := unmetCounts(slots); got != want {
 			t.Fatalf("not met: %q; brute force finds %q\nslots %+v\nselections %+v", got, want, slots, selections)
@@ -133,7 +133,7 @@ func TestAssignDoesNotDependOnTheOrderOfLines(t *testing.T) {
 		slots, selections := drawAssignment(t, 1000)
 		again := append([]groupSlot(nil), slots...)
 		shuffled := rapid.Permutation(selections).Draw(t, "shuffled")
-		work := assignmentWork
+		work := workLimit
 		if !assign(slots, selections, &work) || !assign(again, shuffled, &work) {
 			t.Fatal("the work limit is reached")
 		}
@@ -153,7 +153,7 @@ func TestAssignUnambiguous_MatchesSearch(t *testing.T) {
 			selections[i].eligible = selections[i].eligible[:1]
 		}
 		searched := append([]groupSlot(nil), slots...)
-		work := assignmentWork
+		work := workLimit
 		if !assignUnambiguous(slots, selections) || !new(assigner).search(searched, selections, &work) {
 			t.Fatalf("assignUnambiguous did not count %+v", selections)
 		}
@@ -192,9 +192,9 @@ func TestAssignIsBounded(t *testing.T) {
 		return slots, selections
 	}
 	slots, selections := build()
-	work := assignmentWork
-	if !assign(slots, selections, &work) || work < assignmentWork*3/4 {
-		t.Errorf("100 lines in ten groups each left %d steps of %d", work, assignmentWork)
+	work := workLimit
+	if !assign(slots, selections, &work) || work < workLimit*3/4 {
+		t.Errorf("100 lines in ten groups each left %d steps of %d", work, workLimit)
 	}
 	work = 100
 	if slots, selections = build(); assign(slots, selections, &work) {

@@ -122,7 +122,7 @@ func (c *check) countGroups(scheme menu.Index) {
 	own := openScheme{scheme: scheme, owner: menu.None, parent: -1, depth: len(t.above) + 1, times: 1}
 	t.open(c.Catalogue, own, it.ingredients.truncated)
 	if !c.markReached() || !t.flow.assign(t.slots, c.selections(), &c.work) {
-		c.refuseList(it, violation.LimitExceeded, violation.Params{"limit": assignmentWork}, violation.LimitOfSteps+it.title())
+		c.refuseList(it, violation.LimitExceeded, violation.Params{"limit": workLimit}, violation.LimitOfSteps+it.title())
 		return
 	}
 	c.reportGroups()

@@ -88,7 +88,7 @@ func TestFirstCount(t *testing.T) {
 		{"earlier selections count", []groupSlot{{min: 2, max: 2}, {min: 2, max: 2}, {min: 0, max: 0}}, []selection{{2, any3}, {2, any3}}, [3]int64{2, 2, 0}},
 	} {
 		f := new(assigner)
-		f.start(tc.demands, tc.supplies, assignmentWork)
+		f.start(tc.demands, tc.supplies, workLimit)
 		var got [3]int64
 		for i, d := range f.slots {
 			got[i] = d.count
@@ -105,7 +105,7 @@ func TestShiftFromAllLimitsUnmet(t *testing.T) {
 	slots := []groupSlot{{min: 0, max: 1}, {min: 2, max: 2}}
 	selections := []selection{{units: 3, eligible: []int32{0, 1}}}
 	f := new(assigner)
-	work := assignmentWork
+	work := workLimit
 	f.start(slots, selections, work)
 	slots[0].count, slots[1].count = 3, 0
 	f.counts[0], f.counts[1] = 3, 0

@@ -14,6 +14,9 @@ import (
 // maxUnits limits the quantity of an ingredient per unit of a dish, with nested quantities multiplied (policy W15).
 const maxUnits = 1_000_000
 
+// maxIDs limits the ids that a violation lists.
+const maxIDs = 20
+
 // unreadable is the number of units if it is not known.
 const unreadable = -1
 
@@ -249,12 +252,16 @@ func (c *check) find(it *item) menu.Index {
 	case id == "":
 		id, onlyExternalID = it.externalID.text, true
 	}
+	if c.work < 0 {
+		c.refuse(it, it.position, violation.LimitExceeded, violation.Params{"limit": workLimit})
+		return menu.None
+	}
 	meant, named := c.named(it, id, onlyExternalID)
 	switch {
 	case meant == menu.None && len(named) > 0:
-		ids := make([]string, len(named))
-		for k, shared := range named {
-			ids[k] = it.table.At(shared).ID()
+		ids := make([]string, 0, maxIDs)
+		for _, shared := range named[:min(len(named), maxIDs)] {
+			ids = append(ids, it.table.At(shared).ID())
 		}
 		c.refuse(it, it.position, violation.ExternalIDAmbiguous, violation.Params{"externalId": id, "ids": ids})
 	case meant == menu.None:
@@ -278,11 +285,12 @@ func (c *check) named(it *item, text string, onlyExternalID bool) (meant menu.In
 		byID = i
 	}
 	all = owners
+	c.work -= len(owners)
 	if byID != menu.None && len(owners) > 0 && !slices.Contains(owners, byID) {
 		all = append(slices.Clone(owners), byID)
 	}
 	if dish := it.dish(); dish != it && len(all) > 1 && dish.index != menu.None {
-		byID, owners = offered(c.Catalogue, dish.index, byID, owners)
+		byID, owners = offeredOf(c, dish.index, byID, owners)
 	}
 	switch {
 	case byID != menu.None && (c.V1 || len(owners) == 0 || slices.Contains(owners, byID)):
@@ -294,10 +302,18 @@ func (c *check) named(it *item, text string, onlyExternalID bool) (meant menu.In
 	}
 }
 
-// offered returns those of the items with an id or an externalId that the dish offers, or all of them if it offers none.
-func offered(from *menu.Catalogue, dish, byID menu.Index, owners []menu.Index) (menu.Index, []menu.Index) {
-	all := map[menu.Index]bool{}
-	addOffered(from, all, from.ProductScheme(dish), map[menu.Index]bool{})
+// offeredOf returns those of the items with an id or an externalId that the dish offers, or all of them if it offers none.
+func offeredOf(c *check, dish, byID menu.Index, owners []menu.Index) (menu.Index, []menu.Index) {
+	scheme := c.Catalogue.ProductScheme(dish)
+	all, known := c.offered[scheme]
+	if !known {
+		all = map[menu.Index]bool{}
+		addOffered(c, all, scheme, map[menu.Index]bool{})
+		if c.offered == nil {
+			c.offered = map[menu.Index]map[menu.Index]bool{}
+		}
+		c.offered[scheme] = all
+	}
 	inside := slices.DeleteFunc(slices.Clone(owners), func(i menu.Index) bool { return !all[i] })
 	switch {
 	case all[byID]:
@@ -309,16 +325,20 @@ func offered(from *menu.Catalogue, dish, byID menu.Index, owners []menu.Index) (
 	}
 }
 
-// addOffered adds the ingredients of a scheme's groups and of their own schemes.
-func addOffered(from *menu.Catalogue, all map[menu.Index]bool, scheme menu.Index, seen map[menu.Index]bool) {
+// addOffered adds the ingredients of a scheme's groups and of their own schemes, until the order's work is used up.
+func addOffered(c *check, all map[menu.Index]bool, scheme menu.Index, seen map[menu.Index]bool) {
 	if scheme == menu.None || seen[scheme] {
 		return
 	}
 	seen[scheme] = true
-	for _, limit := range from.Limits(scheme) {
-		for _, i := range from.Members(limit.Group) {
+	for _, limit := range c.Catalogue.Limits(scheme) {
+		members := c.Catalogue.Members(limit.Group)
+		if c.work -= len(members); c.work < 0 {
+			return
+		}
+		for _, i := range members {
 			all[i] = true
-			addOffered(from, all, from.IngredientScheme(i), seen)
+			addOffered(c, all, c.Catalogue.IngredientScheme(i), seen)
 		}
 	}
 }

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/menu"
 	"larder/internal/testkit/menutest"
+	"larder/ordering/validate"
+	"larder/ordering/violation"
 )
 
 // repeated returns n elements of a JSON array.
@@ -55,6 +58,47 @@ func TestFirstViolations(t *testing.T) {
 				t.Errorf("the JSON does not contain %s", text)
 			}
 			brokenOf(t, v) // each has its message
+		})
+	}
+}
+
+// Policy H7: a menu whose items share identifiers does not make an order expensive. A violation lists at most 20 ids.
+func TestSharedIdentifiersCostLittle_H7(t *testing.T) {
+	t.Parallel()
+	const shared = 1000
+	ingredient := func(i int) string { return fmt.Sprintf(`{"id":"i%d","externalId":"77","name":"I%d","price":1}`, i, i) }
+	id := func(i int) string { return fmt.Sprintf(`"i%d"`, i) }
+	view := `{"products":[{"id":"d","externalId":"1","name":"Dish","price":1,"schemeId":"s"}],` +
+		`"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g"}]}],` +
+		`"ingredientsGroups":[{"id":"g","name":"G","ingredients":` + repeated(shared, id) + `}],"ingredients":` + repeated(shared, ingredient) + `}`
+	for name, tc := range map[string]struct {
+		view   string
+		dishes int
+		code   violation.Code
+		spent  bool
+	}{
+		"ambiguous":        {view, 1, violation.ExternalIDAmbiguous, false},
+		"also an id":       {strings.ReplaceAll(view, `"i0"`, `"77"`), 1, "", false},
+		"also an id, many": {strings.ReplaceAll(view, `"i0"`, `"77"`), 200, violation.LimitExceeded, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dish := `{"ID":"d","quantity":1,"ingredients":` + repeated(100, func(int) string { return `{"ID":"77"}` }) + `}`
+			req := v1(t, menutest.Order(repeated(tc.dishes, func(int) string { return dish })))
+			req.Catalogue = menutest.Compile(t, tc.view, menu.DefaultSettings())
+			left, err := validate.WorkLeft(req)
+			if err != nil || (left < 0) != tc.spent {
+				t.Errorf("%d steps are left, %v", left, err)
+			}
+			got := check(t, validate.DefaultConfig(), req)
+			if len(got.Violations) > 0 != (tc.code != "") {
+				t.Fatalf("violations %+v", got.Violations)
+			}
+			for _, found := range got.Violations {
+				if ids, _ := found.Params["ids"].([]string); found.Code != tc.code || len(ids) > 20 {
+					t.Fatalf("%s with %d ids, want %s with at most 20", found.Code, len(ids), tc.code)
+				}
+			}
 		})
 	}
 }

@@ -142,13 +142,14 @@ type check struct {
 	now        time.Time
 	order      *Order
 	violations violation.List
-	dishesPath string     // JSON Pointer of the dishes, once it is needed
-	work       int        // remaining steps for assignments
-	groups     groupTable // of the current list of ingredients
+	dishesPath string                             // JSON Pointer of the dishes, once it is needed
+	work       int                                // remaining steps; see workLimit
+	offered    map[menu.Index]map[menu.Index]bool // the ingredients that a dish with the scheme offers; see offeredOf
+	groups     groupTable                         // of the current list of ingredients
 }
 
 func (v *Validator) newCheck(o *Order, req Request) *check {
-	c := &check{Request: req, rules: v.rules(req.Restaurant), now: req.At, order: o, work: assignmentWork}
+	c := &check{Request: req, rules: v.rules(req.Restaurant), now: req.At, order: o, work: workLimit}
 	if c.now.IsZero() {
 		c.now = v.clock()
 	}

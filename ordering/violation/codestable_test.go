@@ -69,7 +69,7 @@ var documented = []description{
 		code: violation.ExternalIDAmbiguous, path: "/dishList/0",
 		meaning: "Several dishes or ingredients share this externalId. Use the id of the menu.",
 		params: []param{
-			{"externalId", "the externalId as sent", "1001"}, {"ids", "the menu's ids that share it", []string{"d-1", "d-2"}},
+			{"externalId", "the externalId as sent", "1001"}, {"ids", "the first of the menu's ids that share it, at most 20", []string{"d-1", "d-2"}},
 		},
 	},
 	{

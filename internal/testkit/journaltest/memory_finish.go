@@ -82,6 +82,7 @@ func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int
 		}
 		i := slices.IndexFunc(e.record.Calls, func(c ordering.Call) bool { return c.SpecID == call.SpecID })
 		if i < 0 {
+			e.endKnown(s, known, now, m.retention)
 			for _, c := range e.record.Calls {
 				call.Number = max(call.Number, c.Number+1)
 			}
@@ -98,6 +99,19 @@ func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int
 		return ordering.Record{}, 0, err
 	}
 	return r, n, err
+}
+
+// endKnown ends the calls that have ended, and whose end was lost.
+func (e *entry) endKnown(s *connectionStore, known ordering.Record, now time.Time, retention Retention) {
+	for i := range e.record.Calls {
+		there := &e.record.Calls[i]
+		for _, call := range known.Calls {
+			if call.SpecID == there.SpecID && call.Outcome.Certain() && !there.Outcome.Certain() {
+				e.end(s, there, ordering.CallResult{Outcome: call.Outcome, Answer: call.Answer, OrderID: known.OrderID}, now, retention)
+				there.Resolved, there.EndedAt = call.Resolved, call.EndedAt
+			}
+		}
+	}
 }
 
 // recreate restores the key of a lost call, unless another call has it.

@@ -98,6 +98,58 @@ func (s suite) restored(t *testing.T) {
 			t.Errorf("the order is %+v, want it paid", paid)
 		}
 	})
+	s.test(t, "a create whose order was completed meanwhile", func(t *testing.T, j *journal) {
+		for _, there := range []bool{true, false} { // whether Redis has the record, without the end of the create
+			o := create()
+			known := j.begun(t, o)
+			if !there {
+				j.fixture.Lose(t, conn)
+			}
+			j.pass(t, slack) // the adopted order is later
+			orderID := id()
+			adopted := j.ended(t, j.begun(t, change(upstream.OpComplete, orderID, adopt)), ordering.OutcomeDone, "")
+			known.State, known.OrderID = ordering.StatePlaced, orderID
+			known.Calls[0].Outcome, known.Calls[0].EndedAt = ordering.OutcomeDone, known.UpdatedAt
+			if there {
+				j.ended(t, known, ordering.OutcomeDone, orderID)
+			} else if _, _, err := j.Recreate(t.Context(), known, 1, o.Body); err != nil {
+				t.Fatalf("Recreate: %v", err)
+			}
+			j.wantState(t, j.now(t, known), ordering.StateClosed, ordering.OutcomeDone)
+			if other := j.now(t, adopted); other.OrderID != "" {
+				t.Errorf("the adopted record has the orderID %s", other.OrderID)
+			}
+			_, err := j.Begin(t.Context(), change(upstream.OpReject, orderID))
+			wantType[*ordering.StateError](t, "a rejection of the completed order", err)
+		}
+	})
+	s.test(t, "a call after one whose resolution was lost", func(t *testing.T, j *journal) {
+		for _, resolution := range []ordering.Outcome{ordering.OutcomeRefused, ordering.OutcomeDone} {
+			orderID := id()
+			j.placed(t, orderID)
+			stored := j.ended(t, j.begun(t, change(upstream.OpPay, orderID)), ordering.OutcomeUnknown, "")
+			known := clone(stored)
+			pay := &known.Calls[1]
+			pay.Outcome, pay.EndedAt = resolution, known.UpdatedAt
+			pay.Resolved = &ordering.ResolvedBy{By: "ops", At: known.UpdatedAt, Resolution: ordering.ResolvedNotDone}
+			later := cloneCall(*pay)
+			later.Number, later.SpecID, later.Key, later.Resolved, later.Outcome = 3, id(), id(), nil, ordering.OutcomeRefused
+			known.Calls = append(known.Calls, later)
+			got, call, err := j.Recreate(t.Context(), known, 3, nil)
+			if err != nil || call != 3 || len(got.Calls) != 3 {
+				t.Fatalf("Recreate = call %d of %+v, %v; want call 3 of 3", call, got, err)
+			}
+			if first := got.Calls[1]; first.Outcome != resolution || first.Resolved == nil || got.Paid != (resolution == ordering.OutcomeDone) {
+				t.Errorf("the resolved call is %+v of an order with paid %t", first, got.Paid)
+			}
+			j.wantKey(t, later.Key, stored.Ref, 3)
+			unknown := ordering.Query{Connections: []string{conn}, State: ordering.StateUnknown, Limit: 10}
+			if page, _, err := j.List(t.Context(), unknown); err != nil || len(page) != 0 {
+				t.Errorf("%d unknown orders, %v; want none", len(page), err)
+			}
+			j.ended(t, j.begun(t, change(upstream.OpComplete, orderID)), ordering.OutcomeDone, "")
+		}
+	})
 	s.test(t, "a call beside one that has taken its number", func(t *testing.T, j *journal) {
 		j.placed(t, "765")
 		known := j.begun(t, change(upstream.OpPay, "765"))
