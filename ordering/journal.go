@@ -86,7 +86,8 @@ type Journal interface {
 	EndRecheck(ctx context.Context, connection, ref string, call int, explained bool) error
 	// Recreate writes a finished call and its record again after the store has lost them (policies O14 and
 	// O14a). known is the record, call the number of the call in it, and body what the call sent. Data that
-	// the store has is kept; if it has the call (by Call.SpecID), nothing changes. Recreate returns the
+	// the store has is kept; if it has the call (by Call.SpecID), nothing changes. Otherwise earlier calls that the store
+	// has without their end are ended too. Recreate returns the
 	// record and the number of the call in it. ErrUnreplicated means the same as for Finish.
 	Recreate(ctx context.Context, known Record, call int, body []byte) (Record, int, error)
 	// Resolve records what a person found out about an operation whose outcome is unknown. Done has the

@@ -164,6 +164,7 @@ func readBody(res *http.Response, limit int64, more func(announced int64) bool) 
 	case "gzip", "x-gzip":
 		if res.ContentLength == 0 || res.StatusCode == http.StatusNoContent ||
 			res.StatusCode == http.StatusNotModified {
+			drain(res.Body)
 			return nil, nil
 		}
 		unpacked, err := gzip.NewReader(&io.LimitedReader{R: res.Body, N: limit + 1})
@@ -172,10 +173,14 @@ func readBody(res *http.Response, limit int64, more func(announced int64) bool) 
 		}
 		from = unpacked
 	default:
+		drain(res.Body)
 		return nil, fmt.Errorf("%w: its content encoding is neither gzip nor identity", errResponse)
 	}
 	return readAll(from, limit)
 }
+
+// drain reads a body that is not used, so that a complete response is known to be complete (policy O17).
+func drain(body io.Reader) { _, _ = io.CopyN(io.Discard, body, maxAnswerBytes+1) }
 
 // readAll reads to the end, or until it has more than limit bytes. It joins its chunks only if the body is accepted,
 // so that a larger one costs no more memory than the limit (policy W15).

@@ -348,3 +348,35 @@ func TestAnUnaskedErrorIsNotBelieved_O17(t *testing.T) {
 		}
 	}
 }
+
+// O17: an error on a reused connection is believed if it is complete, also if larder does not use its body.
+func TestACompleteErrorIsBelieved_O17(t *testing.T) {
+	t.Parallel()
+	for name, response := range map[string]string{
+		"gzip without a body":    "Content-Encoding: gzip\r\nContent-Length: 0\r\n\r\n",
+		"an unknown compression": "Content-Encoding: br\r\nContent-Length: 3\r\n\r\nabc",
+		"chunks":                 "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+		"without a body":         "Content-Length: 0\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serveWire(t, false, func(p peer) bool {
+				if p.order > 1 {
+					p.says("HTTP/1.1 422 Unprocessable Entity\r\n" + response)
+				} else {
+					p.says(created201)
+				}
+				return true
+			})
+			client := s.client(t, nil, upstream.WithListening(50*time.Millisecond))
+			if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
+				t.Fatal(err)
+			}
+			awaitKept(t, client)
+			_, err := client.CreateOrder(t.Context(), []byte(`{}`))
+			if err == nil || isUnknownError(err) || s.conns.Load() != 1 || s.requests.Load() != 2 {
+				t.Errorf("the second order = %v on %d connections; want it refused on the first", err, s.conns.Load())
+			}
+		})
+	}
+}

@@ -119,6 +119,9 @@ func (t *groupTable) choose(it *item, count int64, flat bool) {
 func (c *check) countGroups(scheme menu.Index) {
 	t := &c.groups
 	it := t.line
+	if c.work < 0 { // reported
+		return
+	}
 	own := openScheme{scheme: scheme, owner: menu.None, parent: -1, depth: len(t.above) + 1, times: 1}
 	t.open(c.Catalogue, own, it.ingredients.truncated)
 	if !c.markReached() || !t.flow.assign(t.slots, c.selections(), &c.work) {

@@ -252,12 +252,14 @@ func (c *check) find(it *item) menu.Index {
 	case id == "":
 		id, onlyExternalID = it.externalID.text, true
 	}
-	if c.work < 0 {
-		c.refuse(it, it.position, violation.LimitExceeded, violation.Params{"limit": workLimit})
+	if c.work < 0 { // reported
 		return menu.None
 	}
 	meant, named := c.named(it, id, onlyExternalID)
 	switch {
+	case c.work < 0: // what the text means was perhaps not found
+		c.violations.Add(it.position.pos, c.path(it), violation.LimitExceeded, violation.Params{"limit": workLimit}, violation.LimitOfWork)
+		return menu.None
 	case meant == menu.None && len(named) > 0:
 		ids := make([]string, 0, maxIDs)
 		for _, shared := range named[:min(len(named), maxIDs)] {

@@ -95,8 +95,9 @@ func newRules(cfg Config, location *time.Location) *rules {
 }
 
 // Check checks one order. It returns the order with prices and converted for the ordering service,
-// or all its violations. It is O(lines × groups) for ordinary menus; the work to assign ingredients
-// that are in several groups is limited. The error is a *jsontext.SyntaxError, as for DecodeOrder.
+// or all its violations. It is O(lines × groups) for ordinary menus; the work to find items that share
+// identifiers, and to assign ingredients that are in several groups, is limited. The error is a
+// *jsontext.SyntaxError, as for DecodeOrder.
 func (v *Validator) Check(o *Order, req Request) (*Result, error) {
 	o, err := o.withLevels(levelsOf(req.Catalogue))
 	if err != nil {

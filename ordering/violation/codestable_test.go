@@ -69,7 +69,7 @@ var documented = []description{
 		code: violation.ExternalIDAmbiguous, path: "/dishList/0",
 		meaning: "Several dishes or ingredients share this externalId. Use the id of the menu.",
 		params: []param{
-			{"externalId", "the externalId as sent", "1001"}, {"ids", "the first of the menu's ids that share it, at most 20", []string{"d-1", "d-2"}},
+			{"externalId", "the externalId as sent", "1001"}, {"ids", "at most 20 of the menu's ids that share it", []string{"d-1", "d-2"}},
 		},
 	},
 	{
@@ -206,7 +206,7 @@ var documented = []description{
 			"Ingredients: 100 per dish, 1,000,000 of one ingredient. Payments: 100. " +
 			"Texts: 200 characters for a name, 1,000 for a comment or an address field. " +
 			"Numbers: 40 digits. changeFrom: the decimals of ordering.price_digits, 100 times the total plus 1,000,000. " +
-			"A field in several spellings: 1 value. The work to assign ingredients to groups is limited too.",
+			"A field in several spellings: 1 value. The work to find items that share identifiers, and to assign ingredients to groups, is limited too.",
 		params: []param{{"limit", "the limit", 200}},
 	},
 }

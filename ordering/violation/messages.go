@@ -27,6 +27,7 @@ const (
 	LimitOfCharacters  = "Number of characters"
 	LimitOfDecimals    = "Decimal places"
 	LimitOfAmount      = "The amount"
+	LimitOfWork        = "Steps to check the order"
 	LimitOfValues      = "Values of one field "                // followed by its names
 	LimitOfSteps       = "Steps to assign the ingredients of " // followed by the dish's name
 )

@@ -160,6 +160,7 @@ var russianLimits = map[string]string{
 	LimitOfDecimals:    "Знаков после запятой",
 	LimitOfAmount:      "Сумма",
 	LimitOfCharacters:  "Число символов",
+	LimitOfWork:        "Шагов, чтобы проверить заказ",
 }
 
 // russianKinds has the kinds of values.

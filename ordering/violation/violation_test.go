@@ -76,4 +76,11 @@ func TestLimitSubjects(t *testing.T) {
 			t.Errorf("%s: %q lacks %q or the dish", language, got[0].Msg, want)
 		}
 	}
+	for language, want := range map[string]string{"en": violation.LimitOfWork + ": at most 5", "ru": "Шагов, чтобы проверить заказ: не больше 5"} {
+		list := violation.List{Language: language}
+		list.Add(1, "/dishList/0", violation.LimitExceeded, violation.Params{"limit": 5}, violation.LimitOfWork)
+		if got, _ := list.Sorted(); got[0].Msg != want {
+			t.Errorf("%s: %q, want %q", language, got[0].Msg, want)
+		}
+	}
 }
