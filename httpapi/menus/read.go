@@ -15,6 +15,7 @@ import (
 	"larder/httpapi/respond"
 	"larder/httpapi/visible"
 	"larder/internal/menu"
+	"larder/ordering/violation"
 )
 
 // Menu answers GET /v1/restaurants/{restaurant}/menu with cached bytes.
@@ -227,7 +228,7 @@ func findProduct(catalogue *menu.Catalogue, by, id string) (menu.Index, error) {
 			return found[0], nil
 		}
 		if len(found) > 1 {
-			found = found[:min(len(found), 20)] // as in a violation
+			found = found[:min(len(found), violation.MaxIDs)]
 			ids := make([]string, len(found))
 			for i, index := range found {
 				ids[i] = catalogue.Products().At(index).ID()

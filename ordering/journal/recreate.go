@@ -69,8 +69,8 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 	return o, n, err
 }
 
-// endKnown ends the calls that have ended, and whose end Redis has lost. Otherwise they would block the order without an end: only
-// the last call of an operation can be resolved.
+// endKnown writes the ends of calls that Redis has lost. Without them the order would stay blocked: only the last call of an
+// operation can be resolved.
 func (c *tx) endKnown(ctx context.Context, known ordering.Record) (err error) {
 	for _, there := range c.order.Calls {
 		call, ended := openedBy(&order{Record: known}, there.SpecID)
@@ -148,7 +148,7 @@ func (c *tx) putCall(ctx context.Context, call ordering.Call, n int, body []byte
 	if call.Outcome == ordering.OutcomeUnknown {
 		c.list(c.stateList(ordering.StateUnknown), "", expiry{})
 		c.unlist(c.expiryList(), "")
-		for _, other := range c.next.Calls { // nothing of the order expires (policy O13)
+		for _, other := range c.next.Calls { // no guest data of the order expires (policy O13)
 			c.stepUntil(expiry{}, "expire", c.guestKey(other.Number), "")
 		}
 		return nil

@@ -14,9 +14,6 @@ import (
 // maxUnits limits the quantity of an ingredient per unit of a dish, with nested quantities multiplied (policy W15).
 const maxUnits = 1_000_000
 
-// maxIDs limits the ids that a violation lists.
-const maxIDs = 20
-
 // unreadable is the number of units if it is not known.
 const unreadable = -1
 
@@ -261,8 +258,8 @@ func (c *check) find(it *item) menu.Index {
 		c.violations.Add(it.position.pos, c.path(it), violation.LimitExceeded, violation.Params{"limit": workLimit}, violation.LimitOfWork)
 		return menu.None
 	case meant == menu.None && len(named) > 0:
-		ids := make([]string, 0, maxIDs)
-		for _, shared := range named[:min(len(named), maxIDs)] {
+		ids := make([]string, 0, violation.MaxIDs)
+		for _, shared := range named[:min(len(named), violation.MaxIDs)] {
 			ids = append(ids, it.table.At(shared).ID())
 		}
 		c.refuse(it, it.position, violation.ExternalIDAmbiguous, violation.Params{"externalId": id, "ids": ids})

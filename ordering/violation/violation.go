@@ -38,6 +38,9 @@ type Params = map[string]any
 // Max is the maximum number of violations in one response (policy H7).
 const Max = 200
 
+// MaxIDs is the maximum number of ids that one violation lists (policy O3).
+const MaxIDs = 20
+
 // positioned is a violation with its position in the body. Its Msg is created when it is listed.
 type positioned struct {
 	pos     int32

@@ -139,7 +139,8 @@ func (s suite) restored(t *testing.T) {
 			if err != nil || call != 3 || len(got.Calls) != 3 {
 				t.Fatalf("Recreate = call %d of %+v, %v; want call 3 of 3", call, got, err)
 			}
-			if first := got.Calls[1]; first.Outcome != resolution || first.Resolved == nil || got.Paid != (resolution == ordering.OutcomeDone) {
+			paid := resolution == ordering.OutcomeDone
+			if first := got.Calls[1]; first.Outcome != resolution || first.Resolved == nil || got.Paid != paid {
 				t.Errorf("the resolved call is %+v of an order with paid %t", first, got.Paid)
 			}
 			j.wantKey(t, later.Key, stored.Ref, 3)
