@@ -29,7 +29,7 @@ COVER_LEAST  ?= 85
 COVER_PACKAGES := internal/jsontext internal/menu ordering ordering/validate ordering/violation ordering/journal internal/upstream cache cache/encoded cache/replica sync sync/runlog
 # The packages with guarantees about concurrency: complete versions, single flight, leases, the journal.
 RACE_PACKAGES  := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... ./httpapi/...
-OTHER_PACKAGES := $$(go list ./... | grep -vE '^larder/(cache|sync|internal/upstream|ordering|httpapi)(/|$$)')
+OTHER_PACKAGES := $$(go list ./... | grep -vE '^larder.local/(cache|sync|internal/upstream|ordering|httpapi)(/|$$)')
 
 # make lint runs go vet, so that make test does not. Three packages at a time and four tests of each, because many tests wait.
 # On a slow machine the limit must not end a package whose tests pass.

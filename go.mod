@@ -1,4 +1,4 @@
-module larder
+module larder.local
 
 go 1.26.0
 

@@ -3,8 +3,8 @@ package cache_test
 import (
 	"testing"
 
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/topology"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/topology"
 )
 
 func TestMain(m *testing.M) {

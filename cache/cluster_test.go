@@ -3,10 +3,10 @@ package cache_test
 import (
 	"testing"
 
-	"larder/cache"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/redistest"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/testkit/topology"
 )
 
 // After a failover, both clients find the new master within seconds, and no

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"larder/internal/redisdb"
+	"larder.local/internal/redisdb"
 )
 
 // publishTx is the step that makes a staged version current: the arguments of publish.lua.

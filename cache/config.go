@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"larder/internal/setting"
+	"larder.local/internal/setting"
 )
 
 // Config is the `cache:` section of the configuration.

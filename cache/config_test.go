@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
+	"larder.local/cache"
 )
 
 func TestCacheConfig(t *testing.T) {

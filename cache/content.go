@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // Content loads a content from Redis, decodes it and compiles it: O(its size). The caller should cache

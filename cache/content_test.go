@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
-	"larder/cache"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/topology"
 )
 
 func TestUnreadableContent(t *testing.T) {

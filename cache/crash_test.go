@@ -10,11 +10,11 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/redistest"
-	"larder/internal/testkit/topology"
-	"larder/internal/testkit/viewtest"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/testkit/topology"
+	"larder.local/internal/testkit/viewtest"
 )
 
 // generated returns a publication of a menu of n dishes, with prices from seed.

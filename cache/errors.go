@@ -6,7 +6,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/redisdb"
+	"larder.local/internal/redisdb"
 )
 
 var (

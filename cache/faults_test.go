@@ -11,12 +11,12 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/cache/replica"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/cache/replica"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/topology"
 )
 
 var errCut = errors.New("connection cut")

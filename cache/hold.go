@@ -3,7 +3,7 @@ package cache
 import (
 	"context"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // HoldUntil is what ends a hold.

@@ -3,10 +3,10 @@ package cache_test
 import (
 	"testing"
 
-	"larder/cache"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/topology"
 )
 
 // A hold is set with a version, kept by the next one and ended by Release (policy

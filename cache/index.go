@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
 )
 
 // documentedHash is one of the hashes that other programs may read.

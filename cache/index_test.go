@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/redisdb"
-	"larder/internal/testkit/topology"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/topology"
 )
 
 // The documented hashes of a current version are complete, whatever happened to the

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"larder/internal/menu"
-	"larder/internal/redisdb"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
 )
 
 // Keys of values that only larder reads contain the number of the value's format. So an instance that

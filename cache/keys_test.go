@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/topology"
 )
 
 func TestSweepLoopEndsWithItsContext(t *testing.T) {

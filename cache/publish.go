@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"larder/internal/menu"
-	"larder/internal/redisdb"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
 )
 
 const (

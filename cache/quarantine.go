@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // The limits of quarantined menus (policy S4a), compressed.

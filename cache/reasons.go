@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // SaveReasons saves a connection's rejection reasons, encoded by the caller, with

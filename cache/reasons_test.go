@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/topology"
 )
 
 func TestReasons(t *testing.T) {

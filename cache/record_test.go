@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 func TestRecordReadsBack(t *testing.T) {

@@ -3,7 +3,7 @@ package cache
 import (
 	"embed"
 
-	"larder/internal/redisdb"
+	"larder.local/internal/redisdb"
 )
 
 //go:embed *.lua

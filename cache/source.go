@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // ErrOtherSource means that the only menu of a restaurant is from another ordering service (policy O16).

@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // Status is what changes without a new version: a few fields of Keys.Current and the floor.

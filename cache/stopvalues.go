@@ -9,8 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/menu"
-	"larder/internal/redisdb"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
 )
 
 // StopListUpdate is a change of stop values without a new version. The content and the stopped ids of the current

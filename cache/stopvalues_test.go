@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"larder/cache"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/topology"
 )
 
 // A version's stop values are kept as long as its record (policy S7).

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 const (

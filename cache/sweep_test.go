@@ -7,9 +7,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/topology"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/topology"
 )
 
 // A content that left the history and is used again is not removed, whatever its

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // Version describes one version of a restaurant's catalogue. The caller must not change its slices.

@@ -12,9 +12,9 @@ import (
 	"time"
 	"unicode"
 
-	"larder/httpapi/auth"
-	"larder/internal/setting"
-	menusync "larder/sync"
+	"larder.local/httpapi/auth"
+	"larder.local/internal/setting"
+	menusync "larder.local/sync"
 )
 
 // restaurantID matches the ids of restaurants, which become parts of paths and Redis keys.

@@ -5,8 +5,8 @@
 // variables, reads secrets from files and ${NAME}, and checks all values. It reports
 // all errors at once, each with its place (file, line and column, or variable) and fix.
 //
-// Its invariant: a Config that Load returns is valid as a whole. cmd/larder, internal/cli and
-// internal/demo call it. The package never connects to anything and changes no file.
+// Its invariant: a Config that Load returns is valid as a whole. cmd/larder, cmd/larder/cli and
+// cmd/larder/demo call it. The package never connects to anything and changes no file.
 package configs
 
 import (
@@ -15,16 +15,16 @@ import (
 	"reflect"
 	"slices"
 
-	"larder/cache"
-	"larder/httpapi"
-	"larder/httpapi/auth"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/tracing"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/validate"
-	menusync "larder/sync"
+	"larder.local/cache"
+	"larder.local/httpapi"
+	"larder.local/httpapi/auth"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/tracing"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/validate"
+	menusync "larder.local/sync"
 )
 
 // Config is the whole configuration, one field for each section.

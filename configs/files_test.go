@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"larder/internal/testkit/tlstest"
+	"larder.local/internal/testkit/tlstest"
 )
 
 // A secret file is a small regular file with one line; anything else is an error of its key (policy H12).

@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"larder/internal/setting"
+	"larder.local/internal/setting"
 )
 
 // value is a value in the file, or the variable with this name. Its node is nil if it is missing.

@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"larder/internal/smallfile"
+	"larder.local/internal/smallfile"
 )
 
 // Load returns the configuration. A LARDER_… variable in env (see os.Environ) overrides the YAML

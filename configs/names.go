@@ -7,7 +7,7 @@ import (
 
 	"github.com/hbollon/go-edlib"
 
-	"larder/internal/setting"
+	"larder.local/internal/setting"
 )
 
 // unknown reports an unknown key of the section.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/doctest"
+	"larder.local/internal/testkit/doctest"
 )
 
 // keySpan matches code in a sentence that looks like a key.

@@ -12,13 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"larder/httpapi"
-	"larder/httpapi/auth"
-	"larder/httpapi/ratelimit"
-	"larder/httpapi/storefront"
-	"larder/internal/redisdb"
-	"larder/internal/upstream"
-	menusync "larder/sync"
+	"larder.local/httpapi"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/httpapi/storefront"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/upstream"
+	menusync "larder.local/sync"
 )
 
 func parsed(t *testing.T, text []byte, env ...string) *Config {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"larder/internal/smallfile"
+	"larder.local/internal/smallfile"
 )
 
 // fileSuffix is the end of a key that names the file of a secret.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"larder/internal/directory"
-	"larder/sync/runlog"
+	"larder.local/internal/directory"
+	"larder.local/sync/runlog"
 )
 
 // catalogues lists the restaurants by the state of their catalogue.

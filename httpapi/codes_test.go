@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/httpapi/respond"
+	"larder.local/httpapi/respond"
 )
 
 // docs/http.md lists every error code of httpapi in the row of its status.

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 // Policy H7: the response to an anonymous request is computed once. A repeated request for a page

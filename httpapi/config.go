@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"larder/httpapi/compat"
-	"larder/httpapi/events"
-	"larder/httpapi/ratelimit"
-	"larder/httpapi/storefront"
-	"larder/internal/setting"
+	"larder.local/httpapi/compat"
+	"larder.local/httpapi/events"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/httpapi/storefront"
+	"larder.local/internal/setting"
 )
 
 // AccessLog selects which requests are logged.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi/auth"
-	"larder/httpapi/menus"
-	"larder/internal/setting"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/menus"
+	"larder.local/internal/setting"
 )
 
 // faults returns the keys that a configuration error names.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/auth"
-	"larder/httpapi/menus"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/menus"
 )
 
 // cors has the origins whose pages may read the public routes. The response to any other origin

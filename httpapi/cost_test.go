@@ -15,14 +15,14 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi"
-	"larder/httpapi/auth"
-	"larder/httpapi/openapi"
-	"larder/internal/menu"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/apitest"
-	"larder/internal/testkit/redistest"
-	menusync "larder/sync"
+	"larder.local/httpapi"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/openapi"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/testkit/redistest"
+	menusync "larder.local/sync"
 )
 
 // The CPU time that an anonymous request may use per token of its rate limit (policy H7). make cost

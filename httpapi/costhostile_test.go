@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 // hostileRequests lists requests of every route of the router, without a token: with 3,500 ranges, with a long

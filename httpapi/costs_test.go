@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"larder/httpapi/orders"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi/orders"
+	"larder.local/internal/testkit/apitest"
 )
 
 // costsOf lists the most expensive requests of every anonymous operation, and of routes that the

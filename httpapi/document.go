@@ -6,11 +6,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache/encoded"
-	"larder/httpapi/menus"
-	"larder/httpapi/openapi"
-	"larder/httpapi/openapi/ui"
-	"larder/httpapi/respond"
+	"larder.local/cache/encoded"
+	"larder.local/httpapi/menus"
+	"larder.local/httpapi/openapi"
+	"larder.local/httpapi/openapi/ui"
+	"larder.local/httpapi/respond"
 )
 
 // docsPolicy lets the pages below /docs load only files of this origin, and forbids inline scripts and styles.

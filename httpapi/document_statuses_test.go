@@ -13,11 +13,11 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"larder/httpapi"
-	"larder/httpapi/auth"
-	"larder/httpapi/ratelimit"
-	"larder/internal/testkit/apicoverage"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/internal/testkit/apicoverage"
+	"larder.local/internal/testkit/apitest"
 )
 
 // provoked is an error that every route can return in the same way.

@@ -10,17 +10,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/cache"
-	"larder/cache/replica"
-	"larder/httpapi/auth"
-	"larder/httpapi/compat"
-	"larder/httpapi/menus"
-	"larder/httpapi/openapi"
-	"larder/httpapi/respond"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/silentlog"
-	"larder/internal/testkit/apicoverage"
+	"larder.local/cache"
+	"larder.local/cache/replica"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/compat"
+	"larder.local/httpapi/menus"
+	"larder.local/httpapi/openapi"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/silentlog"
+	"larder.local/internal/testkit/apicoverage"
 )
 
 // written has the parts of the API document that these tests read.

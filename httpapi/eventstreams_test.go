@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/httpapi/events"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi/events"
+	"larder.local/internal/testkit/apitest"
 )
 
 // A reader that does not read is disconnected and blocks no other reader. It gets only the newest

@@ -7,7 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
-	"larder/httpapi/fastpath"
+	"larder.local/httpapi/fastpath"
 )
 
 // Handler returns a handler for the routes of the public listener.

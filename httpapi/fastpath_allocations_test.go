@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi"
+	"larder.local/internal/testkit/apitest"
 )
 
 // largeMenu returns a menu that compresses badly: its body has more than 100 KB in every encoding.

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 // recorded is a request in the exact form of a well-known client.

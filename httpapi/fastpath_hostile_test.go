@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/httpapi"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi"
+	"larder.local/internal/testkit/apitest"
 )
 
 // connect is the name of the stream after whose first request net/http may close the connection.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 const (

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 // ports are both paths on real TCP: the same routes on one port with only net/http, and on one port

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
-	"larder/httpapi"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi"
+	"larder.local/internal/testkit/apitest"
 )
 
 // Both paths answer the same to requests that are built from critical parts in any order and

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 var swapsFor = flag.Duration("swaps", 3*time.Second, "how long TestSwapsUnderSixtyFourConnections publishes; 2s with -short")

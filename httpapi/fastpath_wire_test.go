@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 // wire is a connection in memory. The client has sent all its bytes and closed its sending side.

@@ -9,9 +9,9 @@ import (
 	"github.com/gin-gonic/gin"
 	"golang.org/x/sync/errgroup"
 
-	"larder/httpapi"
-	"larder/internal/testkit/apicoverage"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi"
+	"larder.local/internal/testkit/apicoverage"
+	"larder.local/internal/testkit/apitest"
 )
 
 // newFixture returns a fixture whose server is not run: a listener of the test serves its public routes.

@@ -14,13 +14,13 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/respond"
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/sync/runlog"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/sync/runlog"
 )
 
 const (

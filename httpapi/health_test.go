@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/httpapi/auth"
-	"larder/internal/testkit/apitest"
-	"larder/internal/testkit/redistest"
+	"larder.local/cache"
+	"larder.local/httpapi/auth"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/testkit/redistest"
 )
 
 func TestReadyAfterTheStart(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 // Over https, the cookie has the name that binds it to this host, and no other name is accepted.

@@ -15,13 +15,13 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
-	"larder/httpapi/auth"
-	"larder/httpapi/compat"
-	"larder/httpapi/events"
-	"larder/httpapi/menus"
-	"larder/httpapi/metrics"
-	"larder/httpapi/respond"
-	"larder/internal/tracing"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/compat"
+	"larder.local/httpapi/events"
+	"larder.local/httpapi/menus"
+	"larder.local/httpapi/metrics"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/tracing"
 )
 
 const (

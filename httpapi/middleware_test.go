@@ -11,10 +11,10 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/httpapi"
-	"larder/httpapi/ratelimit"
-	"larder/httpapi/respond"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/testkit/apitest"
 )
 
 func TestUnknownRoutesAndMethods(t *testing.T) {

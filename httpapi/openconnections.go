@@ -10,8 +10,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/httpapi/auth"
-	"larder/httpapi/ratelimit"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/ratelimit"
 )
 
 // openConnections counts and limits the connections of the public listener, of both paths.

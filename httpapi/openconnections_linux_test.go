@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 // Both paths enforce the connection limit of an address. Other addresses can connect, a closed

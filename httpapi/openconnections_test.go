@@ -10,8 +10,8 @@ import (
 
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"larder/httpapi"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi"
+	"larder.local/internal/testkit/apitest"
 )
 
 // dial opens a connection to the running server.

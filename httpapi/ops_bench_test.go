@@ -10,11 +10,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/testkit/apitest"
-	"larder/internal/testkit/redistest"
-	menusync "larder/sync"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/testkit/redistest"
+	menusync "larder.local/sync"
 )
 
 // BenchmarkConsole measures the requests of the console's list with 10,000 restaurants and a real

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 func TestOpsOnAListenerOfTheirOwn(t *testing.T) { // policy H6

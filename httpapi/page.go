@@ -6,10 +6,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/auth"
-	"larder/httpapi/respond"
-	"larder/httpapi/storefront"
-	"larder/httpapi/web"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/storefront"
+	"larder.local/httpapi/web"
 )
 
 // routeConsole registers the files of the console below /ops. They are public, their data is not.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 // The console's files are public, work only at their own address, and are revalidated each time.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"testing"
 
-	"larder/internal/sandbox"
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/apitest"
 )
 
 // A distinct page of a long menu needs no more memory than one of a short menu, apart from its own dishes: the order of

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 // Pages, assets, documents and menus are sent whole, whatever the ranges are (policy H7).

@@ -9,13 +9,13 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/auth"
-	"larder/httpapi/compat"
-	"larder/httpapi/ratelimit"
-	"larder/httpapi/respond"
-	"larder/httpapi/web"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/compat"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/web"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // route registers all routes.

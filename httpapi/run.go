@@ -14,9 +14,9 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 
-	"larder/httpapi/fastpath"
-	"larder/httpapi/menus"
-	"larder/internal/sleep"
+	"larder.local/httpapi/fastpath"
+	"larder.local/httpapi/menus"
+	"larder.local/internal/sleep"
 )
 
 // The limits of a connection (policy H1).

@@ -10,11 +10,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/httpapi"
-	"larder/httpapi/auth"
-	"larder/internal/testkit/apicoverage"
-	"larder/internal/testkit/apitest"
-	"larder/internal/upstream"
+	"larder.local/httpapi"
+	"larder.local/httpapi/auth"
+	"larder.local/internal/testkit/apicoverage"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/upstream"
 )
 
 // run starts the fixture's server on its own listeners. stop ends it and returns the result of

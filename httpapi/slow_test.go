@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 // A client that sends single bytes cannot keep a connection open: a request must arrive within 10 s

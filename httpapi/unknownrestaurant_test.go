@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"larder/httpapi"
-	"larder/internal/menu"
-	"larder/internal/testkit/apitest"
-	menusync "larder/sync"
+	"larder.local/httpapi"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/apitest"
+	menusync "larder.local/sync"
 )
 
 // The response to an unknown restaurant has at most 2 KB, and with 10,000 restaurants it needs no more memory than with

@@ -9,11 +9,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/validate"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/validate"
 )
 
 // ratTotal computes the total of the sent order with fractions (policy P1).

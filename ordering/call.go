@@ -12,10 +12,10 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/internal/jsontext"
-	"larder/internal/sleep"
-	"larder/internal/tracing"
-	"larder/internal/upstream"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/sleep"
+	"larder.local/internal/tracing"
+	"larder.local/internal/upstream"
 )
 
 // Limits of retries of Finish while the client waits.

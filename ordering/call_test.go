@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // slowJournal blocks after it has opened or resolved a call, before it returns.

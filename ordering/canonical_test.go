@@ -12,8 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/internal/jsontext"
-	"larder/ordering"
+	"larder.local/internal/jsontext"
+	"larder.local/ordering"
 )
 
 func TestCanonical(t *testing.T) {

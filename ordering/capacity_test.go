@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // A call waits for its slot before it is recorded in the journal. A call that gets no slot

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"larder/internal/upstream"
-	"larder/ordering/validate"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/validate"
 )
 
 // Change pays, completes or rejects an order, once. A repeated key returns the result of the first request.

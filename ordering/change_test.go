@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
-	"larder/internal/jsontext"
-	"larder/internal/testkit/journaltest"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 const (

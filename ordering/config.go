@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"larder/internal/setting"
-	"larder/ordering/validate"
+	"larder.local/internal/setting"
+	"larder.local/ordering/validate"
 )
 
 // Config is the `ordering:` section of the configuration: the settings of policies M, P and O.

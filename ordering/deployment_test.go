@@ -10,16 +10,16 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/sandbox"
-	"larder/internal/silentlog"
-	"larder/internal/testkit/menutest"
-	"larder/internal/testkit/redistest"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/journal"
-	"larder/ordering/validate"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/silentlog"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
+	"larder.local/ordering/validate"
 )
 
 // deployment has several instances with one real Redis and one sandbox.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"larder/ordering/violation"
+	"larder.local/ordering/violation"
 )
 
 // errUnknownConnection is returned if the restaurant's connection is not configured.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/journaltest"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/validate"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/validate"
 )
 
 // oneMenu is the menu of the only restaurant.

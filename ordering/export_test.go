@@ -1,6 +1,6 @@
 package ordering
 
-import "larder/ordering/validate"
+import "larder.local/ordering/validate"
 
 // Canonical returns the canonical form of a body.
 func Canonical(body []byte) ([]byte, error) {

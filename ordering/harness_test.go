@@ -19,13 +19,13 @@ import (
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/journaltest"
-	"larder/internal/testkit/leaktest"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/validate"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/testkit/leaktest"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/validate"
 )
 
 func TestMain(m *testing.M) {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // fixedSecret is a journal with a constant secret. It notes the specs of begun calls.

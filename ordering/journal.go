@@ -8,8 +8,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/menu"
-	"larder/internal/upstream"
+	"larder.local/internal/menu"
+	"larder.local/internal/upstream"
 )
 
 // Journal is the durable record of every order, as Orders needs it (policies O7 to O9 and O12 to

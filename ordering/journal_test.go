@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // An error of the journal contains its subject and its cause.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // The model of an order is a register that each operation reads or changes at one moment.

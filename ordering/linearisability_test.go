@@ -16,9 +16,9 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/validate"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/validate"
 )
 
 const (

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/validate"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/validate"
 )
 
 // A hundred clients send the same request concurrently to several instances. The service

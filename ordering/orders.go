@@ -23,10 +23,10 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/internal/menu"
-	"larder/internal/silentlog"
-	"larder/internal/upstream"
-	"larder/ordering/validate"
+	"larder.local/internal/menu"
+	"larder.local/internal/silentlog"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/validate"
 )
 
 // Catalogues provides the menus that orders are checked against; *replica.Replica implements it.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/internal/tracing"
-	"larder/internal/upstream"
+	"larder.local/internal/tracing"
+	"larder.local/internal/upstream"
 )
 
 // traceCall ends the span of a call with its outcome.

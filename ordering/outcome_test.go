@@ -3,7 +3,7 @@ package ordering_test
 import (
 	"testing"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 // Exactly three outcomes are certain.

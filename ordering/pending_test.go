@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/sirupsen/logrus"
 
-	"larder/internal/testkit/journaltest"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 func TestFinishIsRetried(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"context"
 	"time"
 
-	"larder/internal/tracing"
-	"larder/internal/upstream"
-	"larder/ordering/validate"
+	"larder.local/internal/tracing"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/validate"
 )
 
 // Place validates an order and sends it, once. A repeated key returns the result of the first

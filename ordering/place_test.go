@@ -12,12 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/jsontext"
-	"larder/internal/testkit/journaltest"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/validate"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/validate"
 )
 
 func TestPlace(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"context"
 	"time"
 
-	"larder/internal/sleep"
-	"larder/internal/upstream"
-	"larder/ordering/validate"
+	"larder.local/internal/sleep"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/validate"
 )
 
 // MenuRefresh is a sync of a restaurant whose service refused an order (policy O18).

@@ -9,11 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/journaltest"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // menuRefresh is a sync that publishes the menu of next, if there is one, after takes.

@@ -9,8 +9,8 @@ import (
 	"github.com/oklog/ulid/v2"
 	"github.com/shopspring/decimal"
 
-	"larder/internal/menu"
-	"larder/internal/upstream"
+	"larder.local/internal/menu"
+	"larder.local/internal/upstream"
 )
 
 // Operation is the kind of a call that changes something at the ordering service:

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/menutest"
-	"larder/ordering"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/ordering"
 )
 
 func TestRefs(t *testing.T) {

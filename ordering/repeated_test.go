@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // O17: the response to a new order has the orderID of another order. Its outcome is unknown, an event names both, and

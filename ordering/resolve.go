@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"larder/internal/upstream"
-	"larder/ordering/violation"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/violation"
 )
 
 // Resolve records an operator's resolution of an operation whose outcome is unknown (policy O12).

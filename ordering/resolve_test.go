@@ -8,11 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/testkit/journaltest"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/violation"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/violation"
 )
 
 // unknown returns a harness with an order. The outcome of its last operation is unknown.

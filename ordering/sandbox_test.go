@@ -4,11 +4,11 @@ import (
 	"errors"
 	"testing"
 
-	"larder/internal/menu"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // Generated valid orders for the sandbox's menus are accepted and placed.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"larder/internal/testkit/journaltest"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // If it is unknown whether the journal opened the new call, nothing is sent, and the call

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/testkit/journaltest"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // checkAnswer checks the result of a request.

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // foreignLabel is the label of orders that another program placed.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"larder/internal/testkit/menutest"
-	"larder/ordering"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/ordering"
 )
 
 // converge ends all faults and resolves all unknown outcomes. Then the response for each

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"larder/internal/testkit/journaltest"
-	"larder/ordering"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/ordering"
 )
 
 // network is an in-process network. With real sockets, time in a synctest bubble would not

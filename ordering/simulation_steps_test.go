@@ -10,11 +10,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/internal/testkit/journaltest"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/validate"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/validate"
 )
 
 // simOrder returns an order with a label.

@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/menutest"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/menutest"
 )
 
 // simulation is the state machine. Its methods are the steps.

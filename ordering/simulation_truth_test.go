@@ -12,8 +12,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // truth is the state that the run has observed in records and responses.

@@ -10,13 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"larder/internal/menu"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/journaltest"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/validate"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/validate"
 )
 
 // The retention in the simulation is short, so that many records and keys expire.

@@ -10,13 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/redistest"
-	"larder/internal/upstream"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/upstream"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // chain makes a fixture of n restaurants r0, r1, …, all of connection main except

@@ -9,10 +9,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/sleep"
-	"larder/sync/runlog"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/sleep"
+	"larder.local/sync/runlog"
 )
 
 const (

@@ -13,9 +13,9 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/internal/menu"
-	"larder/internal/upstream"
-	"larder/sync/runlog"
+	"larder.local/internal/menu"
+	"larder.local/internal/upstream"
+	"larder.local/sync/runlog"
 )
 
 const (

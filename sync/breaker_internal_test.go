@@ -3,7 +3,7 @@ package sync
 import (
 	"testing"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // The breaker opens if three restaurants fail whose last run had succeeded, or all do.

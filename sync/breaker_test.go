@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/menu"
-	"larder/internal/upstream"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/internal/menu"
+	"larder.local/internal/upstream"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // menuService is an ordering service over HTTP that fails for some restaurants.

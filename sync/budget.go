@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"larder/cache"
-	"larder/internal/upstream"
+	"larder.local/cache"
+	"larder.local/internal/upstream"
 )
 
 const (

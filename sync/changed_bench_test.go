@@ -11,14 +11,14 @@ import (
 
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"larder/cache"
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/redistest"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/redistest"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // BenchmarkChanged is a run over a menu with one changed price, with a real Redis

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // A tick that is noticed in time runs at once. A late one runs at the next own tick of @every, so within one interval, or,

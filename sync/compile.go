@@ -3,7 +3,7 @@ package sync
 import (
 	"time"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 type built struct {

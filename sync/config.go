@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"larder/cache"
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/setting"
-	"larder/internal/upstream"
+	"larder.local/cache"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/setting"
+	"larder.local/internal/upstream"
 )
 
 // Defaults of the `sync:` section that other packages use. SetDefaults has all of them.

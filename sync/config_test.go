@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/setting"
-	menusync "larder/sync"
+	"larder.local/internal/setting"
+	menusync "larder.local/sync"
 )
 
 func TestConfigDefaultsAreValid(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"larder/cache"
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	"larder/internal/upstream"
+	"larder.local/cache"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	"larder.local/internal/upstream"
 )
 
 // maxError limits the error of a run record, in bytes.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	menusync "larder/sync"
+	menusync "larder.local/sync"
 )
 
 // Two restaurants with one schedule are synced at different times, and an instance

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"larder/internal/menu"
-	"larder/sync/runlog"
+	"larder.local/internal/menu"
+	"larder.local/sync/runlog"
 )
 
 // Instance is what a process has.

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/internal/testkit/redistest"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/testkit/redistest"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // A failover may lose a lease with its fence, so that the next holder gets the same

@@ -14,15 +14,15 @@ import (
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"larder/cache"
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/leaktest"
-	"larder/internal/testkit/redistest"
-	"larder/internal/upstream"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/leaktest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/upstream"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 func TestMain(m *testing.M) {

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"larder/cache"
-	"larder/internal/jsontext"
-	"larder/internal/menu"
+	"larder.local/cache"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
 )
 
 // Guard has the checks of fetched menus (policy S4). An empty menu is always quarantined.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/redisdb"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/internal/redisdb"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // dish is a dish of a test's menu; its price is JSON.

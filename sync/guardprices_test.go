@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/redisdb"
-	"larder/sync/runlog"
+	"larder.local/internal/redisdb"
+	"larder.local/sync/runlog"
 )
 
 // pizzas returns a menu of pizzas at a price, each with one required size. A size is `ID price`; all have their own scheme

@@ -10,8 +10,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/internal/redisdb"
-	"larder/internal/sleep"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/sleep"
 )
 
 const (

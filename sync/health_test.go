@@ -11,7 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"larder/internal/sleep"
+	"larder.local/internal/sleep"
 )
 
 func TestHealthLogsEachChangeOnceAndCatchesUp(t *testing.T) {

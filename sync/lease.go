@@ -8,10 +8,10 @@ import (
 	stdsync "sync"
 	"time"
 
-	"larder/cache"
-	"larder/internal/redisdb"
-	"larder/internal/sleep"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/sleep"
+	"larder.local/sync/runlog"
 )
 
 // errLeaseLost ends a run whose lease expired or belongs to another instance.

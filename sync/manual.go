@@ -10,9 +10,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/sync/runlog"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/sync/runlog"
 )
 
 const (

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/redisdb"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/internal/redisdb"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // gate blocks every menu request until it is opened.

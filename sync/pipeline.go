@@ -12,11 +12,11 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/upstream"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/upstream"
+	"larder.local/sync/runlog"
 )
 
 // maxPublish limits how often a run publishes again after another version overtook it.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/redisdb"
-	menusync "larder/sync"
+	"larder.local/internal/redisdb"
+	menusync "larder.local/sync"
 )
 
 // A plan shows the schedule: its next tick, and the time to the one after.

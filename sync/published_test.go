@@ -5,15 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/cache/replica"
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/viewtest"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/cache/replica"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/viewtest"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // asPublished returns the published view that a new replica serves.

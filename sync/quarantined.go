@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"larder/cache"
-	"larder/internal/menu"
+	"larder.local/cache"
+	"larder.local/internal/menu"
 )
 
 // QuarantinedMenu is a quarantined menu: the answer of the ordering service, its view, and what the restaurant would serve.

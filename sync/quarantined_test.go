@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // quarantined returns the compiled quarantined menu; nil if none is kept.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	stdsync "sync"
 
-	"larder/internal/sleep"
+	"larder.local/internal/sleep"
 )
 
 // Work is one run to execute: of a restaurant, a default menu, or a connection's rejection reasons.

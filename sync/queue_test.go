@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/internal/directory"
+	"larder.local/internal/directory"
 )
 
 func connectionsOf(names ...string) []Connection {

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/sync/runlog"
 )
 
 // publish publishes during a run, with the same or a later lease.

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/upstream"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/upstream"
+	"larder.local/sync/runlog"
 )
 
 // reasonsSuffix makes the id for the lease and records of a connection's rejection

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"larder/internal/directory"
-	"larder/internal/menu"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
 )
 
 // Policy O16: menus of restaurants with a recent order come first.

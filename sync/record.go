@@ -9,12 +9,12 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/tracing"
-	"larder/internal/upstream"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/tracing"
+	"larder.local/internal/upstream"
+	"larder.local/sync/runlog"
 )
 
 // recordLimit limits the time to write a run's final record, which is written even if the run was cancelled.

@@ -5,8 +5,8 @@ import (
 	stdsync "sync"
 	"time"
 
-	"larder/internal/menu"
-	"larder/sync/runlog"
+	"larder.local/internal/menu"
+	"larder.local/sync/runlog"
 )
 
 const (

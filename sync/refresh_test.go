@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/redisdb"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/internal/redisdb"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // refreshed reserves a sync, runs it, and returns the version that Wait returns.

@@ -11,9 +11,9 @@ import (
 
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"larder/internal/redisdb"
-	"larder/internal/silentlog"
-	"larder/internal/sleep"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/silentlog"
+	"larder.local/internal/sleep"
 )
 
 // said is an error of Redis.

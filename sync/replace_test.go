@@ -10,14 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/cache"
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/setting"
-	"larder/internal/silentlog"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/setting"
+	"larder.local/internal/silentlog"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 func restaurants(ids ...menu.RestaurantID) []menusync.Restaurant {

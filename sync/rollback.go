@@ -9,10 +9,10 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/sync/runlog"
 )
 
 // UnknownVersionError means that the history does not contain a version.

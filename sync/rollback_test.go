@@ -10,11 +10,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // back rolls the bistro back and checks the new version.

@@ -9,12 +9,12 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/silentlog"
-	"larder/internal/testkit/redistest"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/silentlog"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/sync/runlog"
 )
 
 // BenchmarkRunRecords measures the memory of Redis for the runs of a chain of

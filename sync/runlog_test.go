@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/testkit/redistest"
-	"larder/internal/upstream"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/upstream"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // maxRecord limits the memory of Redis for the record of a finished run, in bytes.

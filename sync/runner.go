@@ -25,14 +25,14 @@ import (
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/silentlog"
-	"larder/internal/sleep"
-	"larder/internal/tracing"
-	"larder/internal/upstream"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/silentlog"
+	"larder.local/internal/sleep"
+	"larder.local/internal/tracing"
+	"larder.local/internal/upstream"
+	"larder.local/sync/runlog"
 )
 
 //go:embed acquire.lua renew.lua finish.lua start.lua

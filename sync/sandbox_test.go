@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"larder/cache"
-	"larder/internal/redisdb"
-	"larder/internal/sandbox"
-	"larder/internal/upstream"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/upstream"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 func TestTheSandboxOverHTTP(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/robfig/cron/v3"
 
-	"larder/cache"
-	"larder/internal/menu"
+	"larder.local/cache"
+	"larder.local/internal/menu"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	menusync "larder/sync"
+	menusync "larder.local/sync"
 )
 
 func mustSchedule(t *testing.T, text, zone, key string) *menusync.Schedule {

@@ -10,11 +10,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/sleep"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/sleep"
+	"larder.local/sync/runlog"
 )
 
 // refreshQueued is the interval at which queued runs are kept alive in Redis.

@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/setting"
-	"larder/internal/testkit/redistest"
-	"larder/internal/upstream"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/setting"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/upstream"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 func withDefaultMenu(d *menusync.Deps) { d.Connections[0].DefaultMenu = true }

@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"larder/cache"
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/setting"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/setting"
+	"larder.local/sync/runlog"
 )
 
 // Target is one menu that is synced, a restaurant's or a default menu; or a connection's rejection reasons. It never changes. If

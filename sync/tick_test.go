@@ -9,10 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/silentlog"
-	"larder/internal/sleep"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/silentlog"
+	"larder.local/internal/sleep"
 )
 
 // counting counts skipped ticks.

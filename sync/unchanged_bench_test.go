@@ -8,15 +8,15 @@ import (
 
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"larder/cache"
-	"larder/cache/replica"
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/redistest"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/cache/replica"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/redistest"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // BenchmarkUnchanged is a run that finds nothing changed, with a real Redis and a

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/upstream"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/internal/upstream"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // Two hundred restaurants fail and recover: the log has two lines for the connection, and one for the first restaurants

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	menusync "larder/sync"
+	menusync "larder.local/sync"
 )
 
 // A schedule with a fixed hour runs at each of its times once a day, whatever the

@@ -1,4 +1,4 @@
-module larder/tools
+module larder.local/tools
 
 go 1.26.0
 

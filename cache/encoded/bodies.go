@@ -7,7 +7,7 @@ import (
 	"github.com/maypok86/otter/v2"
 	"golang.org/x/sync/singleflight"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // WholeMenu, PublishedMenu and ChangesOnly replace a dish's index in a Key: for the body of GET …/menu,

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // shardedLRU is the alternative that bodies were compared with: a map and a list

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 func bodyOf(n int) func() (*Representation, error) {

@@ -3,7 +3,7 @@ package encoded
 import (
 	"slices"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // Encoding is a content encoding.

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // unpacked decodes a body with independent readers, and checks that the ETag

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/menutest"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/testkit/topology"
 )
 
 // checkBody checks that a served body belongs to one version: all n dishes of

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/internal/menu"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/internal/menu"
 )
 
 type changesBody struct {

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // contentCache has one copy of every compiled content that a catalogue uses, for each settings (see contentKey). Its pointers are weak:

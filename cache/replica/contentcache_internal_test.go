@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // The end of a caller's context ends its wait, and not the load, which others share.

@@ -8,12 +8,12 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/topology"
 )
 
 func TestReplica_Drop(t *testing.T) {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/cache/replica"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/silentlog"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/cache/replica"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/silentlog"
 )
 
 // A menu is published to the embedded Redis and read from a replica's memory, with

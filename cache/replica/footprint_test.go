@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/topology"
 )
 
 // The limits of a cached menu of 400 dishes on the heap, in KiB (docs/performance.md,

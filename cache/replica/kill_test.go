@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/redistest"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/testkit/topology"
 )
 
 // Publishers are killed at random while they publish a thousand versions. Readers

@@ -10,9 +10,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/sandbox"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
 )
 
 // coder is one encoding at one level, for the choice of levels

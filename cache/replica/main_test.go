@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/topology"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/topology"
 )
 
 func TestMain(m *testing.M) {

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/topology"
 )
 
 func TestContentCache_SharesAndReleases(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
 )
 
 const (

@@ -16,11 +16,11 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/silentlog"
-	"larder/internal/testkit/cachetest"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/silentlog"
+	"larder.local/internal/testkit/cachetest"
 )
 
 const (

@@ -11,14 +11,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/redistest"
-	"larder/internal/testkit/topology"
-	"larder/internal/testkit/viewtest"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/testkit/topology"
+	"larder.local/internal/testkit/viewtest"
 )
 
 // asPublished reads the published view in both encodings, which must be equal, and

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/internal/menu"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/internal/menu"
 )
 
 // viewsAtATime is how many views one pipeline loads; each may have megabytes.

@@ -3,9 +3,9 @@ package replica
 import (
 	"context"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/internal/menu"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/internal/menu"
 )
 
 func (s *slots) find(restaurant menu.RestaurantID) *slot {

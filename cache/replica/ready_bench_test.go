@@ -3,11 +3,11 @@ package replica
 import (
 	"testing"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/topology"
 )
 
 // BenchmarkReady measures a cache hit: of a menu for each list of encodings, with

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"larder/cache"
-	"larder/internal/redisdb"
+	"larder.local/cache"
+	"larder.local/internal/redisdb"
 )
 
 // Reasons returns a connection's rejection reasons from Redis. If Redis does not respond or has lost

@@ -3,10 +3,10 @@ package replica
 import (
 	"testing"
 
-	"larder/cache"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/topology"
 )
 
 // A foreign value under the key of rejection reasons does not stop the refresh of

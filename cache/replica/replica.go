@@ -10,11 +10,11 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/singleflight"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/internal/menu"
-	"larder/internal/silentlog"
-	"larder/internal/sleep"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/internal/menu"
+	"larder.local/internal/silentlog"
+	"larder.local/internal/sleep"
 )
 
 // loadWithin is the timeout of one load. A caller may stop waiting earlier.

@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/redistest"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/testkit/topology"
 )
 
 // run runs the replica until the test ends.

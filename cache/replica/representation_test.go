@@ -17,14 +17,14 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/redistest"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/testkit/topology"
 )
 
 // largeMenu is the number of dishes of a large menu.

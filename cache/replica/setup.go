@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
 )
 
 // sources returns the configured source of a restaurant, then its former names; none if sources are not known.

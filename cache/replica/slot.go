@@ -8,9 +8,9 @@ import (
 	"time"
 	"unique"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/internal/menu"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/internal/menu"
 )
 
 // slot holds a restaurant's current and pending version.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"testing"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/topology"
 )
 
 // After a start every version is known before its content is loaded. A read loads

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/topology"
 )
 
 // fat returns a menu view of 300 dishes. Most of its bytes are a long stop list of

@@ -10,13 +10,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/cachetest"
-	"larder/internal/testkit/menutest"
-	"larder/internal/testkit/redistest"
-	"larder/internal/testkit/topology"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/testkit/topology"
 )
 
 const replicas = 3

@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"larder/internal/menu"
-	"larder/internal/sleep"
+	"larder.local/internal/menu"
+	"larder.local/internal/sleep"
 )
 
 const (

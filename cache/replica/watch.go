@@ -3,8 +3,8 @@ package replica
 import (
 	"sync"
 
-	"larder/cache"
-	"larder/internal/menu"
+	"larder.local/cache"
+	"larder.local/internal/menu"
 )
 
 // Watch follows the versions of one restaurant in this process's memory. It holds only the newest one,

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/clitest"
+	"larder.local/internal/testkit/clitest"
 )
 
 // The folders of the scenarios and of their screenshots.

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/internal/testkit/clitest"
+	"larder.local/internal/testkit/clitest"
 )
 
 // requestsAtOnce is the number of parallel anonymous requests in

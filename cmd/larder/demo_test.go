@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/cli"
-	"larder/internal/client"
-	"larder/internal/demo"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/redistest"
-	"larder/sync/runlog"
+	"larder.local/cmd/larder/cli"
+	"larder.local/cmd/larder/client"
+	"larder.local/cmd/larder/demo"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/sync/runlog"
 )
 
 func TestDemoExit(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 
 	"github.com/coreos/go-systemd/v22/unit"
 
-	"larder/internal/cli"
-	"larder/internal/testkit/clitest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/internal/testkit/clitest"
 )
 
 const dockerfile = "../../Dockerfile"

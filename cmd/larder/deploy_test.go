@@ -14,10 +14,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/configs"
-	"larder/internal/cli"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/redistest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/configs"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/redistest"
 )
 
 // credential matches the file of a secret in the configurations of deploy/.

@@ -15,11 +15,11 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/configs"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/doctest"
-	"larder/internal/testkit/redistest"
+	"larder.local/configs"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/doctest"
+	"larder.local/internal/testkit/redistest"
 )
 
 // root is the folder of the project.

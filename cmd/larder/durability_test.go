@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/cli"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/redistest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/redistest"
 )
 
 // O14b: what `check --online`, /readyz?verbose and the log say about a Redis that larder's user may not use

@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"testing"
 
-	"larder/internal/cli"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/tlstest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/tlstest"
 )
 
 // pipeInstead replaces a file by a pipe to which nobody writes.

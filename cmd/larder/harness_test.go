@@ -20,10 +20,10 @@ import (
 
 	"github.com/redis/go-redis/v9/logging"
 
-	"larder/internal/cli"
-	"larder/internal/client"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/leaktest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/cmd/larder/client"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/leaktest"
 )
 
 // parallel is the minimum number of parallel tests, because tests of outages mostly

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/internal/cli"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/clitest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/clitest"
 )
 
 // hostile is a text that an attacker could put into a dish's name or a response of the

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"larder/internal/testkit/redistest"
+	"larder.local/internal/testkit/redistest"
 )
 
 // Policy W15a: six menus of up to 990,000 short elements raise the memory of a real process by at

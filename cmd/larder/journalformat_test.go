@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/cli"
-	"larder/internal/client"
-	"larder/internal/testkit/clitest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/cmd/larder/client"
+	"larder.local/internal/testkit/clitest"
 )
 
 // loadRedis runs the commands of a dump: the keys that an earlier larder left after four orders, one of them paid and one

@@ -16,15 +16,15 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/internal/cli"
-	"larder/internal/client"
-	"larder/internal/demo"
-	"larder/internal/menu"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/faultproxy"
-	"larder/internal/testkit/redistest"
+	"larder.local/cache"
+	"larder.local/cmd/larder/cli"
+	"larder.local/cmd/larder/client"
+	"larder.local/cmd/larder/demo"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/faultproxy"
+	"larder.local/internal/testkit/redistest"
 )
 
 // TestKilledAtEveryStep kills a real process with SIGKILL at each message of an order:

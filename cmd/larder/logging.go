@@ -18,8 +18,8 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
-	"larder/internal/cli"
-	"larder/internal/setting"
+	"larder.local/cmd/larder/cli"
+	"larder.local/internal/setting"
 )
 
 // logger returns a log that writes to standard error, with the level and format that the flags set.

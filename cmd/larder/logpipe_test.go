@@ -16,10 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/internal/cli"
-	"larder/internal/demo"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/clitest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/cmd/larder/demo"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/clitest"
 )
 
 // piped is a real process whose standard output and error are pipes. The test decides

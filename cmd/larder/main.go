@@ -1,7 +1,7 @@
 // Command larder serves restaurant menus from a cache and forwards only valid orders to the ordering service.
 //
 // This package connects the other packages and runs them in one errgroup. It contains no
-// domain logic. The other commands are in internal/cli and internal/demo.
+// domain logic. The other commands are in cmd/larder/cli and cmd/larder/demo.
 package main
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"larder/internal/cli"
-	"larder/internal/demo"
+	"larder.local/cmd/larder/cli"
+	"larder.local/cmd/larder/demo"
 )
 
 // main runs the command line. The first signal cancels the command's context. The second signal ends the process.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra/doc"
 
-	"larder/internal/cli"
+	"larder.local/cmd/larder/cli"
 )
 
 // init adds the command `larder man DIR`, which writes the manual pages of a release into DIR.

@@ -11,9 +11,9 @@ import (
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"github.com/sirupsen/logrus"
 
-	"larder/configs"
-	"larder/internal/client"
-	"larder/internal/sleep"
+	"larder.local/cmd/larder/client"
+	"larder.local/configs"
+	"larder.local/internal/sleep"
 )
 
 const (

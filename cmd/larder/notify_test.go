@@ -16,9 +16,9 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/sirupsen/logrus/hooks/test"
 
-	"larder/internal/cli"
-	"larder/internal/sleep"
-	"larder/internal/testkit/clitest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/internal/sleep"
+	"larder.local/internal/testkit/clitest"
 )
 
 // systemdTest is the socket of a service manager. It records the received states.

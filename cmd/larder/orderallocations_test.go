@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/sandbox"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/metrics"
-	"larder/internal/testkit/ordertest"
-	"larder/internal/testkit/redistest"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/metrics"
+	"larder.local/internal/testkit/ordertest"
+	"larder.local/internal/testkit/redistest"
 )
 
 // The limits of what a whole order allocates, from its HTTP request to the response.

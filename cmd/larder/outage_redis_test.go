@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/internal/client"
-	"larder/internal/menu"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/metrics"
-	"larder/internal/testkit/redistest"
+	"larder.local/cache"
+	"larder.local/cmd/larder/client"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/metrics"
+	"larder.local/internal/testkit/redistest"
 )
 
 // Redis becomes unavailable in several ways during constant reads. No read fails,

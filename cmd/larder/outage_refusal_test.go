@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/cli"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/redistest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/redistest"
 )
 
 // A Redis that responds but rejects writes is reported in the log and on /readyz.

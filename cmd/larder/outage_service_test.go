@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"testing"
 
-	"larder/internal/cli"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/metrics"
+	"larder.local/cmd/larder/cli"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/metrics"
 )
 
 // While the ordering service is unavailable, larder serves the last menus with their

@@ -14,15 +14,15 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/client"
-	"larder/internal/demo"
-	"larder/internal/menu"
-	"larder/internal/sandbox"
-	"larder/internal/sleep"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/faultproxy"
-	"larder/internal/testkit/metrics"
-	"larder/internal/testkit/redistest"
+	"larder.local/cmd/larder/client"
+	"larder.local/cmd/larder/demo"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/sleep"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/faultproxy"
+	"larder.local/internal/testkit/metrics"
+	"larder.local/internal/testkit/redistest"
 )
 
 // outage is an ordering service and a Redis, each behind a fault proxy, and the

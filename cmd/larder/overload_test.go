@@ -15,12 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/demo"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/overload"
-	"larder/internal/testkit/redistest"
-	"larder/internal/upstream"
+	"larder.local/cmd/larder/demo"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/overload"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/upstream"
 )
 
 // overloadFor is the duration of each load of TestOverloadMatrix.

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 	"golang.org/x/oauth2/clientcredentials"
 
-	"larder/internal/testkit/clitest"
+	"larder.local/internal/testkit/clitest"
 )
 
 var withPrometheus = flag.Bool("prometheus", false, "let a Prometheus read the metrics, as make prometheus does")

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"larder/cache"
-	"larder/configs"
-	"larder/internal/cli"
-	"larder/internal/sandbox"
-	"larder/internal/setting"
-	"larder/internal/silentlog"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/redistest"
+	"larder.local/cache"
+	"larder.local/cmd/larder/cli"
+	"larder.local/configs"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/setting"
+	"larder.local/internal/silentlog"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/redistest"
 )
 
 func TestServeStartsWithoutRedisAndRecovers(t *testing.T) {

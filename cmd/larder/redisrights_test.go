@@ -17,10 +17,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/cli"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/redistest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/redistest"
 )
 
 // documentedRights returns the words after `ACL SETUSER NAME` of a command in docs/redis.md.

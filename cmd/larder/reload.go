@@ -13,8 +13,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/configs"
-	"larder/internal/upstream"
+	"larder.local/configs"
+	"larder.local/internal/upstream"
 )
 
 // reloadWait is the longest wait for a reload when larder stops.

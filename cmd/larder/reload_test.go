@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"testing"
 
-	"larder/internal/cli"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/clitest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/clitest"
 )
 
 // newSandboxOf returns the address of an ordering service with generated menus.

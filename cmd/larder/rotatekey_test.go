@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/cli"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/faultproxy"
-	"larder/internal/testkit/redistest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/faultproxy"
+	"larder.local/internal/testkit/redistest"
 )
 
 // rotating is a Redis with two instances, and what was signed before a rotation. The second instance reaches

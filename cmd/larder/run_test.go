@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"larder/configs"
-	"larder/internal/cli"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/clitest"
-	"larder/sync/runlog"
+	"larder.local/cmd/larder/cli"
+	"larder.local/configs"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/sync/runlog"
 )
 
 func TestWrongUsageIsStatus2(t *testing.T) {

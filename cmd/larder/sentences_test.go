@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/cli"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/doctest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/doctest"
 )
 
 var (

@@ -9,11 +9,11 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
-	"larder/configs"
-	"larder/httpapi"
-	"larder/internal/cli"
-	"larder/internal/client"
-	"larder/internal/demo"
+	"larder.local/cmd/larder/cli"
+	"larder.local/cmd/larder/client"
+	"larder.local/cmd/larder/demo"
+	"larder.local/configs"
+	"larder.local/httpapi"
 )
 
 func serveCommand(env *cli.Environment) *cobra.Command {

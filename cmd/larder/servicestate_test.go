@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/sandbox"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/metrics"
-	"larder/internal/testkit/redistest"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/metrics"
+	"larder.local/internal/testkit/redistest"
 )
 
 // troubled is an ordering service over HTTP. Tests change the secret that it accepts, and make its menus fail.

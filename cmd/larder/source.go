@@ -5,12 +5,12 @@ import (
 	"errors"
 	"time"
 
-	"larder/cache"
-	"larder/cache/replica"
-	"larder/internal/cli"
-	"larder/internal/menu"
-	"larder/ordering"
-	menusync "larder/sync"
+	"larder.local/cache"
+	"larder.local/cache/replica"
+	"larder.local/cmd/larder/cli"
+	"larder.local/internal/menu"
+	"larder.local/ordering"
+	menusync "larder.local/sync"
 )
 
 const (

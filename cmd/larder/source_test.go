@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/clitest"
+	"larder.local/internal/testkit/clitest"
 )
 
 // With another base_url at the start, the menu of the old service is stale and cannot be ordered, until the new service

@@ -17,9 +17,9 @@ import (
 	"syscall"
 	"testing"
 
-	"larder/internal/client"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/redistest"
+	"larder.local/cmd/larder/client"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/redistest"
 )
 
 // pos is an ordering service with one soup, which every pos has under the same externalId for another price. All of them

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"testing"
 
-	"larder/internal/testkit/clitest"
+	"larder.local/internal/testkit/clitest"
 )
 
 // For many ticks, one of two instances has the new configuration. Each is killed and started again once, in both orders,

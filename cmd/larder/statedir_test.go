@@ -10,10 +10,10 @@ import (
 	"syscall"
 	"testing"
 
-	"larder/internal/cli"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/redistest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/redistest"
 )
 
 // After a stop, state_dir contains the last order, even if Redis stopped first. After

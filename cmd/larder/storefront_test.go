@@ -20,7 +20,7 @@ import (
 
 	diff "github.com/google/go-cmp/cmp"
 
-	"larder/internal/testkit/clitest"
+	"larder.local/internal/testkit/clitest"
 )
 
 // storefrontBlocks returns the code blocks of a language in docs/storefront.md.

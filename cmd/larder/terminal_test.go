@@ -11,10 +11,10 @@ import (
 
 	"github.com/creack/pty"
 
-	"larder/configs"
-	"larder/internal/cli"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/clitest"
+	"larder.local/cmd/larder/cli"
+	"larder.local/configs"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/clitest"
 )
 
 // typist types at a real terminal.

@@ -13,7 +13,7 @@ import (
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"larder/internal/testkit/clitest"
+	"larder.local/internal/testkit/clitest"
 )
 
 // receiver accepts spans with OTLP over HTTP, like a collector.

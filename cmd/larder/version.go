@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/internal/cli"
+	"larder.local/cmd/larder/cli"
 )
 
 // version is set by -ldflags "-X main.version=…". Its default is the version in the build information.

@@ -13,12 +13,12 @@ import (
 	"syscall"
 	"testing"
 
-	"larder/internal/cli"
-	"larder/internal/menu"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/redistest"
-	"larder/sync/runlog"
+	"larder.local/cmd/larder/cli"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/sync/runlog"
 )
 
 func TestMenuRollbackAndRelease(t *testing.T) {

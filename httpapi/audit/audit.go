@@ -19,14 +19,14 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
-	"larder/cache/replica"
-	"larder/httpapi/auth"
-	"larder/httpapi/respond"
-	"larder/httpapi/visible"
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
+	"larder.local/cache"
+	"larder.local/cache/replica"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/visible"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
 )
 
 // Action is an action of an operator or program.

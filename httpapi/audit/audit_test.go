@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
-	"larder/cache"
-	"larder/internal/testkit/apitest"
+	"larder.local/cache"
+	"larder.local/internal/testkit/apitest"
 )
 
 // auditRow is an entry of the audit log.

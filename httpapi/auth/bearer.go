@@ -15,10 +15,10 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
-	"larder/httpapi/ratelimit"
-	"larder/httpapi/respond"
-	"larder/internal/directory"
-	"larder/internal/redisdb"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/directory"
+	"larder.local/internal/redisdb"
 )
 
 // Caller is the authenticated sender of a request.

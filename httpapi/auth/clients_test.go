@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"larder/httpapi/auth"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi/auth"
+	"larder.local/internal/testkit/apitest"
 )
 
 // A reload of auth.clients applies to existing tokens, sessions and streams at once, on both paths.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"larder/httpapi/ratelimit"
-	"larder/internal/setting"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/internal/setting"
 )
 
 // Scope is a permission of a token. ScopeOrders includes ScopeMenu (policy H2).

@@ -3,8 +3,8 @@ package auth_test
 import (
 	"fmt"
 
-	"larder/httpapi"
-	"larder/httpapi/auth"
+	"larder.local/httpapi"
+	"larder.local/httpapi/auth"
 )
 
 func ExampleConfig_ValidateFor() {

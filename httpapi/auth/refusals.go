@@ -9,7 +9,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/sirupsen/logrus"
 
-	"larder/httpapi/ratelimit"
+	"larder.local/httpapi/ratelimit"
 )
 
 // The routes of failed attempts in the metric: the token endpoint, the sign-in of operators, and requests with an

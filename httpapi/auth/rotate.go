@@ -10,7 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
-	"larder/internal/redisdb"
+	"larder.local/internal/redisdb"
 )
 
 // maxRevoked limits the revoked keys that are kept. The oldest are dropped.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/ratelimit"
-	"larder/httpapi/respond"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/httpapi/respond"
 )
 
 // RequireScope passes requests with the scope and stores their caller in the context. With

@@ -10,9 +10,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/respond"
-	"larder/internal/jsontext"
-	"larder/internal/menu"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
 )
 
 // The session of an operator's browser is a cookie. Over https its name has the prefix that

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi"
-	"larder/httpapi/auth"
-	"larder/internal/testkit/apitest"
-	"larder/internal/testkit/redistest"
+	"larder.local/httpapi"
+	"larder.local/httpapi/auth"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/testkit/redistest"
 )
 
 // sessionRow is the signed-in client.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/cache"
-	"larder/internal/redisdb"
-	"larder/internal/sleep"
+	"larder.local/cache"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/sleep"
 )
 
 const (

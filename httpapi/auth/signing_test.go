@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/internal/redisdb"
-	"larder/internal/silentlog"
-	"larder/internal/testkit/redistest"
+	"larder.local/cache"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/silentlog"
+	"larder.local/internal/testkit/redistest"
 )
 
 // keysIn returns the keys that one instance has read from Redis.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"larder/httpapi"
-	"larder/internal/testkit/apitest"
-	"larder/internal/testkit/redistest"
+	"larder.local/httpapi"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/testkit/redistest"
 )
 
 // askToken sends a token request. fields are pairs of name and value.

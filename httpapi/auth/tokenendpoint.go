@@ -14,8 +14,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/respond"
-	"larder/internal/jsontext"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/jsontext"
 )
 
 // The error codes of the token endpoint (RFC 6749, section 5.2).

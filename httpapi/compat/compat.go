@@ -7,14 +7,14 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/auth"
-	"larder/httpapi/respond"
-	"larder/httpapi/visible"
-	"larder/internal/directory"
-	"larder/internal/jsontext"
-	"larder/internal/setting"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/visible"
+	"larder.local/internal/directory"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/setting"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // Path is the prefix of the compatible API: the ordering service's own interface, so that its

@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/menu"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/apitest"
-	"larder/internal/upstream"
-	"larder/ordering"
-	menusync "larder/sync"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	menusync "larder.local/sync"
 )
 
 const (

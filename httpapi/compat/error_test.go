@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/httpapi"
-	"larder/httpapi/compat"
-	"larder/httpapi/ratelimit"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi"
+	"larder.local/httpapi/compat"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/internal/testkit/apitest"
 )
 
 // knownOf returns the ids that a rejection lists.

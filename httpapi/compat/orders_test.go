@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/httpapi/ratelimit"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/apitest"
-	"larder/ordering"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/ordering"
 )
 
 // Fields that larder does not know reach the ordering service unchanged (policy W8).

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"larder/httpapi"
-	"larder/internal/testkit/apitest"
-	"larder/ordering"
+	"larder.local/httpapi"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/ordering"
 )
 
 // Any bytes of the ordering service are passed through the compatible API unchanged. A replay on

@@ -9,11 +9,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/respond"
-	"larder/internal/jsontext"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/violation"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/violation"
 )
 
 // headerRef is the header with larder's reference of an order. The ordering service's responses

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"larder/httpapi"
-	"larder/internal/testkit/apitest"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/httpapi"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // Certain outcomes of the ordering service are passed through unchanged (policy O15), also for

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"larder/httpapi"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/apitest"
-	"larder/internal/testkit/wireshapes"
-	"larder/internal/upstream"
-	"larder/ordering"
-	menusync "larder/sync"
+	"larder.local/httpapi"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/testkit/wireshapes"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	menusync "larder.local/sync"
 )
 
 // newShapes is an instance with the restaurant and the default menu of the tables of shapes.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/httpapi/ratelimit"
-	"larder/httpapi/respond"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/testkit/apitest"
 )
 
 // A call that gets no slot returns 503 upstream_busy with Retry-After on both APIs. It leaves no

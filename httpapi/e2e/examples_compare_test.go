@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 // volatile are the members of responses that differ between runs of larder. For these, an example

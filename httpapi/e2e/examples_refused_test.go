@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/internal/testkit/apitest"
-	"larder/internal/upstream"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/upstream"
 )
 
 // tryRefusals sends the requests that clients of the demo get rejected.

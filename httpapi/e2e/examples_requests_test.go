@@ -8,8 +8,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"larder/internal/testkit/apicoverage"
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apicoverage"
+	"larder.local/internal/testkit/apitest"
 )
 
 // shownElsewhere lists the operations whose responses need no example, with the reason.

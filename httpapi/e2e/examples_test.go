@@ -13,13 +13,13 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"larder/httpapi"
-	"larder/httpapi/auth"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/apicoverage"
-	"larder/internal/testkit/apitest"
-	"larder/ordering"
-	menusync "larder/sync"
+	"larder.local/httpapi"
+	"larder.local/httpapi/auth"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/apicoverage"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/ordering"
+	menusync "larder.local/sync"
 )
 
 // trial is one request of the document: an operation with its example parameters, the name of its

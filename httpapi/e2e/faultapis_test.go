@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strings"
 
-	"larder/internal/testkit/apitest"
-	"larder/internal/upstream"
-	"larder/ordering/violation"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/violation"
 )
 
 // orderAPI is one of larder's two APIs in the fault matrix: the path of orders, and the expected

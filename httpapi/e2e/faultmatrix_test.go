@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // TestFaultMatrix_O8 combines every fault of the ordering service with every call on both APIs, with a

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/apitest"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // faultRow is one fault of the sandbox and the expected result of a call with it (policy O8).

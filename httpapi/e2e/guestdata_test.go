@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/httpapi"
-	"larder/httpapi/ratelimit"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/internal/testkit/apitest"
 )
 
 // The canaries are values for a guest's data, a key or a secret. The ordering service repeats some

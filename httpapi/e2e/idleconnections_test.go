@@ -11,10 +11,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/internal/sandbox"
-	"larder/internal/testkit/apitest"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // The ordering service closes idle connections at once, under a load of orders that arrive at that

@@ -4,7 +4,7 @@ package e2e_test
 import (
 	"testing"
 
-	"larder/internal/testkit/apicoverage"
+	"larder.local/internal/testkit/apicoverage"
 )
 
 func TestMain(m *testing.M) { apicoverage.Main(m) }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 // O19: a guest's order needs a phone number, also for a pickup, when it is checked and when it is placed. An order with a

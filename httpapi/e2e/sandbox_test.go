@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/apitest"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
+	"larder.local/httpapi"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
 )
 
 // The complete path with a real ordering service in one process: its menu is synced and served,

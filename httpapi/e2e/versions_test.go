@@ -15,15 +15,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/cache"
-	"larder/cache/replica"
-	"larder/httpapi"
-	"larder/internal/menu"
-	"larder/internal/testkit/apitest"
-	"larder/internal/testkit/menutest"
-	"larder/internal/testkit/redistest"
-	"larder/ordering/validate"
-	menusync "larder/sync"
+	"larder.local/cache"
+	"larder.local/cache/replica"
+	"larder.local/httpapi"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/ordering/validate"
+	menusync "larder.local/sync"
 )
 
 // reader reads one route repeatedly and checks that each response is consistent.

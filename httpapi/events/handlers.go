@@ -6,14 +6,14 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache/replica"
-	"larder/httpapi/auth"
-	"larder/httpapi/metrics"
-	"larder/httpapi/ratelimit"
-	"larder/httpapi/respond"
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/sync/runlog"
+	"larder.local/cache/replica"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/metrics"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/sync/runlog"
 )
 
 // Handlers answer the routes of server-sent events.

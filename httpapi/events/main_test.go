@@ -3,7 +3,7 @@ package events_test
 import (
 	"testing"
 
-	"larder/internal/testkit/apicoverage"
+	"larder.local/internal/testkit/apicoverage"
 )
 
 func TestMain(m *testing.M) { apicoverage.Main(m) }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/metrics"
-	"larder/httpapi/ratelimit"
-	"larder/httpapi/respond"
+	"larder.local/httpapi/metrics"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/httpapi/respond"
 )
 
 // OrderReader reads an order from the journal: the data of its event, and whether its state is final.

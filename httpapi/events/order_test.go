@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi/events"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi/events"
+	"larder.local/internal/testkit/apitest"
 )
 
 const (

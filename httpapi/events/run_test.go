@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/testkit/apitest"
-	"larder/internal/testkit/redistest"
-	"larder/sync/runlog"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/sync/runlog"
 )
 
 // until reads events up to the first one that matches, which is the last of the result.

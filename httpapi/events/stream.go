@@ -12,7 +12,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/auth"
+	"larder.local/httpapi/auth"
 )
 
 const (

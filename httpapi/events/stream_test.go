@@ -12,11 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
-	"larder/httpapi/events"
-	"larder/internal/menu"
-	"larder/internal/testkit/apitest"
-	"larder/internal/testkit/redistest"
-	menusync "larder/sync"
+	"larder.local/httpapi/events"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/testkit/redistest"
+	menusync "larder.local/sync"
 )
 
 func TestEventsForEachVersion(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"larder/cache/replica"
-	"larder/httpapi/metrics"
-	"larder/httpapi/respond"
-	"larder/internal/menu"
-	"larder/internal/setting"
+	"larder.local/cache/replica"
+	"larder.local/httpapi/metrics"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/menu"
+	"larder.local/internal/setting"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/httpapi/events"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi/events"
+	"larder.local/internal/testkit/apitest"
 )
 
 // go test ./httpapi -run ManyReaders -streams 9000 -v measures; each stream needs two open files.

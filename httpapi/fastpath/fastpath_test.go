@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/httpapi/fastpath"
-	"larder/internal/testkit/leaktest"
+	"larder.local/httpapi/fastpath"
+	"larder.local/internal/testkit/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

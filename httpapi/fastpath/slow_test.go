@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi/fastpath"
+	"larder.local/httpapi/fastpath"
 )
 
 // held is the timeout that a case tests. All other timeouts are limit, so that no other timeout can

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/httpapi/fastpath"
+	"larder.local/httpapi/fastpath"
 )
 
 // finish closes the client's sending side.

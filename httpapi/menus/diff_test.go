@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/testkit/apitest"
-	"larder/internal/testkit/redistest"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/testkit/redistest"
 )
 
 const changesPath = "/v1/restaurants/" + apitest.Bistro + "/changes"

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"larder/httpapi/auth"
-	"larder/httpapi/fastpath"
-	"larder/httpapi/metrics"
-	"larder/httpapi/respond"
-	"larder/httpapi/web"
-	"larder/internal/jsontext"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/fastpath"
+	"larder.local/httpapi/metrics"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/web"
+	"larder.local/internal/jsontext"
 )
 
 // FieldWriter writes header fields.

@@ -11,13 +11,13 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/auth"
-	"larder/httpapi/respond"
-	"larder/httpapi/visible"
-	"larder/httpapi/web"
-	"larder/internal/directory"
-	"larder/internal/jsontext"
-	"larder/internal/menu"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/visible"
+	"larder.local/httpapi/web"
+	"larder.local/internal/directory"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
 )
 
 // answerHashed answers a read that belongs to no single version. The body is not compressed, and its ETag is its hash.

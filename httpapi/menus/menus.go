@@ -6,11 +6,11 @@ import (
 	"github.com/gin-gonic/gin"
 	"golang.org/x/sync/semaphore"
 
-	"larder/cache"
-	"larder/cache/replica"
-	"larder/httpapi/metrics"
-	"larder/httpapi/respond"
-	"larder/internal/directory"
+	"larder.local/cache"
+	"larder.local/cache/replica"
+	"larder.local/httpapi/metrics"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/directory"
 )
 
 // Handlers answer reads of menus, products, restaurants and rejection reasons.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"larder/cache/encoded"
-	"larder/httpapi/web"
+	"larder.local/cache/encoded"
+	"larder.local/httpapi/web"
 )
 
 // codings has the weight of each content coding in a request, in thousandths; -1 if it is not named.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi/web"
+	"larder.local/httpapi/web"
 )
 
 // Negotiation must not allocate, because every menu read needs it.

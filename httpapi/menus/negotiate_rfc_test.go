@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/cache/encoded"
+	"larder.local/cache/encoded"
 )
 
 // offer is one element of an Accept-Encoding header, as the test generates it.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache/encoded"
+	"larder.local/cache/encoded"
 )
 
 const allPacked = encoded.Encodings(1<<encoded.Gzip | 1<<encoded.Brotli | 1<<encoded.Zstd)

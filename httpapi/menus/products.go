@@ -6,10 +6,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache/encoded"
-	"larder/httpapi/respond"
-	"larder/internal/jsontext"
-	"larder/internal/menu"
+	"larder.local/cache/encoded"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
 )
 
 // Products answers GET /v1/restaurants/{restaurant}/products: the dishes that match ?category=,

@@ -8,14 +8,14 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/httpapi/auth"
-	"larder/httpapi/metrics"
-	"larder/httpapi/respond"
-	"larder/httpapi/visible"
-	"larder/internal/menu"
-	"larder/ordering/violation"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/metrics"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/visible"
+	"larder.local/internal/menu"
+	"larder.local/ordering/violation"
 )
 
 // Menu answers GET /v1/restaurants/{restaurant}/menu with cached bytes.

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"time"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/httpapi/respond"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/httpapi/respond"
 )
 
 // versionedResponse is the response to a read of one version, for both paths.

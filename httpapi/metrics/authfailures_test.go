@@ -14,8 +14,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/httpapi"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi"
+	"larder.local/internal/testkit/apitest"
 )
 
 // 4,000 guesses of which one is right (policy H8): the right one works, although the limit is exceeded. The others are

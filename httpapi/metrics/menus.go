@@ -8,10 +8,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"larder/cache/replica"
-	"larder/internal/directory"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/cache/replica"
+	"larder.local/internal/directory"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // Menus are the metrics of the age of the served menus and the outcomes of their last syncs. It

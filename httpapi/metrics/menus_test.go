@@ -9,8 +9,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"larder/httpapi/metrics"
-	"larder/internal/directory"
+	"larder.local/httpapi/metrics"
+	"larder.local/internal/directory"
 )
 
 // The states of all restaurants are read at most once a second, however many scrapers there are.

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	dto "github.com/prometheus/client_model/go"
 
-	"larder/httpapi/metrics"
+	"larder.local/httpapi/metrics"
 )
 
 // Every series whose label values are known exists from the start with value 0.

@@ -12,12 +12,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
 
-	"larder/httpapi"
-	"larder/httpapi/metrics"
-	"larder/internal/testkit/apitest"
-	"larder/internal/upstream"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/httpapi"
+	"larder.local/httpapi/metrics"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/upstream"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // described is a metric as a registry or docs/metrics.md describes it.

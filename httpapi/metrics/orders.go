@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 const (

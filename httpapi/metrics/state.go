@@ -6,8 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"larder/internal/redisdb"
-	"larder/internal/upstream"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/upstream"
 )
 
 // newDesc returns the description of a series that a collector reads.

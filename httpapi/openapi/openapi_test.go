@@ -14,7 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"go.yaml.in/yaml/v4"
 
-	"larder/httpapi/openapi"
+	"larder.local/httpapi/openapi"
 )
 
 var update = flag.Bool("update", false, "write openapi.yaml and openapi.json")

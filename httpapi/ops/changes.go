@@ -8,9 +8,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache"
-	"larder/httpapi/respond"
-	"larder/internal/menu"
+	"larder.local/cache"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/menu"
 )
 
 // maxShown limits each list of a comparison. The counts include all changes.

@@ -8,16 +8,16 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/semaphore"
 
-	"larder/cache"
-	"larder/cache/replica"
-	"larder/httpapi/audit"
-	"larder/httpapi/respond"
-	"larder/httpapi/visible"
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/upstream"
-	"larder/ordering"
-	menusync "larder/sync"
+	"larder.local/cache"
+	"larder.local/cache/replica"
+	"larder.local/httpapi/audit"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/visible"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	menusync "larder.local/sync"
 )
 
 // Handlers answer requests about restaurants, syncs and versions.

@@ -6,10 +6,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache"
-	"larder/httpapi/respond"
-	"larder/internal/menu"
-	menusync "larder/sync"
+	"larder.local/cache"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/menu"
+	menusync "larder.local/sync"
 )
 
 // Quarantined answers GET …/quarantined: the quarantined menu view as the ordering service published it (policy S4a).

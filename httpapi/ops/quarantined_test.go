@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"testing"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/apitest"
-	"larder/sync/runlog"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/sync/runlog"
 )
 
 const quarantinedPath = apitest.OpsBistro + "/quarantined"

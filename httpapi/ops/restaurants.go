@@ -8,13 +8,13 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache"
-	"larder/httpapi/auth"
-	"larder/httpapi/respond"
-	"larder/httpapi/visible"
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/visible"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/sync/runlog"
 )
 
 // freshness is the age of a menu compared with its schedule. Without a menu, the ages are null.

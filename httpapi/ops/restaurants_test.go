@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/apitest"
-	"larder/sync/runlog"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/sync/runlog"
 )
 
 // opsRow is a restaurant in the operators' list.

@@ -8,13 +8,13 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
-	"larder/httpapi/auth"
-	"larder/httpapi/respond"
-	"larder/httpapi/visible"
-	"larder/internal/directory"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/cache"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/visible"
+	"larder.local/internal/directory"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // state is a condition of a restaurant's menu that operators should know.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/testkit/apitest"
-	menusync "larder/sync"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/apitest"
+	menusync "larder.local/sync"
 )
 
 // Lists contain the restaurants that are configured at the time of the request, also from page to

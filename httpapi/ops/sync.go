@@ -9,13 +9,13 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/audit"
-	"larder/httpapi/auth"
-	"larder/httpapi/respond"
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/httpapi/audit"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 const maxWait = 60 * time.Second // of ?wait=

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-	"larder/internal/upstream"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/upstream"
 )
 
 func TestManualSync(t *testing.T) { // policy S8

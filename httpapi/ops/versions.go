@@ -9,13 +9,13 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache"
-	"larder/httpapi/audit"
-	"larder/httpapi/auth"
-	"larder/httpapi/respond"
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/httpapi/audit"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	"larder.local/sync/runlog"
 )
 
 // rollbackWait is how long a rollback waits for a run in progress by default.

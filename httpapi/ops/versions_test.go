@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/apitest"
-	"larder/internal/testkit/redistest"
-	"larder/internal/upstream"
-	menusync "larder/sync"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/upstream"
+	menusync "larder.local/sync"
 )
 
 const (

@@ -11,13 +11,13 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
-	"larder/httpapi/auth"
-	"larder/httpapi/respond"
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	"larder/internal/tracing"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	"larder.local/internal/tracing"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // answerOrder counts, logs and answers the result of placing or changing an order, or err if no call was

@@ -18,10 +18,10 @@ import (
 	logtest "github.com/sirupsen/logrus/hooks/test"
 	"go.opentelemetry.io/otel/trace"
 
-	"larder/httpapi/respond"
-	"larder/internal/menu"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/menu"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // The lines of orders are those that logrus writes for the same fields, whatever the line before had.

@@ -7,11 +7,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/auth"
-	"larder/httpapi/respond"
-	"larder/httpapi/visible"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/visible"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // lookupTimeout limits the search for an order's connection.

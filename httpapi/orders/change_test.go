@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-	"larder/ordering"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/ordering"
 )
 
 // changed is the result of a change.

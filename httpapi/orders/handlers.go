@@ -6,17 +6,17 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
-	"larder/cache/replica"
-	"larder/httpapi/audit"
-	"larder/httpapi/auth"
-	"larder/httpapi/metrics"
-	"larder/httpapi/ratelimit"
-	"larder/httpapi/respond"
-	"larder/httpapi/visible"
-	"larder/internal/directory"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/validate"
+	"larder.local/cache/replica"
+	"larder.local/httpapi/audit"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/metrics"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/visible"
+	"larder.local/internal/directory"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/validate"
 )
 
 // Handlers check, place, change and return orders, and resolve unknown outcomes.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/httpapi"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi"
+	"larder.local/internal/testkit/apitest"
 )
 
 // paused is a fixture whose Redis has lost the orders of connection main.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 // Violations of an order are in the requested language. A replay and all other texts are the same

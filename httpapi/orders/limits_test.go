@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi"
-	"larder/httpapi/auth"
-	"larder/httpapi/orders"
-	"larder/httpapi/ratelimit"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/orders"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/internal/testkit/apitest"
 )
 
 // manyUnknown returns an order with this number of dishes that no menu has.

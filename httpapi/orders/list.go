@@ -9,11 +9,11 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/shopspring/decimal"
 
-	"larder/httpapi/respond"
-	"larder/httpapi/visible"
-	"larder/internal/menu"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/visible"
+	"larder.local/internal/menu"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // List answers GET /v1/ops/orders, newest first. ?state= and ?connection= filter. The state

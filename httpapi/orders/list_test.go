@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/testkit/apitest"
-	"larder/internal/testkit/redistest"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/testkit/redistest"
 )
 
 // Details is a record with its calls.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/httpapi"
-	"larder/httpapi/ratelimit"
-	"larder/internal/testkit/apitest"
-	"larder/internal/testkit/redistest"
-	"larder/ordering"
+	"larder.local/httpapi"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/ordering"
 )
 
 // hasty makes the outcome of a call unknown soon after its start, but not before a busy machine has sent it.

@@ -12,14 +12,14 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/auth"
-	"larder/httpapi/ratelimit"
-	"larder/httpapi/respond"
-	"larder/httpapi/visible"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/validate"
-	"larder/ordering/violation"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/visible"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/validate"
+	"larder.local/ordering/violation"
 )
 
 // Validate answers POST …/orders/validate with the violations and the total of an order. It places nothing.

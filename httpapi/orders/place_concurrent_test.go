@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 // separateOrder is an order with a text of its own.

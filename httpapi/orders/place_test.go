@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi"
-	"larder/internal/menu"
-	"larder/internal/testkit/apitest"
-	"larder/internal/testkit/redistest"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/httpapi"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/apitest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 func TestValidate(t *testing.T) {

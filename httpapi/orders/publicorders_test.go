@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/httpapi/ratelimit"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi/ratelimit"
+	"larder.local/internal/testkit/apitest"
 )
 
 // A guest's page may place orders and read their state, and nothing else (policy H3).

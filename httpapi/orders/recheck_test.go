@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
-	menusync "larder/sync"
+	"larder.local/internal/testkit/apitest"
+	menusync "larder.local/sync"
 )
 
 // newSyncedFixture returns a fixture whose menus come from its sandbox, with a running scheduler.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/respond"
-	"larder/internal/jsontext"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/violation"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/violation"
 )
 
 const (

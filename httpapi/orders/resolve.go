@@ -6,11 +6,11 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
-	"larder/httpapi/audit"
-	"larder/httpapi/auth"
-	"larder/httpapi/respond"
-	"larder/httpapi/visible"
-	"larder/ordering"
+	"larder.local/httpapi/audit"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/visible"
+	"larder.local/ordering"
 )
 
 // Resolve answers POST /v1/ops/orders/{ref}/resolve: an operator's resolution of an unknown outcome (policy O12).

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // upstreamThatAnswers is a real client of an ordering service. The test sets the response to a

@@ -3,7 +3,7 @@ package ratelimit_test
 import (
 	"fmt"
 
-	"larder/httpapi/ratelimit"
+	"larder.local/httpapi/ratelimit"
 )
 
 func ExampleRate_UnmarshalText() {

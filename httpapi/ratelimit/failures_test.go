@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi/respond"
+	"larder.local/httpapi/respond"
 )
 
 // An address cannot evict the failed attempts of others or its own. Invented client ids use up the

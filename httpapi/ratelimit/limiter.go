@@ -18,7 +18,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"golang.org/x/time/rate"
 
-	"larder/httpapi/respond"
+	"larder.local/httpapi/respond"
 )
 
 // limiterKeys limits the addresses or clients of one limiter. The least recently used one is

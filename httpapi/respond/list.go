@@ -7,7 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 const (

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 const (

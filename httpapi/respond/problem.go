@@ -12,14 +12,14 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache"
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/ordering"
-	"larder/ordering/violation"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/ordering"
+	"larder.local/ordering/violation"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // Problem is an error response: its code, its message for people, and the cause for the log.

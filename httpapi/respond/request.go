@@ -12,7 +12,7 @@ import (
 	"github.com/oklog/ulid/v2"
 	bcp47 "golang.org/x/text/language"
 
-	"larder/ordering/violation"
+	"larder.local/ordering/violation"
 )
 
 const maxSearch = 200 // bytes of ?q=

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"larder/internal/setting"
+	"larder.local/internal/setting"
 )
 
 // Config is `http.page`: the menu page at /. Policy H3 defines who may order on it.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/setting"
+	"larder.local/internal/setting"
 )
 
 func TestCheck(t *testing.T) {

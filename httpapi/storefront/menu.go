@@ -5,8 +5,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/menu"
-	"larder/ordering/violation"
+	"larder.local/internal/menu"
+	"larder.local/ordering/violation"
 )
 
 // maxDishes limits the dishes of one page, because phones take long to read thousands. The page links to the next one.

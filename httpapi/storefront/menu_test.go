@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/httpapi/storefront"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi/storefront"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/apitest"
 )
 
 var (

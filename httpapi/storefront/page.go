@@ -16,15 +16,15 @@ import (
 	"github.com/gin-gonic/gin"
 	"golang.org/x/sync/semaphore"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/cache/replica"
-	"larder/httpapi/respond"
-	"larder/httpapi/visible"
-	"larder/httpapi/web"
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/ordering/violation"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/cache/replica"
+	"larder.local/httpapi/respond"
+	"larder.local/httpapi/visible"
+	"larder.local/httpapi/web"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/ordering/violation"
 )
 
 const (

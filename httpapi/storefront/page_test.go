@@ -10,12 +10,12 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache"
-	"larder/cache/encoded"
-	"larder/cache/replica"
-	"larder/httpapi/web"
-	"larder/internal/directory"
-	"larder/internal/menu"
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/cache/replica"
+	"larder.local/httpapi/web"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
 )
 
 func newPage(t *testing.T, restaurants *directory.Directory) *Page {

@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"testing"
 
-	"larder/internal/sandbox"
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/apitest"
 )
 
 // /?page= answers only pages that exist (policy H7). Other values redirect to one that does, so a reader cannot invent pages.

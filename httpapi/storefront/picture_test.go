@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/httpapi/storefront"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi/storefront"
+	"larder.local/internal/testkit/apitest"
 )
 
 // elementsOf returns the attributes of the elements with a name, and fails if any element has one that runs a script.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/httpapi/auth"
-	"larder/httpapi/storefront"
-	"larder/internal/testkit/apitest"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/storefront"
+	"larder.local/internal/testkit/apitest"
 )
 
 func TestPage(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache/replica"
-	"larder/httpapi/auth"
-	"larder/httpapi/respond"
-	"larder/internal/directory"
-	"larder/internal/menu"
+	"larder.local/cache/replica"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
 )
 
 // Restaurant returns the path's restaurant. A restaurant that the caller may not see is answered as unknown.

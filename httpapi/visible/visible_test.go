@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apitest"
+	"larder.local/internal/testkit/apitest"
 )
 
 // Without a token, nothing that a stranger can read about restaurants names a connection (policy H7). A client with a

@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"larder/internal/testkit/bundle"
+	"larder.local/internal/testkit/bundle"
 )
 
 var update = flag.Bool("update", false, "write dist from the sources")

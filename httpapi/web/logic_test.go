@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"larder/internal/testkit/bundle"
+	"larder.local/internal/testkit/bundle"
 )
 
 // TestLogic runs testdata/logic: limits, prices, basket, intents and texts. They are bundled like

@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"larder/httpapi/openapi"
+	"larder.local/httpapi/openapi"
 )
 
 // The types of the pages' sources are generated from the API document and unchanged. Their first

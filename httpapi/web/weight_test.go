@@ -7,7 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"larder/httpapi/web"
+	"larder.local/httpapi/web"
 )
 
 // mostBytes is the maximum size of the components in gzip.

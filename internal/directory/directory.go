@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // Restaurant is one configured restaurant.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/directory"
-	"larder/internal/menu"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
 )
 
 func sample() *directory.Directory {

@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // Index holds the restaurants for paging and searching, sorted by id. It never

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // appendCanonical appends the canonical form of a well-formed value.

@@ -7,7 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // drawDecimal draws numbers of every size: typical prices, numbers at the limit of a

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // walked writes all values that a Reader finds. Each is read by the method of its kind.

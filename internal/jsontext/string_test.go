@@ -3,7 +3,7 @@ package jsontext_test
 import (
 	"testing"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // A reader with Unicode's simple case folding treats these names like those of the

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // FuzzCheck: Check accepts what encoding/json accepts, and control characters in strings, up to the same depth.

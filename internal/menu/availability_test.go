@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // Applying the changed ids to the old stops results in the new stops. Unchanged ids are not

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"testing"
 
-	"larder/internal/menu"
-	"larder/internal/sandbox"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
 )
 
 // BenchmarkMenu measures the steps of a sync that belong to this package on

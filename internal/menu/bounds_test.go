@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // listOf returns n elements of a JSON array. format formats each element with its number.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 var update = flag.Bool("update", false, "write docs/lint.md")

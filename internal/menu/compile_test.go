@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/viewtest"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/viewtest"
 )
 
 // nestedMenu has a combo whose parts have modifiers, a group in two schemes, an ingredient

@@ -6,7 +6,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // maxViewDepth is the maximum nesting depth of what is stored of a menu view. What is deeper is null (policy W17).

@@ -6,7 +6,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 func (d *decoder) category() (c Category) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // Entry is one dish or ingredient of a Content. It is a part of a packed string; each method

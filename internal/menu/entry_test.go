@@ -9,8 +9,8 @@ import (
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
 )
 
 // decimals draws numbers of both signs, with few and many digits and places. Some are above

@@ -5,7 +5,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // entrySource is the source of an Entry: a dish or an ingredient of a view.

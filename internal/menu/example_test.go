@@ -3,7 +3,7 @@ package menu_test
 import (
 	"fmt"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // A view with a number as id and a text as price is accepted. The dish that is stopped in

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // ByID and ByExternalID agree with a search of all items. A shared externalId returns all its owners.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // Item contains what every order of one dish or ingredient repeats (policies O2, P3). It is created for the first order

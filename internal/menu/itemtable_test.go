@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 const someGUID = "0a969eab-5b51-4ac4-a755-53d1cc02a782"

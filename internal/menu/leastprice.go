@@ -3,7 +3,7 @@ package menu
 import (
 	"slices"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // LeastPrice returns a function for the lowest price of a dish: its own and that of the cheapest options that must be

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // Policy S4: the lowest price of a dish is its own and that of the cheapest options that must be chosen.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 func TestLintReportsEveryFindingAtOnce(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // dish returns a menu with one dish p, a category, a group and an ingredient; extra is of the dish.

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/viewtest"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/viewtest"
 )
 
 func TestMergeStopLists_OlderContent(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	"larder/internal/sandbox"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
 )
 
 // smallView has a value of each kind, including unusual ones.

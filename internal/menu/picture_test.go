@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // A page shows pictures of http(s) addresses without credentials, and of its own origin. The components in the browser

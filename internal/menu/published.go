@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // Published is a menu view as the ordering service published it, with all its fields, known to larder or not (policy

@@ -14,10 +14,10 @@ import (
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/viewtest"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/viewtest"
 )
 
 // published returns a published menu view.

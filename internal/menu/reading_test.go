@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // codesOf returns "code field message" of each finding with one of the codes.

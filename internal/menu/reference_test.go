@@ -13,10 +13,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/viewtest"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/viewtest"
 )
 
 // referenceWalk creates a Published with a separate walk for each value. It is an

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // searched returns the names that a search finds.

@@ -3,7 +3,7 @@ package menu
 import (
 	"strings"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // stopFields are the paths of the fields that stop a dish or ingredient.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // Head contains the data of a storefront's menu other than the catalogue.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 func TestAppendTimeIsTimeFormat(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // The codes of issues. They are also codes of lint findings.

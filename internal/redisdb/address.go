@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/setting"
+	"larder.local/internal/setting"
 )
 
 // Topology is the kind of Redis that redis.url names.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/redisdb"
-	"larder/internal/testkit/redistest"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/redistest"
 )
 
 // lossy lets a command run on any node and loses its response.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/setting"
-	"larder/internal/smallfile"
+	"larder.local/internal/setting"
+	"larder.local/internal/smallfile"
 )
 
 // DefaultPrefix is the default of redis.prefix.

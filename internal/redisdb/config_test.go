@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/redisdb"
-	"larder/internal/setting"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/setting"
 )
 
 func TestRedisConfigDefaults(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/redisdb"
-	"larder/internal/testkit/redistest"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/redistest"
 )
 
 // What is said of a failed connection names the setting that is probably wrong.

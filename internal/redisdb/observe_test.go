@@ -5,7 +5,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/redisdb"
+	"larder.local/internal/redisdb"
 )
 
 // A connection in use counts only in the pool of its client. After it is returned, it

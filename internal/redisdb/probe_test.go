@@ -15,8 +15,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/redisdb"
-	"larder/internal/testkit/redistest"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/redistest"
 )
 
 // The channels that the tests probe.

@@ -11,9 +11,9 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/sirupsen/logrus/hooks/test"
 
-	"larder/internal/redisdb"
-	"larder/internal/testkit/leaktest"
-	"larder/internal/testkit/redistest"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/leaktest"
+	"larder.local/internal/testkit/redistest"
 )
 
 // shared are the servers that take seconds to start.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/redisdb"
-	"larder/internal/testkit/redistest"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/redistest"
 )
 
 var executed = regexp.MustCompile(`cmdstat_(copy|hset):calls=[1-9]`)

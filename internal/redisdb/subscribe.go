@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/sleep"
+	"larder.local/internal/sleep"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"larder/internal/sandbox/board"
+	"larder.local/internal/sandbox/board"
 )
 
 //go:embed images/*.svg

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/sandbox"
+	"larder.local/internal/sandbox"
 )
 
 // orderCount returns the number of executed orders.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/sandbox"
+	"larder.local/internal/sandbox"
 )
 
 const viewPath = "/orders/api/v1/menu/view"

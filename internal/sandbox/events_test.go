@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/sandbox"
+	"larder.local/internal/sandbox"
 )
 
 // stream is a client of /sandbox/events.

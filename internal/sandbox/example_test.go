@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 
-	"larder/internal/sandbox"
+	"larder.local/internal/sandbox"
 )
 
 // A sandbox behind a test server, and a token request.

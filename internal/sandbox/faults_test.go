@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/sandbox"
+	"larder.local/internal/sandbox"
 )
 
 // executed returns the number of created orders.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"unicode"
 
-	"larder/internal/sandbox"
-	"larder/internal/testkit/clitest"
-	"larder/internal/testkit/menutest"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/clitest"
+	"larder.local/internal/testkit/menutest"
 )
 
 // shared reports for every scheme whether an ingredient is in several of its

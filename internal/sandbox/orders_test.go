@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/sandbox"
+	"larder.local/internal/sandbox"
 )
 
 func TestOrderIsKeptAsItCame(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/internal/silentlog"
+	"larder.local/internal/silentlog"
 )
 
 // BistroID is the restaurant of the demo menu.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/sandbox"
-	"larder/internal/testkit/leaktest"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/leaktest"
 )
 
 func TestMain(m *testing.M) {

@@ -4,8 +4,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"larder/internal/sandbox"
-	"larder/internal/testkit/wireshapes"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/wireshapes"
 )
 
 // A tolerant sandbox accepts what public clients send.

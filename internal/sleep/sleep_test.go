@@ -3,7 +3,7 @@ package sleep_test
 import (
 	"testing"
 
-	"larder/internal/sleep"
+	"larder.local/internal/sleep"
 )
 
 func TestASignalIsSetOnce(t *testing.T) {

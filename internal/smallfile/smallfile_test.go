@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"larder/internal/smallfile"
+	"larder.local/internal/smallfile"
 )
 
 // special creates files that are not regular and returns their names.

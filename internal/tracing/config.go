@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/url"
 
-	"larder/internal/setting"
+	"larder.local/internal/setting"
 )
 
 // Config is the `tracing:` section of the configuration.

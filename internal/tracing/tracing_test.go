@@ -19,10 +19,10 @@ import (
 	logtest "github.com/sirupsen/logrus/hooks/test"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
-	"larder/internal/setting"
-	"larder/internal/testkit/leaktest"
-	"larder/internal/testkit/redistest"
-	"larder/internal/tracing"
+	"larder.local/internal/setting"
+	"larder.local/internal/testkit/leaktest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/tracing"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // maxDepth is the maximum nesting depth of an answer; a deeper one counts as invalid JSON.

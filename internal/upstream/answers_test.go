@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 func TestReadResponseBody(t *testing.T) {

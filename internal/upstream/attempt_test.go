@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // collectAttempts collects the attempts of one call. It needs no lock, because the client

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // writeOutcome is the expected result of a call that writes (policy O8b).

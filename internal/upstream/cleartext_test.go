@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // net/http puts the name of one of its functions before some errors of an idle connection (policy H13).

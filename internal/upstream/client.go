@@ -12,8 +12,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/internal/keptconn"
-	"larder/internal/silentlog"
+	"larder.local/internal/keptconn"
+	"larder.local/internal/silentlog"
 )
 
 // Exchange describes one HTTP exchange with the ordering service: an attempt of a call, a read, or a token request.

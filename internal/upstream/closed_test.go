@@ -5,7 +5,7 @@ import (
 	"net"
 	"testing"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // A service, or a proxy without a backend, that accepts and closes a connection has not received the order.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"larder/internal/setting"
+	"larder.local/internal/setting"
 )
 
 // Defaults of a connection.

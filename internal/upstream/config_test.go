@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/setting"
-	"larder/internal/upstream"
+	"larder.local/internal/setting"
+	"larder.local/internal/upstream"
 )
 
 func TestConfigDefaults(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // until returns a context that ends after d, as a call of an order has it.

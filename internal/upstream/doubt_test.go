@@ -13,8 +13,8 @@ import (
 
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"larder/internal/keptconn"
-	"larder/internal/upstream"
+	"larder.local/internal/keptconn"
+	"larder.local/internal/upstream"
 )
 
 // A response without a length ends with the connection. After a reset, it is not complete.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
 )
 
 // AppendJSON appends the order for the ordering service: fields in the documented order, exact

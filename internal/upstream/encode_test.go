@@ -9,9 +9,9 @@ import (
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	"larder/internal/upstream"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	"larder.local/internal/upstream"
 )
 
 func num(s string) *jsontext.Number { return new(jsontext.NumberOf(decimal.RequireFromString(s))) }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	"larder/internal/upstream"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	"larder.local/internal/upstream"
 )
 
 // An order is created. Completing it before it is paid is refused.

@@ -18,8 +18,8 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/oauth2"
 
-	"larder/internal/sleep"
-	"larder/internal/tracing"
+	"larder.local/internal/sleep"
+	"larder.local/internal/tracing"
 )
 
 // request describes one request to the service; every attempt builds it again. It contains no part

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sys/unix"
 
-	"larder/internal/keptconn"
+	"larder.local/internal/keptconn"
 )
 
 // Access to internals for the tests of package upstream_test.

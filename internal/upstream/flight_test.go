@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // silent does not respond. Its first read consumes the request's header.

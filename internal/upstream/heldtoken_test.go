@@ -17,7 +17,7 @@ import (
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // tokenService is a service that takes orders, and whose first token lives 50 s. Later token requests are answered by later.

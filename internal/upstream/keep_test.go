@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // A request on a kept connection has its own time limit, not that of the request before it.

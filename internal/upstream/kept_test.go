@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 const redactedText = "[redacted]"

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 func TestReadsLeaveASlotForOrders(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 func TestLogNamesEveryEventAndTheConnection(t *testing.T) {

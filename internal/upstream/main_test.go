@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/leaktest"
-	"larder/internal/upstream"
+	"larder.local/internal/testkit/leaktest"
+	"larder.local/internal/upstream"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

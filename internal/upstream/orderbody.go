@@ -6,8 +6,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
 )
 
 // FieldCase is the spelling of field names in requests (policy W3).

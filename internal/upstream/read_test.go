@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 func TestMenuView(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // moment is when a service sends the copy of a response.

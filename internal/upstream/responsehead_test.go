@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // clientOf returns a client of a service that handles each connection for writes with serve.

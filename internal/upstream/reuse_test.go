@@ -20,7 +20,7 @@ import (
 
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // Two orders follow each other. The second one uses the connection of the first only if nothing indicates

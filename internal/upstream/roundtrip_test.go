@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/keptconn"
-	"larder/internal/upstream"
+	"larder.local/internal/keptconn"
+	"larder.local/internal/upstream"
 )
 
 // roundTripTime is the simulated time of a packet to the service and back. It is long compared with what other tests

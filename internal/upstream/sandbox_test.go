@@ -5,8 +5,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"larder/internal/sandbox"
-	"larder/internal/upstream"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/upstream"
 )
 
 // The sandbox is the ordering service in one process. It has both presets of the token

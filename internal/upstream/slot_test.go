@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // A call is sent only while two thirds of its limit remain.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // Policy O16: the source is the host, port and path of base_url and the client_id.

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // shape is the body of a response with its properties.

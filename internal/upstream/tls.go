@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"larder/internal/setting"
-	"larder/internal/smallfile"
+	"larder.local/internal/setting"
+	"larder.local/internal/smallfile"
 )
 
 // TLS is the section tls of a connection: files in PEM for the TLS of the ordering service and its token endpoint

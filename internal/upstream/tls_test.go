@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/tlstest"
-	"larder/internal/upstream"
+	"larder.local/internal/testkit/tlstest"
+	"larder.local/internal/upstream"
 )
 
 // tlsService is an ordering service over TLS that notes with which certificate each request came.

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // Limits of token lifetimes (policy W2).

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/oauth2"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 func TestTokenRequestForms_W1(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"mime/multipart"
 	"net/url"
 
-	"larder/internal/setting"
+	"larder.local/internal/setting"
 )
 
 // The encodings of a token request (policy W1).

@@ -10,7 +10,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // A menu of 300 MiB needs little more memory than the limit of 64 MiB, and is not read

@@ -15,7 +15,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/internal/keptconn"
+	"larder.local/internal/keptconn"
 )
 
 // Limits of the connections to the service.

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // A service sends each response twice. The second one never answers another order.

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 // peer is the service's end of one connection.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/sandbox"
-	"larder/internal/testkit/wireshapes"
-	"larder/internal/upstream"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/wireshapes"
+	"larder.local/internal/upstream"
 )
 
 // Every known shape of a service's response is decoded correctly, and its body is kept

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"larder/internal/keptconn"
+	"larder.local/internal/keptconn"
 )
 
 // Created is the answer to a created order.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/upstream"
+	"larder.local/internal/upstream"
 )
 
 func TestSentWriteRequests(t *testing.T) {

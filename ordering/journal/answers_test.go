@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/journaltest"
-	"larder/internal/testkit/redistest"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // between starts a proxy of Redis. requests and replies copy one direction of a connection until it ends.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/redisdb"
+	"larder.local/internal/redisdb"
 )
 
 // Concurrent commits for one ordering service share pipelines. Alone, each commit costs one round trip, one

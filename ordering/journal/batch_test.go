@@ -11,9 +11,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/testkit/journaltest"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // held starts a journal whose two pipelines wait in the network, each with one Begin. The

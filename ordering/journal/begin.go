@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // Begin opens a call (policies O7 to O9). It returns when as many replicas have the call as policy

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/redisdb"
-	"larder/internal/testkit/journaltest"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // BenchmarkJournal measures the part of the journal in the latency of an order: look up the key, begin and

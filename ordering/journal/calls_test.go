@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"testing"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // The cost of reading an order depends on the calls in its record, not on the number of

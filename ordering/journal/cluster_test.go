@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/journaltest"
-	"larder/internal/testkit/redistest"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // TestCluster runs every script on a Redis Cluster, which rejects a script whose keys are in several slots.

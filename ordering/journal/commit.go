@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 // replyTimeout is added to the wait for replicas to get the time limit of a reply.

@@ -13,9 +13,9 @@ import (
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"larder/internal/testkit/journaltest"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // Invalid data is an error that contains the name of the field, but no data.

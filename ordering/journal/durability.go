@@ -9,8 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/redisdb"
-	"larder/ordering"
+	"larder.local/internal/redisdb"
+	"larder.local/ordering"
 )
 
 const (

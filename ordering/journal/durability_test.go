@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/redisdb"
-	"larder/internal/testkit/redistest"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // restricted starts a master with replicas, and returns its URL for a user with these rights.

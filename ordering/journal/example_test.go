@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"larder/internal/redisdb"
-	"larder/internal/silentlog"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/silentlog"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // An order is recorded before it is sent, and its key finds the record later.

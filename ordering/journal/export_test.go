@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 // NewOver returns a journal for any client, for tests that need no server.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/testkit/journaltest"
-	"larder/internal/testkit/redistest"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // synced makes Redis write each change to disk before it replies. With everysec, Redis may

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // Finish ends a call and records its result (policies O8, O9 and O12).

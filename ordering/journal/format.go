@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 // checkFormat returns an error if this version of larder cannot read the records of a connection (policy O20). A script

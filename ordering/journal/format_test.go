@@ -8,8 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/testkit/journaltest"
-	"larder/ordering"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/ordering"
 )
 
 // What every method answers about records of another format, and that none of them changes one byte of Redis. The records

@@ -20,8 +20,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
-	"larder/internal/smallfile"
-	"larder/ordering"
+	"larder.local/internal/smallfile"
+	"larder.local/ordering"
 )
 
 // history compares the commits that this instance has seen with those that Redis has (policy O14a).

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/redistest"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/cache"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // transactions are all kinds of transactions of a journal. Each prepares one, and returns the function that makes it.

@@ -21,10 +21,10 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
-	"larder/internal/redisdb"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/cache"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // Journal is an ordering.Journal in Redis. It is safe for concurrent use, and any number of

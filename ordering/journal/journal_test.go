@@ -7,11 +7,11 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/redisdb"
-	"larder/internal/testkit/journaltest"
-	"larder/internal/testkit/redistest"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // TestEmbedded runs the suite with the embedded Redis.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"larder/internal/testkit/redistest"
-	"larder/ordering"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/ordering"
 )
 
 // Expired records that are not swept yet do not shorten a page.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 // Lookup returns the call that has the key, with its order (policy O7).

@@ -3,7 +3,7 @@ package journal
 import (
 	"time"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 // order is a stored order: its record and data that only the journal needs.

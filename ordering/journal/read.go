@@ -14,9 +14,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/cache"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // The fields of the hash with the guest data of a call. It expires before the record.

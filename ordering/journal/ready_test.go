@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/redisdb"
-	"larder/internal/testkit/journaltest"
-	"larder/internal/testkit/redistest"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // TestReady tests which configurations of Redis can record orders durably (policy O14).

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 // EndRecheck ends the recheck of a refused create (policy O18).

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // Recreate writes a finished call and its record again if Redis has lost them, after a failover to

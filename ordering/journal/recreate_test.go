@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 // Policy O17: a record that Redis has lost, or that has lost its create, does not take the orderID that the service gave

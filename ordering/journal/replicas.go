@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"larder/internal/redisdb"
-	"larder/ordering"
+	"larder.local/internal/redisdb"
+	"larder.local/ordering"
 )
 
 const (

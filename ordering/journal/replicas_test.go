@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/journaltest"
-	"larder/internal/testkit/redistest"
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // pair is a master with replicas. Its address is that of the new master after a failover.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // Resolve records what a person found out about an unknown outcome (policy O12). A call to send

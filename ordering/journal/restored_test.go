@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"larder/internal/testkit/journaltest"
-	"larder/internal/testkit/redistest"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 func sameRecord(t *testing.T, want, got ordering.Record) {

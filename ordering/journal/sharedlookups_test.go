@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/journaltest"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // Lookups that share a pipeline return their own orders, and one whose context ends returns at once.

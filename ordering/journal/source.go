@@ -8,9 +8,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/ordering"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/ordering"
 )
 
 // ForeignOrders counts the orders of a connection that belong to a source that it does not have any more, or of a

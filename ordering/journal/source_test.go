@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/upstream"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // of returns another instance whose connection has this service, and former ones.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 const (

@@ -4,12 +4,12 @@ import (
 	"crypto/rand"
 	"testing"
 
-	"larder/cache"
-	"larder/internal/redisdb"
-	"larder/internal/testkit/journaltest"
-	"larder/internal/testkit/redistest"
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/cache"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // Another version takes over while larder runs and has just read the records: from then on, nothing is said not to exist,

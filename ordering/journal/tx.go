@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 // tx is a transaction on one order, built from the order as it was read, for commit.lua.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 // Ready returns nil if a new order of the connection can be stored durably, otherwise a

@@ -3,8 +3,8 @@ package journal_test
 import (
 	"testing"
 
-	"larder/ordering"
-	"larder/ordering/journal"
+	"larder.local/ordering"
+	"larder.local/ordering/journal"
 )
 
 // mark returns the mark of the last commit on the master.

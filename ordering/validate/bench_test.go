@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/menutest"
-	"larder/internal/testkit/ordertest"
-	"larder/internal/upstream"
-	"larder/ordering/validate"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/testkit/ordertest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/validate"
 )
 
 // BenchmarkValidate validates and prices an order of 5 lines with 5 modifiers each on a

@@ -5,9 +5,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/jsontext"
-	"larder/internal/upstream"
-	"larder/ordering/violation"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/violation"
 )
 
 // maxPayments is the maximum number of payments in one body.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"larder/internal/menu"
-	"larder/internal/setting"
+	"larder.local/internal/menu"
+	"larder.local/internal/setting"
 )
 
 // MaxZero is the meaning of maxCount 0 (policy M2).

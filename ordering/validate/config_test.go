@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/menu"
-	"larder/internal/setting"
-	"larder/internal/testkit/menutest"
-	"larder/ordering/validate"
+	"larder.local/internal/menu"
+	"larder.local/internal/setting"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/ordering/validate"
 )
 
 func TestDefaultsAreValid(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	"larder/internal/upstream"
-	"larder/ordering/violation"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/violation"
 )
 
 // maxBodyDepth is the maximum nesting depth of a body (policies W15 and H1).

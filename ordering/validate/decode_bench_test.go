@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/ordertest"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/ordertest"
 )
 
 // BenchmarkDecode decodes 5 lines with 5 modifiers each. It compares larder's decoder with

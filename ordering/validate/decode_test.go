@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/ordertest"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/ordertest"
 )
 
 // JSON Pointers are created only for violations. Decoding a valid order allocates the order, its decoder, its text, and

@@ -1,8 +1,8 @@
 package validate
 
 import (
-	"larder/internal/jsontext"
-	"larder/ordering/violation"
+	"larder.local/internal/jsontext"
+	"larder.local/ordering/violation"
 )
 
 // Line is a dish, or an ingredient of a dish or of another ingredient.

@@ -7,10 +7,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/menutest"
-	"larder/ordering/validate"
-	"larder/ordering/violation"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/ordering/validate"
+	"larder.local/ordering/violation"
 )
 
 // dishCase is one dishList with its violations.

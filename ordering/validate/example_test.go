@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"larder/internal/menu"
-	"larder/internal/upstream"
-	"larder/ordering/validate"
+	"larder.local/internal/menu"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/validate"
 )
 
 // An order without a sauce is rejected with the reason and its position. With the sauce it

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"larder/internal/jsontext"
-	"larder/internal/upstream"
-	"larder/ordering/violation"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/violation"
 )
 
 // fieldKind is the kind of value that a field accepts; type_mismatch has it in its params.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering/validate"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/validate"
 )
 
 // validateBody validates a body on the v1 API with the default rules.

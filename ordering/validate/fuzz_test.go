@@ -6,11 +6,11 @@ import (
 	"errors"
 	"testing"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering/validate"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/validate"
 )
 
 // FuzzValidate tests any body. It must not cause a panic. A second call and AppendResult must

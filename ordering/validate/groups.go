@@ -3,8 +3,8 @@ package validate
 import (
 	"slices"
 
-	"larder/internal/menu"
-	"larder/ordering/violation"
+	"larder.local/internal/menu"
+	"larder.local/ordering/violation"
 )
 
 // openGroup is a group that applies to one list of ingredients. It belongs to the scheme of the dish or

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	"larder/ordering/violation"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	"larder.local/ordering/violation"
 )
 
 // maxUnits limits the quantity of an ingredient per unit of a dish, with nested quantities multiplied (policy W15).

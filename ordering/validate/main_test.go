@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"larder/internal/testkit/leaktest"
-	"larder/internal/testkit/menutest"
+	"larder.local/internal/testkit/leaktest"
+	"larder.local/internal/testkit/menutest"
 )
 
 func TestMain(m *testing.M) {

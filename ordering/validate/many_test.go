@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/menutest"
-	"larder/ordering/validate"
-	"larder/ordering/violation"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/ordering/validate"
+	"larder.local/ordering/violation"
 )
 
 // repeated returns n elements of a JSON array.

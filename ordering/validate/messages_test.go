@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/menutest"
-	"larder/ordering/validate"
-	"larder/ordering/violation"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/ordering/validate"
+	"larder.local/ordering/violation"
 )
 
 // An order with many violations, in both languages.

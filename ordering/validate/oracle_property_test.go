@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/menutest"
-	"larder/ordering/validate"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/ordering/validate"
 )
 
 // ordersAMenu is the number of orders per menu.

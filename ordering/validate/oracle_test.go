@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"larder/internal/testkit/menutest"
-	"larder/ordering/validate"
-	"larder/ordering/violation"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/ordering/validate"
+	"larder.local/ordering/violation"
 )
 
 // The oracle validates the ingredients of one dish literally by policies M1 to M6, and

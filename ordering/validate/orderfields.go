@@ -9,9 +9,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	"larder/ordering/violation"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	"larder.local/ordering/violation"
 )
 
 // The values of expeditionType and paymentTypeID (policy O5).

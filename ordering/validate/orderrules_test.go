@@ -9,10 +9,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/menutest"
-	"larder/ordering/validate"
-	"larder/ordering/violation"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/ordering/validate"
+	"larder.local/ordering/violation"
 )
 
 // briefly returns the violations of an order as "path code params".

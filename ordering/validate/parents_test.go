@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/menutest"
-	"larder/ordering/validate"
-	"larder/ordering/violation"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/ordering/validate"
+	"larder.local/ordering/violation"
 )
 
 // box is a menu with parts on three levels: a box of burgers, each with a bun and a patty, which is rare or well done.

@@ -5,9 +5,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	"larder/ordering/violation"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	"larder.local/ordering/violation"
 )
 
 // amount is an exact number; it may be unknown.

@@ -8,10 +8,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering/validate"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/validate"
 )
 
 // refusal returns the reasons of the sandbox for refusing an order. It is empty if the

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering/validate"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/validate"
 )
 
 // An order is checked again as at the time of the first check. Prices of the menu that differ are violations, also of

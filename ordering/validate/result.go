@@ -7,9 +7,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
-	"larder/ordering/violation"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+	"larder.local/ordering/violation"
 )
 
 // Result is the result of validating an order. It shares no memory with the body.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"larder/internal/jsontext"
-	"larder/ordering/violation"
+	"larder.local/internal/jsontext"
+	"larder.local/ordering/violation"
 )
 
 // spellings notes the fields of one object, to find those that it has twice.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"larder/ordering/violation"
+	"larder.local/ordering/violation"
 )
 
 // The two forms of ISO 8601 for a calendar date and a time. Each part is a group: year, month, day, separator, hour,

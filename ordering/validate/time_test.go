@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering/validate"
-	"larder/ordering/violation"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/validate"
+	"larder.local/ordering/violation"
 )
 
 // strictTime is the form in which larder sends times (policy W16).

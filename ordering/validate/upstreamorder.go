@@ -3,8 +3,8 @@ package validate
 import (
 	"time"
 
-	"larder/internal/jsontext"
-	"larder/internal/upstream"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/upstream"
 )
 
 // upstreamOrder converts a valid order for the ordering service: dishes and ingredients as in the catalogue (policies O2,

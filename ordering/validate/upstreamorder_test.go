@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/menu"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering/validate"
+	"larder.local/internal/menu"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering/validate"
 )
 
 func TestSentOrders_P3(t *testing.T) {

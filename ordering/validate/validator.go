@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"larder/internal/menu"
-	"larder/ordering/violation"
+	"larder.local/internal/menu"
+	"larder.local/ordering/violation"
 )
 
 // Validator checks orders against catalogues, computes their prices, and converts them for the

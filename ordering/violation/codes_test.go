@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/ordering/violation"
+	"larder.local/ordering/violation"
 )
 
 // update rewrites the golden files: go test ./ordering/violation -run Violations -update.

@@ -3,8 +3,8 @@ package violation_test
 import (
 	"encoding/json"
 
-	"larder/internal/menu"
-	"larder/ordering/violation"
+	"larder.local/internal/menu"
+	"larder.local/ordering/violation"
 )
 
 // description is one row of docs/violations.md.

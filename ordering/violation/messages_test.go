@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/ordering/violation"
+	"larder.local/ordering/violation"
 )
 
 // Every code has a message in both languages. The message contains the params that are

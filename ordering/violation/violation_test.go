@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/ordering/violation"
+	"larder.local/ordering/violation"
 )
 
 // A violation has the given params. They are never null in JSON.

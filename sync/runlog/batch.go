@@ -12,8 +12,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/menu"
-	"larder/internal/redisdb"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/menu"
-	"larder/internal/redisdb"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
 )
 
 // ErrUnknownRun means that there is no record of the run.

@@ -19,9 +19,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
 )
 
 //go:embed appendrun.lua orphan.lua batchdone.lua

@@ -13,11 +13,11 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
-	"larder/cache"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/silentlog"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/silentlog"
+	"larder.local/sync/runlog"
 )
 
 const bistro, grill menu.RestaurantID = "bistro", "grill"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	stdsync "sync"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // keptNotices is the number of notices that a follower may lag behind; a follower that lags more must start

@@ -12,8 +12,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/menu"
-	"larder/internal/redisdb"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
 )
 
 // An unfinished run is in the restaurant's hash, as JSON that scripts compare. A finished one is an entry of the

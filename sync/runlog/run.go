@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"larder/cache"
-	"larder/internal/menu"
+	"larder.local/cache"
+	"larder.local/internal/menu"
 )
 
 // Trigger is why a run happens.

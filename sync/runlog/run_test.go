@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/sync/runlog"
+	"larder.local/sync/runlog"
 )
 
 func TestRunJSONIsAsDocumented(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/tools/bench/compare"
+	"larder.local/tools/bench/compare"
 )
 
 func compareCommand() *cobra.Command {

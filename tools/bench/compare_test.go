@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/tools/bench/compare"
+	"larder.local/tools/bench/compare"
 )
 
 // compareBuilds compares this build with itself; the newer side has more environment variables.

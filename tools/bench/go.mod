@@ -1,4 +1,4 @@
-module larder/tools/bench
+module larder.local/tools/bench
 
 go 1.26.0
 
@@ -14,7 +14,7 @@ require (
 	github.com/spf13/pflag v1.1.0
 	golang.org/x/sync v0.25.0
 	golang.org/x/sys v0.50.0
-	larder v0.0.0
+	larder.local v0.0.0
 	pgregory.net/rapid v1.3.0
 )
 
@@ -83,4 +83,4 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-replace larder => ../..
+replace larder.local => ../..

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/tools/bench/measure"
-	"larder/tools/bench/orders"
+	"larder.local/tools/bench/measure"
+	"larder.local/tools/bench/orders"
 )
 
 // maxInstances limits the processes that are started.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9/logging"
 
-	"larder/internal/testkit/doctest"
+	"larder.local/internal/testkit/doctest"
 )
 
 // built is the path of the measured larder, which TestMain builds.

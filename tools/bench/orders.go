@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"larder/tools/bench/measure"
-	"larder/tools/bench/orders"
+	"larder.local/tools/bench/measure"
+	"larder.local/tools/bench/orders"
 )
 
 func ordersCommand() *cobra.Command {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/tools/bench/orders"
+	"larder.local/tools/bench/orders"
 )
 
 // peerProgram builds larder-peer.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/internal/menu"
-	"larder/internal/sandbox"
-	"larder/internal/testkit/ordertest"
-	"larder/tools/bench/measure"
-	"larder/tools/bench/peers"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/ordertest"
+	"larder.local/tools/bench/measure"
+	"larder.local/tools/bench/peers"
 )
 
 func peersCommand() *cobra.Command {

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/menu"
-	"larder/internal/sandbox"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
 )
 
 // The comparison itself runs in `make bench-smoke`, because it needs other

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/measure"
 )
 
 // The complete measurement at two small sizes. The filled state must equal that of

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/internal/sandbox"
-	"larder/tools/bench/measure"
+	"larder.local/internal/sandbox"
+	"larder.local/tools/bench/measure"
 )
 
 // The limits of sandbox.Generate.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/measure"
 )
 
 // The complete measurement at a small size: real processes, which all end, and a

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/internal/sandbox"
-	"larder/internal/testkit/menutest"
-	"larder/tools/bench/measure"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/menutest"
+	"larder.local/tools/bench/measure"
 )
 
 func soakCommand() *cobra.Command {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/measure"
 )
 
 // The shortest soak: real processes, all kinds of load, no failures.

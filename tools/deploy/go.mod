@@ -1,4 +1,4 @@
-module larder/tools/deploy
+module larder.local/tools/deploy
 
 go 1.26.0
 

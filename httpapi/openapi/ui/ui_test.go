@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/httpapi/openapi/ui"
+	"larder.local/httpapi/openapi/ui"
 )
 
 // The packed files have the pinned content.

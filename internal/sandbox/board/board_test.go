@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/sandbox/board"
-	"larder/internal/testkit/bundle"
+	"larder.local/internal/sandbox/board"
+	"larder.local/internal/testkit/bundle"
 )
 
 var update = flag.Bool("update", false, "write dist from the sources")

@@ -20,7 +20,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"larder/httpapi/openapi"
+	"larder.local/httpapi/openapi"
 )
 
 // Contract checks requests and responses against the API document. kin-openapi reads the document,

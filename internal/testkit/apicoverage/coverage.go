@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"larder/internal/testkit/leaktest"
+	"larder.local/internal/testkit/leaktest"
 )
 
 // Main runs the tests of a package and exits. It fails if a goroutine is left after them. If all tests of the package

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi"
-	"larder/internal/sandbox"
-	"larder/ordering"
-	"larder/ordering/violation"
-	menusync "larder/sync"
+	"larder.local/httpapi"
+	"larder.local/internal/sandbox"
+	"larder.local/ordering"
+	"larder.local/ordering/violation"
+	menusync "larder.local/sync"
 )
 
 // Second is a restaurant on connection main.

@@ -10,7 +10,7 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
 
-	"larder/sync/runlog"
+	"larder.local/sync/runlog"
 )
 
 // Edition is a menu whose values all contain the number of the edition: its name, the names and

@@ -11,11 +11,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/cache"
-	"larder/httpapi"
-	"larder/internal/testkit/redistest"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/cache"
+	"larder.local/httpapi"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // Change sends a change of an order, as client shop.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apicoverage"
+	"larder.local/internal/testkit/apicoverage"
 )
 
 // Reply is a complete response.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"larder/sync/runlog"
+	"larder.local/sync/runlog"
 )
 
 // ReadyState is the detailed response of /readyz.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"larder/internal/sandbox"
-	"larder/internal/upstream"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/upstream"
 )
 
 // Sandbox is the ordering service of one connection: a sandbox behind a real client.

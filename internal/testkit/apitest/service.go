@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // Service is an ordering service in memory. Tests set its responses.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi/events"
-	"larder/internal/menu"
+	"larder.local/httpapi/events"
+	"larder.local/internal/menu"
 )
 
 // StreamLimit limits a test's stream, and each wait for an event.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/bundle"
+	"larder.local/internal/testkit/bundle"
 )
 
 // sources writes a folder of sources.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/testkit/chaos"
+	"larder.local/internal/testkit/chaos"
 )
 
 var (

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"larder/internal/testkit/chaos"
+	"larder.local/internal/testkit/chaos"
 )
 
 // good returns a history without violations: one order is placed, repeated, paid

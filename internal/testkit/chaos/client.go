@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"larder/internal/sandbox"
-	"larder/internal/sleep"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/sleep"
 )
 
 // tries is how often a client sends one call before it gives up.

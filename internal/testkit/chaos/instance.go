@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/sandbox"
-	"larder/internal/testkit/process"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/process"
 )
 
 // instances is the number of larder processes of a run.
@@ -24,7 +24,7 @@ func Build(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "larder")
 	arguments := []string{
 		"build", "-buildvcs=false", "-trimpath", "-tags", "nomsgpack", "-ldflags", "-s -w",
-		"-o", binary, "larder/cmd/larder",
+		"-o", binary, "larder.local/cmd/larder",
 	}
 	build := exec.CommandContext(ctx, "go", arguments...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

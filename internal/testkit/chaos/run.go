@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/sandbox"
-	"larder/internal/sleep"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/sleep"
 )
 
 // Run is one run: real larder processes on a real Redis, with clients and faults.

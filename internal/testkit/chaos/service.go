@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/sandbox"
+	"larder.local/internal/sandbox"
 )
 
 // service is the sandbox over HTTP. It records each change of an order that

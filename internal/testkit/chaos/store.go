@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/faultproxy"
-	"larder/internal/testkit/redistest"
+	"larder.local/internal/testkit/faultproxy"
+	"larder.local/internal/testkit/redistest"
 )
 
 // failoverAfter is longer than the default of redistest. On a busy machine,

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/sleep"
+	"larder.local/internal/sleep"
 )
 
 // WaitLimit limits every wait of a test. It can be long, because tests wait for events and not for a fixed time.

@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"larder/internal/sandbox"
+	"larder.local/internal/sandbox"
 )
 
 // Daemon returns the address of a fake daemon. It answers "METHOD /path" with the

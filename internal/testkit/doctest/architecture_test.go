@@ -25,6 +25,7 @@ var (
 	placeRow   = regexp.MustCompile("^\\| [A-Z][^|]+\\? \\| `([^`]+)` \\| `([^`]+)` \\|$")
 	counts     = regexp.MustCompile(`(\d+) file entries, (\d+) returns?, (\d+) calls? upwards`)
 	besideFile = regexp.MustCompile("`([^`.]+\\.)?([^`.]+)` (?:in|of) `([^`]+\\.go)`")
+	folderList = regexp.MustCompile("the folders at the top level import .*: ((?:`\\w+`(?:, )?)+)")
 	filePath   = regexp.MustCompile(`^[\w-]+(/[\w.-]+)*(/|\.(go|md|yml|yaml|json|ts))$`)
 )
 
@@ -73,6 +74,26 @@ func packageFaults(rows []string, imports map[string][]string) (faults []string)
 	return faults
 }
 
+// folderFaults checks that the folders at the top level import each other in one direction only: a folder imports only
+// folders before it in order.
+func folderFaults(order []string, imports map[string][]string) (faults []string) {
+	at := func(name string) int {
+		folder, _, _ := strings.Cut(name, "/")
+		return slices.Index(order, folder)
+	}
+	for _, name := range slices.Sorted(maps.Keys(imports)) {
+		if at(name) < 0 {
+			faults = append(faults, "the folder of "+name+" is not listed")
+		}
+		for _, imported := range imports[name] {
+			if at(imported) > at(name) {
+				faults = append(faults, fmt.Sprintf("%s imports %s, whose folder is listed after its own", name, imported))
+			}
+		}
+	}
+	return faults
+}
+
 // productPackages returns the packages of the program, each with the product
 // packages that it imports.
 func productPackages(t *testing.T) map[string][]string {
@@ -88,7 +109,7 @@ func productPackages(t *testing.T) map[string][]string {
 	for line := range strings.Lines(string(out)) {
 		var ours []string
 		for name := range strings.FieldsSeq(line) {
-			if own, found := strings.CutPrefix(name, "larder/"); found {
+			if own, found := strings.CutPrefix(name, "larder.local/"); found {
 				ours = append(ours, own)
 			}
 		}
@@ -194,7 +215,13 @@ func TestArchitecture(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := sections(string(text))
-	for _, fault := range packageFaults(all["Packages"], productPackages(t)) {
+	packages := productPackages(t)
+	folders := folderList.FindStringSubmatch(string(text))
+	if folders == nil {
+		t.Fatal("the page does not list the folders at the top level")
+	}
+	order := strings.FieldsFunc(folders[1], func(r rune) bool { return strings.ContainsRune("`, ", r) })
+	for _, fault := range append(packageFaults(all["Packages"], packages), folderFaults(order, packages)...) {
 		t.Error("packages: " + fault)
 	}
 	paths := 0
@@ -245,6 +272,11 @@ func TestFaultsOfAnArchitecturePage(t *testing.T) {
 	want := []string{"a is listed twice", "d is listed and does not exist", "b imports a, which is listed below it", "c is not listed"}
 	if got := packageFaults(rows, imports); !slices.Equal(got, want) {
 		t.Errorf("faults of packages\n%q, want\n%q", got, want)
+	}
+	imports = map[string][]string{"low": {"high/a"}, "high/b": {"low"}, "other": nil}
+	want = []string{"low imports high/a, whose folder is listed after its own", "the folder of other is not listed"}
+	if got := folderFaults([]string{"low", "high"}, imports); !slices.Equal(got, want) {
+		t.Errorf("faults of folders\n%q, want\n%q", got, want)
 	}
 	const file = "internal/testkit/doctest/page.go"
 	got := pathFaults([]string{

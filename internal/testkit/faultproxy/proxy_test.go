@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/faultproxy"
-	"larder/internal/testkit/leaktest"
+	"larder.local/internal/testkit/faultproxy"
+	"larder.local/internal/testkit/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

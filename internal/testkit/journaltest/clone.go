@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 // clone returns a deep copy of a record.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 // Retention is how long a journal keeps its data (policies O7 and O13).

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // Begin begins a call.

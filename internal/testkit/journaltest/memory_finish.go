@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // Finish finishes a call.

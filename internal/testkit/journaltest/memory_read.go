@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 // Lookup returns the call that owns a key.

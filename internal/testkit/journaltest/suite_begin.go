@@ -7,8 +7,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // changes returns the operations that change an order.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // answer returns an answer with every field set.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 func (s suite) sweep(t *testing.T) {

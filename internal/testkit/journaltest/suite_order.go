@@ -3,8 +3,8 @@ package journaltest
 import (
 	"testing"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // placedByPerson is an order whose orderID a person has entered.

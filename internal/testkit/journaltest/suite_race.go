@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 const rivals = 50

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 func (s suite) read(t *testing.T) {

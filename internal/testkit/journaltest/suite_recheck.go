@@ -3,7 +3,7 @@ package journaltest
 import (
 	"testing"
 
-	"larder/ordering"
+	"larder.local/ordering"
 )
 
 // recheck tests the mark of a refused order that is checked again (policy O18).

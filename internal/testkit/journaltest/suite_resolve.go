@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // resolution returns a person's resolution of a record's operation.

@@ -3,8 +3,8 @@ package journaltest
 import (
 	"testing"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // restored tests policy O14a: a store that has lost data of the journal accepts no

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 // outlive runs a test with a fixture whose retention it waits for.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // Restaurant is the restaurant of the menus.

@@ -4,8 +4,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"larder/internal/sandbox"
-	"larder/internal/upstream"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/upstream"
 )
 
 // Sandbox starts a sandbox at Noon, with a client.

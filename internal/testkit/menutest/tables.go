@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"larder/ordering/violation"
+	"larder.local/ordering/violation"
 )
 
 // Broken is one violation in tables of tests. Params are JSON.

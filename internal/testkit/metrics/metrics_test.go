@@ -3,7 +3,7 @@ package metrics_test
 import (
 	"testing"
 
-	"larder/internal/testkit/metrics"
+	"larder.local/internal/testkit/metrics"
 )
 
 func TestSumAddsTheSeriesThatHoldEveryLabel(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"larder/internal/menu"
-	"larder/internal/sandbox"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
 )
 
 // Dishes is the number of dishes of the menu.

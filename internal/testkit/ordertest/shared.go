@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"larder/internal/menu"
+	"larder.local/internal/menu"
 )
 
 // SharedGroups returns an order like FiveLines, in which each modifier is in two groups. The first

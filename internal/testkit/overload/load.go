@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"larder/internal/sleep"
+	"larder.local/internal/sleep"
 )
 
 // Load describes requests that are sent at a fixed rate. They differ only in their URL and Idempotency-Key.

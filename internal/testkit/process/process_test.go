@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/process"
+	"larder.local/internal/testkit/process"
 )
 
 // start runs a shell command until the test ends.

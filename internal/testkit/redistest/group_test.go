@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/faultproxy"
-	"larder/internal/testkit/redistest"
+	"larder.local/internal/testkit/faultproxy"
+	"larder.local/internal/testkit/redistest"
 )
 
 func TestServerWithTLS(t *testing.T) {

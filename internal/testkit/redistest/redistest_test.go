@@ -12,7 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/testkit/redistest"
+	"larder.local/internal/testkit/redistest"
 )
 
 func TestMain(m *testing.M) {

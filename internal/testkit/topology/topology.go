@@ -13,10 +13,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/redisdb"
-	"larder/internal/silentlog"
-	"larder/internal/testkit/leaktest"
-	"larder/internal/testkit/redistest"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/silentlog"
+	"larder.local/internal/testkit/leaktest"
+	"larder.local/internal/testkit/redistest"
 )
 
 // servers are those of the topologies that take seconds to start.

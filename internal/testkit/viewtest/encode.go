@@ -3,8 +3,8 @@ package viewtest
 import (
 	"github.com/shopspring/decimal"
 
-	"larder/internal/jsontext"
-	"larder/internal/menu"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
 )
 
 // Encode returns a view as the ordering service would publish it: the interface's

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // Views draws unusual menu views: unknown fields, values of other types, other

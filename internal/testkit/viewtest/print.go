@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"unicode/utf16"
 
-	"larder/internal/jsontext"
+	"larder.local/internal/jsontext"
 )
 
 // Print writes the value in one of its many equal forms, chosen by seed: white

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/tools/bench/answers"
+	"larder.local/tools/bench/answers"
 )
 
 func TestReadGivesWhatWasWritten(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/testkit/leaktest"
-	"larder/tools/bench/baseline"
+	"larder.local/internal/testkit/leaktest"
+	"larder.local/tools/bench/baseline"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

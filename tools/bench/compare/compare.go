@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"larder/internal/sandbox"
-	"larder/internal/testkit/viewtest"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/viewtest"
 )
 
 // Plan is what is compared.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"larder/internal/sandbox"
-	"larder/internal/testkit/menutest"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/menutest"
 )
 
 // The restaurants of the plan: two for orders, one whose menu changes.

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"larder/internal/sleep"
-	"larder/internal/testkit/process"
-	"larder/tools/bench/measure"
+	"larder.local/internal/sleep"
+	"larder.local/internal/testkit/process"
+	"larder.local/tools/bench/measure"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/testkit/ordertest"
-	"larder/tools/bench/answers"
+	"larder.local/internal/testkit/ordertest"
+	"larder.local/tools/bench/answers"
 )
 
 // engine returns Gin without a logger, which takes a fifth of the time.

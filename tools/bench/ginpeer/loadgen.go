@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"larder/tools/bench/loadgen"
+	"larder.local/tools/bench/loadgen"
 )
 
 // generate runs a load and prints its result.

@@ -27,8 +27,8 @@ import (
 	"syscall"
 	"time"
 
-	"larder/tools/bench/answers"
-	"larder/tools/bench/baseline"
+	"larder.local/tools/bench/answers"
+	"larder.local/tools/bench/baseline"
 )
 
 func main() {

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/sandbox"
-	"larder/internal/testkit/ordertest"
-	"larder/internal/testkit/redistest"
-	"larder/tools/bench/answers"
-	"larder/tools/bench/loadgen"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/testkit/ordertest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/tools/bench/answers"
+	"larder.local/tools/bench/loadgen"
 )
 
 // begin runs the program until the test ends, and returns its address.

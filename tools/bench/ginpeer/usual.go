@@ -16,7 +16,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/redis/go-redis/v9"
 
-	"larder/tools/bench/answers"
+	"larder.local/tools/bench/answers"
 )
 
 // usual places orders as they are usually placed: Gin binds the JSON, SET NX takes

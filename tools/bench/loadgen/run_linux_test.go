@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/tools/bench/loadgen"
+	"larder.local/tools/bench/loadgen"
 )
 
 func plan(server *httptest.Server) loadgen.Plan {

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/internal/sleep"
+	"larder.local/internal/sleep"
 )
 
 // changes changes the availability of dishes at the ordering service, syncs, and

@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
-	"larder/internal/sleep"
-	"larder/internal/testkit/metrics"
-	"larder/internal/testkit/process"
+	"larder.local/internal/sleep"
+	"larder.local/internal/testkit/metrics"
+	"larder.local/internal/testkit/process"
 )
 
 // The secrets of the demo, which are used only on loopback.

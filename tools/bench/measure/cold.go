@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"larder/internal/sleep"
+	"larder.local/internal/sleep"
 )
 
 // cold starts another instance with a full Redis, reads menus for the first time,

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"larder/internal/sandbox"
-	"larder/internal/sleep"
-	"larder/internal/testkit/process"
+	"larder.local/internal/sandbox"
+	"larder.local/internal/sleep"
+	"larder.local/internal/testkit/process"
 )
 
 // Growth is the configuration of the measurement of one instance with a growing number of

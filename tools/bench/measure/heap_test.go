@@ -3,7 +3,7 @@ package measure
 import (
 	"testing"
 
-	"larder/internal/testkit/metrics"
+	"larder.local/internal/testkit/metrics"
 )
 
 func TestLiveHeapIsHalfOfWhatStartsTheNextCollection(t *testing.T) {

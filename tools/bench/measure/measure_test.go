@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/measure"
 )
 
 func TestQuantileIsTheNearestRank(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"larder/cache"
+	"larder.local/cache"
 )
 
 // noticeListener receives the notices of new versions, like a replica.

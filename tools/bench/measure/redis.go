@@ -14,8 +14,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/sleep"
-	"larder/internal/testkit/process"
+	"larder.local/internal/sleep"
+	"larder.local/internal/testkit/process"
 )
 
 const (

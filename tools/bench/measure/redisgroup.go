@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"larder/internal/sleep"
+	"larder.local/internal/sleep"
 )
 
 // RedisGroup is a Redis of several servers: one master or a cluster, with or without

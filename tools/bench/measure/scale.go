@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"larder/internal/sleep"
-	"larder/internal/testkit/metrics"
-	"larder/internal/testkit/process"
+	"larder.local/internal/sleep"
+	"larder.local/internal/testkit/metrics"
+	"larder.local/internal/testkit/process"
 )
 
 // Scale is the configuration of one size.

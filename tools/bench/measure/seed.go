@@ -15,10 +15,10 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
-	"larder/cache"
-	"larder/cache/replica"
-	"larder/internal/menu"
-	"larder/internal/sandbox"
+	"larder.local/cache"
+	"larder.local/cache/replica"
+	"larder.local/internal/menu"
+	"larder.local/internal/sandbox"
 )
 
 // seedersAtOnce is the number of chains that are filled at the same time.

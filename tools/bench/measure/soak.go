@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/internal/sleep"
+	"larder.local/internal/sleep"
 )
 
 // Soak is one instance under constant load: reads, conditional reads, validations,

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/measure"
 )
 
 func TestLeftTellsRateAndRest(t *testing.T) {

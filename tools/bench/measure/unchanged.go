@@ -11,14 +11,14 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
-	"larder/cache/replica"
-	"larder/internal/directory"
-	"larder/internal/menu"
-	"larder/internal/redisdb"
-	"larder/internal/upstream"
-	menusync "larder/sync"
-	"larder/sync/runlog"
+	"larder.local/cache"
+	"larder.local/cache/replica"
+	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/upstream"
+	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 const (

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"larder/tools/bench/loadgen"
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/loadgen"
+	"larder.local/tools/bench/measure"
 )
 
 // limit is a required ratio.

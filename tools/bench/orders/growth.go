@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/measure"
 )
 
 // The shares above which a resource is the bottleneck.

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"time"
 
-	"larder/internal/sleep"
-	"larder/tools/bench/loadgen"
-	"larder/tools/bench/measure"
+	"larder.local/internal/sleep"
+	"larder.local/tools/bench/loadgen"
+	"larder.local/tools/bench/measure"
 )
 
 // Setup is a Redis with larder's settings for it.

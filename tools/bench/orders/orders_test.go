@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/tools/bench/loadgen"
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/loadgen"
+	"larder.local/tools/bench/measure"
 )
 
 func TestOrderIDOfBothServers(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"larder/tools/bench/loadgen"
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/loadgen"
+	"larder.local/tools/bench/measure"
 )
 
 // The two ways in which Redis stores orders.

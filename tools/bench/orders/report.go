@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/measure"
 )
 
 // Table returns all results as Markdown tables.

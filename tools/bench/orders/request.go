@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"time"
 
-	"larder/internal/testkit/ordertest"
-	"larder/tools/bench/loadgen"
-	"larder/tools/bench/measure"
+	"larder.local/internal/testkit/ordertest"
+	"larder.local/tools/bench/loadgen"
+	"larder.local/tools/bench/measure"
 )
 
 // The operations that are measured, in this order.

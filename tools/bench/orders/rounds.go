@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"larder/tools/bench/loadgen"
+	"larder.local/tools/bench/loadgen"
 )
 
 // round measures every operation of one server: it places orders, repeats the

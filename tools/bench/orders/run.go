@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"larder/internal/sleep"
-	"larder/internal/testkit/process"
-	"larder/tools/bench/loadgen"
-	"larder/tools/bench/measure"
+	"larder.local/internal/sleep"
+	"larder.local/internal/testkit/process"
+	"larder.local/tools/bench/loadgen"
+	"larder.local/tools/bench/measure"
 )
 
 // connections is the number of open connections, each with one request at a time.

@@ -11,11 +11,11 @@ import (
 	"slices"
 	"time"
 
-	"larder/internal/sleep"
-	"larder/internal/testkit/process"
-	"larder/tools/bench/answers"
-	"larder/tools/bench/loadgen"
-	"larder/tools/bench/measure"
+	"larder.local/internal/sleep"
+	"larder.local/internal/testkit/process"
+	"larder.local/tools/bench/answers"
+	"larder.local/tools/bench/loadgen"
+	"larder.local/tools/bench/measure"
 )
 
 // testbed contains the processes of a comparison: the ordering service, and for each

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"larder/tools/bench/answers"
+	"larder.local/tools/bench/answers"
 )
 
 // conditionalPath is the prefix of the path of a 304 at the peer program's servers,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/template"
 
-	"larder/tools/bench/answers"
+	"larder.local/tools/bench/answers"
 )
 
 // setting contains the values for the peers' configuration files.

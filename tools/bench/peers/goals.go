@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/measure"
 )
 
 // Goal is the required ratio of larder to one peer in one scenario: requests per second

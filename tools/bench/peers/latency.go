@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"time"
 
-	"larder/tools/bench/loadgen"
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/loadgen"
+	"larder.local/tools/bench/measure"
 )
 
 // Latency contains the latencies of one scenario at a fixed rate, half of the peer's

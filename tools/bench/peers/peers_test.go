@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/tools/bench/answers"
-	"larder/tools/bench/loadgen"
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/answers"
+	"larder.local/tools/bench/loadgen"
+	"larder.local/tools/bench/measure"
 )
 
 const wrkPrints = `Running 3s test @ http://127.0.0.1:8080/

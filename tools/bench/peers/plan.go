@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/measure"
 )
 
 // The modes: servers on core 0 and the generator on core 1, or all where the kernel

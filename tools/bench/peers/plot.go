@@ -5,7 +5,7 @@ import (
 	"html"
 	"strings"
 
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/measure"
 )
 
 // Sizes in pixels.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/measure"
 )
 
 // Report is the result of a comparison.

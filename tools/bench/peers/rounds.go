@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/measure"
 )
 
 // Run is one run of one server.

@@ -16,10 +16,10 @@ import (
 	"strings"
 	"time"
 
-	"larder/internal/sleep"
-	"larder/internal/testkit/process"
-	"larder/tools/bench/answers"
-	"larder/tools/bench/measure"
+	"larder.local/internal/sleep"
+	"larder.local/internal/testkit/process"
+	"larder.local/tools/bench/answers"
+	"larder.local/tools/bench/measure"
 )
 
 // The names of the servers in the tables.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"larder/tools/bench/answers"
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/answers"
+	"larder.local/tools/bench/measure"
 )
 
 // startPeers starts the peers that the scenarios need.

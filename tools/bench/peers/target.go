@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"larder/internal/testkit/process"
-	"larder/tools/bench/measure"
+	"larder.local/internal/testkit/process"
+	"larder.local/tools/bench/measure"
 )
 
 // target is a scenario of one server.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"larder/internal/sleep"
-	"larder/internal/testkit/process"
-	"larder/tools/bench/answers"
-	"larder/tools/bench/measure"
+	"larder.local/internal/sleep"
+	"larder.local/internal/testkit/process"
+	"larder.local/tools/bench/answers"
+	"larder.local/tools/bench/measure"
 )
 
 // testbed contains the processes of one mode.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/tools/bench/answers"
-	"larder/tools/bench/measure"
+	"larder.local/tools/bench/answers"
+	"larder.local/tools/bench/measure"
 )
 
 // stage returns a testbed whose generators are scripts that print a text.

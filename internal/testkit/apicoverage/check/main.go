@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"larder/internal/testkit/apicoverage"
+	"larder.local/internal/testkit/apicoverage"
 )
 
 func main() {
@@ -46,7 +46,7 @@ func check(root, folder string) ([]string, error) {
 	var faults []string
 	saw := map[string]bool{}
 	for _, name := range packages {
-		lines, err := os.ReadFile(filepath.Join(folder, apicoverage.File("larder/"+name)))
+		lines, err := os.ReadFile(filepath.Join(folder, apicoverage.File("larder.local/"+name)))
 		if errors.Is(err, fs.ErrNotExist) {
 			faults = append(faults, name+": its tests did not write what they saw")
 			continue

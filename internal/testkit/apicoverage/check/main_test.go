@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/testkit/apicoverage"
+	"larder.local/internal/testkit/apicoverage"
 )
 
 // The check passes only if every package has written a file, and these have every response of the document. It never
@@ -39,7 +39,7 @@ func TestCheck(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name string, lines ...string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(folder, apicoverage.File("larder/"+name)), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, apicoverage.File("larder.local/"+name)), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

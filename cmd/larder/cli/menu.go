@@ -1,0 +1,278 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"larder.local/cmd/larder/client"
+	"larder.local/configs"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/menu"
+	"larder.local/internal/upstream"
+)
+
+func menuCommand(env *Environment) *cobra.Command {
+	cmd := NewCommand("larder", "menu", needsSubcommand)
+	lint := NewCommand("larder menu", "lint FILE|RESTAURANT", func(cmd *cobra.Command, args []string) error {
+		return lintMenu(cmd, env, args[0])
+	})
+	show := NewCommand("larder menu", "show FILE|RESTAURANT", func(cmd *cobra.Command, args []string) error {
+		return showMenu(cmd, env, args[0])
+	})
+	const diffUse = "diff OLD NEW | diff RESTAURANT --from VERSION | diff RESTAURANT --quarantined"
+	diff := NewCommand("larder menu", diffUse, func(cmd *cobra.Command, args []string) error {
+		from, _ := cmd.Flags().GetInt64("from")
+		to, _ := cmd.Flags().GetInt64("to")
+		quarantined := BoolFlag(cmd, "quarantined")
+		switch {
+		case quarantined && len(args) == 1 && from == 0 && to == 0:
+			return diffQuarantined(cmd, env, args[0])
+		case quarantined:
+			return &usageError{"--quarantined compares the served menu of one restaurant with its quarantined one: specify only that restaurant"}
+		case from < 0 || to < 0:
+			return &usageError{"--from and --to must be version numbers, from 1"}
+		case from > 0 && len(args) == 1:
+			return diffVersions(cmd, env, args[0], from, to)
+		case from > 0 || to > 0:
+			return &usageError{"--from VERSION [--to VERSION] compares versions of one restaurant: specify only that restaurant"}
+		case len(args) != 2:
+			return &usageError{"specify two menus, or a restaurant and --from VERSION or --quarantined"}
+		default:
+			return diffMenus(cmd, env, args[0], args[1])
+		}
+	})
+	diff.Args = argRange(1, 2)
+	diff.Flags().Int64("from", 0, "older version of a restaurant")
+	diff.Flags().Int64("to", 0, "newer version; default: the current one")
+	for _, c := range []*cobra.Command{lint, show, diff} {
+		c.Flags().Bool("quarantined", false, "the menu of the RESTAURANT that the guard did not publish")
+		c.Flags().String("restaurant", "", "restaurant whose stop lists apply to a FILE; default: none")
+		addTarget(c)
+		cmd.AddCommand(c)
+	}
+	cmd.AddCommand(versionCommands(env)...)
+	return cmd
+}
+
+// isFile reports whether an argument is a file and not a restaurant.
+func isFile(arg string) bool {
+	if arg == "-" || strings.ContainsRune(arg, os.PathSeparator) {
+		return true
+	}
+	info, err := os.Stat(arg)
+	return err == nil && !info.IsDir()
+}
+
+// neitherFileNorRestaurant returns the daemon's error, err. If arg is probably a
+// misspelled file name, the error says that it is neither a file nor a restaurant.
+func neitherFileNorRestaurant(ctx context.Context, daemon *client.Client, arg string, err error) error {
+	if isA[*client.UnreachableError](err) {
+		return fmt.Errorf("%q is not a file, and the list of restaurants is not available: %w", arg, err)
+	}
+	known := err
+	if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden) { // lint needs a token, but menus often do not
+		bare := client.Client{Base: daemon.Base, HTTP: daemon.HTTP}
+		_, known = bare.Get(ctx, client.RestaurantPath(arg)+"/menu")
+	}
+	refused, ok := errors.AsType[*client.Error](known)
+	if !ok || refused.Code != string(respond.CodeRestaurantNotFound) {
+		return err
+	}
+	others := strings.TrimPrefix(refused.Msg, "the restaurant does not exist")
+	text := fmt.Sprintf("%q is neither a file nor a restaurant of larder at %s%s", arg, daemon.Base, others)
+	return &hintError{&linesError{[]string{text}, known}, refusalHint(refused)}
+}
+
+// viewOf decodes a menu view from a file.
+func viewOf(env *Environment, file string) (*menu.View, error) {
+	raw, err := env.openArg(file)
+	if err != nil {
+		return nil, err
+	}
+	view, err := menu.Decode(raw)
+	if err != nil {
+		const hint = "Use a file with a menu view as the ordering service returns it (GET /orders/api/v1/menu/view)."
+		return nil, &hintError{fmt.Errorf("%s: %w", file, err), hint}
+	}
+	return view, nil
+}
+
+func findingsOf(cmd *cobra.Command, env *Environment, arg string) ([]menu.Finding, error) {
+	quarantined := BoolFlag(cmd, "quarantined")
+	if isFile(arg) && !quarantined {
+		view, err := viewOf(env, arg)
+		if err != nil {
+			return nil, err
+		}
+		return menu.Lint(view, menu.RestaurantID(StringFlag(cmd, "restaurant")), menu.DefaultSettings()), nil
+	}
+	daemon := target(cmd, env, auth.ScopeOps)
+	path := client.OpsRestaurantPath(arg)
+	if quarantined {
+		path += "/quarantined"
+	}
+	findings, err := client.Get[[]menu.Finding](cmd.Context(), daemon, path+"/lint")
+	if err != nil {
+		err = neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)
+	}
+	return findings, err
+}
+
+func lintMenu(cmd *cobra.Command, env *Environment, arg string) error {
+	findings, err := findingsOf(cmd, env, arg)
+	if err != nil {
+		return err
+	}
+	errorsFound := 0
+	for _, f := range findings {
+		if f.Severity == menu.SeverityError {
+			errorsFound++
+		}
+	}
+	err = env.Show(cmd, append([]menu.Finding{}, findings...), func() {
+		colours := env.colours(cmd)
+		for _, f := range findings {
+			paint := colours.warn
+			if f.Severity == menu.SeverityError {
+				paint = colours.bad
+			}
+			env.Out.Printf("%s  %s: %s (%s)\n",
+				paint(fmt.Sprintf("%-7s", f.Severity)), f.Code, f.Msg, Plural(len(f.Products), "dish", "dishes"))
+		}
+		env.Out.Printf("%s, %s\n", Plural(errorsFound, "error", "errors"), Plural(len(findings)-errorsFound, "warning", "warnings"))
+	})
+	return reported(err, errorsFound > 0)
+}
+
+// diffMenus compares two menus by what a storefront would see.
+func diffMenus(cmd *cobra.Command, env *Environment, older, newer string) error {
+	if older == "-" && newer == "-" {
+		return &usageError{"only one of the menus can come from standard input"}
+	}
+	var catalogues [2]*menu.Catalogue
+	for i, arg := range []string{older, newer} {
+		var err error
+		if catalogues[i], err = catalogueOf(cmd, env, arg); err != nil {
+			return err
+		}
+	}
+	return printDiff(cmd, env, catalogues[0], catalogues[1])
+}
+
+// printDiff prints the differences of two menus.
+func printDiff(cmd *cobra.Command, env *Environment, older, newer *menu.Catalogue) error {
+	changes := menu.Diff(older, newer)
+	return env.Show(cmd, changes, func() { printChanges(env, env.colours(cmd), changes, older, newer) })
+}
+
+// catalogueOf compiles the menu of a file, or the menu that the ordering service
+// returns for a restaurant of the configuration.
+func catalogueOf(cmd *cobra.Command, env *Environment, arg string) (*menu.Catalogue, error) {
+	if isFile(arg) {
+		view, err := viewOf(env, arg)
+		if err != nil {
+			return nil, err
+		}
+		return menu.Compile(view, menu.RestaurantID(StringFlag(cmd, "restaurant")), menu.DefaultSettings()), nil
+	}
+	if StringFlag(cmd, "config") == "" {
+		return nil, &usageError{fmt.Sprintf("%q is not a file; to fetch a restaurant's menu from its ordering service, use --config", arg)}
+	}
+	cfg, err := loadConfig(cmd, env)
+	if err != nil {
+		return nil, err
+	}
+	known := Mapped(cfg.Restaurants, func(r configs.Restaurant) string { return string(r.ID) })
+	at := slices.Index(known, arg)
+	if at < 0 {
+		err := fmt.Errorf("%q is neither a file nor a restaurant of the configuration, which has: %s",
+			arg, strings.Join(known, ", "))
+		return nil, &hintError{err, "Use one of these, or the path of a file."}
+	}
+	name := cfg.Restaurants[at].Connection
+	at = slices.IndexFunc(cfg.Connections, func(c upstream.Config) bool { return c.Name == name })
+	service, err := upstream.New(cfg.Connections[at], upstream.Deps{})
+	if err != nil {
+		return nil, err
+	}
+	defer service.Close()
+	ctx, cancel := context.WithTimeout(cmd.Context(), onlineLimit)
+	defer cancel()
+	view, _, err := fetchMenu(ctx, service, arg)
+	if err != nil {
+		return nil, err
+	}
+	return menu.Compile(view, menu.RestaurantID(arg), menu.DefaultSettings()), nil
+}
+
+func printChanges(env *Environment, colours palette, changes menu.Changes, older, newer *menu.Catalogue) {
+	if changes.Empty() {
+		env.Out.Println("no difference")
+		return
+	}
+	name := func(id string) string {
+		for _, catalogue := range []*menu.Catalogue{newer, older} {
+			if p, ok := catalogue.Products().ByID(id); ok {
+				return id + "  " + catalogue.Products().At(p).Name()
+			}
+		}
+		return id
+	}
+	for _, id := range changes.Added {
+		env.Out.Println(colours.good("+ " + name(id)))
+	}
+	for _, id := range changes.Removed {
+		env.Out.Println(colours.bad("− " + name(id)))
+	}
+	for _, change := range changes.Changed {
+		env.Out.Printf("~ %s: %s\n", name(change.ID), strings.Join(changedFields(change, older, newer), ", "))
+	}
+	for _, a := range changes.Availability {
+		word := "out of stock"
+		if a.Available {
+			word = "available again"
+		}
+		env.Out.Printf("! %s: %s\n", name(a.ID), word)
+	}
+}
+
+// changedFields returns the fields that differ; names and prices with both values.
+func changedFields(change menu.Change, older, newer *menu.Catalogue) []string {
+	fields := slices.Clone(change.Fields)
+	before, had := older.Products().ByID(change.ID)
+	after, has := newer.Products().ByID(change.ID)
+	if !had || !has {
+		return fields
+	}
+	was, is := older.Products().At(before), newer.Products().At(after)
+	for i, field := range fields {
+		switch field {
+		case "name":
+			fields[i] = fmt.Sprintf("name %q → %q", was.Name(), is.Name())
+		case "price":
+			fields[i] = fmt.Sprintf("price %s → %s", priceOf(was), priceOf(is))
+		}
+	}
+	return fields
+}
+
+// noPrice replaces a missing or invalid price (policy W9a).
+const noPrice = "no price"
+
+func priceOf(e menu.Entry) string {
+	if e.PriceInvalid() {
+		return noPrice
+	}
+	return e.Price().String()
+}
+
+// errNoMenu is returned for a response that is not a storefront menu.
+var errNoMenu = errors.New("the response is not a menu")

@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"larder.local/cmd/larder/client"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/jsontext"
+)
+
+func orderCommand(env *Environment) *cobra.Command {
+	cmd := NewCommand("larder", "order", needsSubcommand)
+	validate := NewCommand("larder order", "validate FILE", func(cmd *cobra.Command, args []string) error {
+		return validateOrder(cmd, env, args[0])
+	})
+	place := NewCommand("larder order", "place FILE", func(cmd *cobra.Command, args []string) error {
+		return placeOrder(cmd, env, args[0])
+	})
+	place.Flags().String("key", "", "idempotency key; default: a random one")
+	for _, c := range []*cobra.Command{validate, place} {
+		c.Flags().String("restaurant", "", "restaurant id; default: the order's restaurantID, else the daemon's only restaurant")
+		addTarget(c)
+		cmd.AddCommand(c)
+	}
+	cmd.AddCommand(orderListCommand(env), orderShowCommand(env), orderResolveCommand(env), orderAcceptRestoreCommand(env))
+	return cmd
+}
+
+// readOrder reads an order and returns the daemon and its route for the order.
+func readOrder(
+	cmd *cobra.Command, env *Environment, file string, scope auth.Scope,
+) (daemon *client.Client, path string, order []byte, err error) {
+	if order, err = env.openArg(file); err != nil {
+		return nil, "", nil, err
+	}
+	if daemon = target(cmd, env, scope); daemon.Err != nil {
+		return nil, "", nil, daemon.Err
+	}
+	id := cmp.Or(StringFlag(cmd, "restaurant"), restaurantOf(order))
+	if id == "" {
+		all, err := Restaurants(cmd.Context(), daemon)
+		switch {
+		case err != nil:
+			return nil, "", nil, err
+		case len(all) == 0:
+			return nil, "", nil, errNoRestaurants
+		case len(all) > 1:
+			return nil, "", nil, &usageError{"the order has no restaurantID and the daemon has several restaurants: use --restaurant"}
+		}
+		id = all[0].ID
+	}
+	return daemon, client.RestaurantPath(id) + "/orders", order, nil
+}
+
+// restaurantOf returns the order's restaurantID in any spelling, or "" if it has none
+// or is not valid JSON. The daemon reports such errors in detail.
+func restaurantOf(order []byte) string {
+	id := ""
+	r := jsontext.NewReader(string(order), 32)
+	for name := range r.Members() {
+		if jsontext.FoldName(name) == "restaurantid" {
+			id, _ = r.ID()
+		}
+	}
+	if r.Err() != nil {
+		return ""
+	}
+	return id
+}
+
+// validateResult contains the printed fields of the response of the validate route.
+type validateResult struct {
+	Valid, More bool // More: there are more violations
+	Total       json.Number
+	Lines       []struct {
+		Name            string
+		Quantity, Total json.Number
+	}
+	Violations []client.Violation
+}
+
+func validateOrder(cmd *cobra.Command, env *Environment, file string) error {
+	daemon, path, order, err := readOrder(cmd, env, file, auth.ScopeMenu)
+	if err != nil {
+		return err
+	}
+	answer, err := daemon.Call(cmd.Context(), http.MethodPost, path+"/validate", order)
+	if err != nil {
+		return inFile(file, err)
+	}
+	checked, err := printAnswer(cmd, env, answer, func(checked client.Envelope[validateResult]) {
+		colours, v := env.colours(cmd), checked.Result
+		if !v.Valid {
+			env.Out.Printf("%s: %s\n", colours.bad("not valid"), Plural(len(v.Violations), "violation", "violations"))
+			printViolations(env, v.Violations, v.More)
+			return
+		}
+		env.Out.Printf("%s, total %s\n", colours.good("valid"), Number(v.Total))
+		for _, line := range v.Lines {
+			env.Out.Printf("  %s × %s  %s\n", Number(line.Quantity), line.Name, Number(line.Total))
+		}
+	})
+	return reported(err, !checked.Result.Valid)
+}
+
+// inFile adds the place in the file to the error of a body that is not JSON.
+func inFile(file string, err error) error {
+	refused, ok := errors.AsType[*client.Error](err)
+	var line, column int
+	if !ok || file == "-" {
+		return err
+	}
+	if _, differs := fmt.Sscanf(refused.Msg, "malformed JSON at line %d, column %d:", &line, &column); differs != nil {
+		return err
+	}
+	_, why, _ := strings.Cut(refused.Msg, ": ")
+	place := fmt.Sprintf("%s:%d:%d: malformed JSON: %s", file, line, column, why)
+	return &hintError{&linesError{[]string{place}, err}, refusalHint(refused)}
+}
+
+func printViolations(env *Environment, violations []client.Violation, more bool) {
+	for _, each := range violations {
+		env.Out.Printf("  %s\n", violationLine(each))
+	}
+	if more {
+		env.Out.Printf("  there are more violations\n")
+	}
+}
+
+// Number returns a number unchanged, or "?" if it is unknown.
+func Number(n json.Number) string { return cmp.Or(n.String(), "?") }
+
+func placeOrder(cmd *cobra.Command, env *Environment, file string) error {
+	daemon, path, order, err := readOrder(cmd, env, file, auth.ScopeOrders)
+	if err != nil {
+		return err
+	}
+	key := cmp.Or(StringFlag(cmd, "key"), rand.Text())
+	answer, err := daemon.Call(cmd.Context(), http.MethodPost, path, order, "Idempotency-Key", key)
+	if err != nil {
+		return notPlaced(env, err, key, AsJSON(cmd))
+	}
+	_, err = printAnswer(cmd, env, answer, func(placed client.Envelope[OrderRecord]) {
+		p, before := placed.Result, ""
+		if answer.Header.Get("Idempotent-Replayed") == "true" {
+			before = "; it was sent before with this key"
+		}
+		env.Out.Printf("%s: order %s, total %s, ref %s%s\n", p.State, p.OrderID, Number(p.Total), p.Ref, before)
+	})
+	return err
+}
+
+// notPlaced returns an error that explains why an order was not placed. If the outcome is unknown, it
+// contains the key for a safe retry. raw is for JSON output, which contains the daemon's complete response.
+func notPlaced(env *Environment, err error, key string, raw bool) error {
+	refused, answered := errors.AsType[*client.Error](err)
+	unknown := answered && outcomeUnknown(refused) || !answered && !certainlyNotSent(err)
+	again := "To retry safely, use --key " + quoted(key) + "; with another key, the order may be placed twice."
+	switch {
+	case unknown && !answered:
+		return &hintError{err, "It is not known whether the order was placed. " + again}
+	case unknown && raw:
+		return &hintError{err, again}
+	case raw || !answered || refused.NoToken:
+		return err
+	}
+	references := joined(", ", labelled("ref ", refused.Ref), labelled("request ", refused.RequestID))
+	switch {
+	case unknown:
+		return &hintError{&linesError{lines: []string{
+			"it is not known whether the order was placed: " + refused.Msg,
+			"Call the restaurant" + labelled(", and quote ", references) + ". " + again,
+		}}, "Find it with larder order list --state unknown; resolve it with larder order resolve."}
+	case refused.Code == string(respond.CodeIdempotencyKeyInFlight):
+		return &hintError{fmt.Errorf("still in progress: %s (%s)", refused.Msg, references), refusalHint(refused)}
+	case len(refused.Errors) > 0:
+		env.Out.Printf("not placed: %s\n", refused.Msg)
+		printViolations(env, refused.Errors, refused.More)
+		return errReported
+	case refused.Ref == "" && refused.Upstream == nil:
+		return fmt.Errorf("not placed: %w", err)
+	}
+	lines := []string{fmt.Sprintf("not placed: %s (%s)", refused.Msg, references)}
+	for _, reason := range reasonsOf(refused) {
+		lines = append(lines, "  "+reason)
+	}
+	return &hintError{&linesError{lines: lines}, refusalHint(refused)}
+}
+
+// outcomeUnknown reports whether the order may have been placed despite the error:
+// larder may fail after it has sent the order, and a proxy does not know the outcome.
+func outcomeUnknown(refused *client.Error) bool {
+	if refused.NoToken {
+		return false
+	}
+	switch respond.Code(refused.Code) {
+	case respond.CodeUpstreamRefused, respond.CodeUpstreamUnavailable, respond.CodeUpstreamBusy,
+		respond.CodeJournalUnavailable, respond.CodeJournalRestored, respond.CodeStorageUnavailable, respond.CodeNoCatalogue,
+		respond.CodeJournalFormat, respond.CodeMenuOfAnotherService:
+		return false
+	default:
+		return refused.Status >= http.StatusInternalServerError
+	}
+}
+
+// certainlyNotSent reports whether a call without a response cannot have reached the daemon.
+func certainlyNotSent(err error) bool {
+	return isA[*net.DNSError](err) || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// quoted quotes a word for a shell.
+func quoted(word string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
+	if strings.Trim(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// reasonsOf returns the ordering service's reasons, one per line. Reasons of an unknown form are unchanged.
+func reasonsOf(e *client.Error) []string {
+	if e.Upstream == nil || len(e.Upstream.Errors) == 0 || string(e.Upstream.Errors) == "null" {
+		return nil
+	}
+	sent := e.Upstream.Errors
+	var list []json.RawMessage
+	if json.Unmarshal(sent, &list) != nil {
+		list = []json.RawMessage{sent}
+	}
+	lines := make([]string, len(list))
+	for i, raw := range list {
+		var v client.Violation
+		if json.Unmarshal(raw, &lines[i]) == nil {
+			continue
+		}
+		if lines[i] = string(raw); json.Unmarshal(raw, &v) == nil && v.Msg != "" {
+			lines[i] = violationLine(v)
+		}
+	}
+	return lines
+}
+
+// violationLine returns a violation on one line.
+func violationLine(v client.Violation) string { return joined("  ", v.Path, v.Code, v.Msg) }
