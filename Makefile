@@ -115,9 +115,18 @@ lint-api: $(API_TOOLS) ## Check the OpenAPI document with spectral and redocly (
 	tools/api/node_modules/.bin/spectral lint --quiet --fail-severity hint --ruleset tools/api/.spectral.yaml httpapi/openapi/openapi.yaml
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true tools/api/node_modules/.bin/redocly lint --config tools/api/redocly.yaml httpapi/openapi/openapi.yaml
 
+# The code of the pages and components; openapi.d.ts is generated.
+TYPESCRIPT := 'httpapi/web/{src,testdata}/**/*.ts' 'internal/sandbox/board/src/**/*.ts' '!httpapi/web/src/api/openapi.d.ts'
+
 .PHONY: lint-ts
-lint-ts: $(API_TOOLS) ## Check the types of the TypeScript code
+lint-ts: $(API_TOOLS) ## Check types, format and rules of the TypeScript code
 	tools/api/node_modules/.bin/tsc -p tools/api/tsconfig.json
+	tools/api/node_modules/.bin/prettier --config tools/api/prettier.json --check $(TYPESCRIPT)
+	tools/api/node_modules/.bin/eslint --config tools/api/eslint.config.mjs httpapi/web internal/sandbox/board
+
+.PHONY: fmt-ts
+fmt-ts: $(API_TOOLS) ## Format the TypeScript code
+	tools/api/node_modules/.bin/prettier --config tools/api/prettier.json --log-level warn --write $(TYPESCRIPT)
 
 .PHONY: api-types
 api-types: $(API_TOOLS) ## Generate the TypeScript types from the OpenAPI document

@@ -10,7 +10,9 @@ const help = "See “CORS” in larder's storefront.md.";
 const correctSource = "The attribute src must be larder's address: scheme, host and port, without a path.";
 
 /** reportElement reports that an element has no restaurant. */
-export function reportElement(name: string): void { report(`<${name}> has no attribute restaurant. /v1/restaurants lists the ids.`); }
+export function reportElement(name: string): void {
+  report(`<${name}> has no attribute restaurant. /v1/restaurants lists the ids.`);
+}
 
 /** reportMenu finds out why the menu at the address cannot be loaded, and reports it. */
 export async function reportMenu(url: string): Promise<void> {
@@ -19,11 +21,21 @@ export async function reportMenu(url: string): Promise<void> {
   const answer = await read(url);
   const body = await answer?.json().catch(() => null);
   if (!answer) {
-    report(!await reachable(url) ? unreachable(url, "larder") : await isLarder(base) ? menuOrigin(url) : `a server responds at ${base}, but not larder. ${correctSource}`);
+    report(
+      !(await reachable(url))
+        ? unreachable(url, "larder")
+        : (await isLarder(base))
+          ? menuOrigin(url)
+          : `a server responds at ${base}, but not larder. ${correctSource}`,
+    );
   } else if (body?.code === "restaurant_not_found") {
-    report(`there is no restaurant "${decodeURIComponent(url.split("/").at(-2)!)}" (attribute restaurant). ${base}/v1/restaurants lists those that exist.`);
+    report(
+      `there is no restaurant "${decodeURIComponent(url.split("/").at(-2)!)}" (attribute restaurant). ${base}/v1/restaurants lists those that exist.`,
+    );
   } else if (!answer.ok && typeof body?.code === "string") {
-    report(`${url} returns ${answer.status} ${body.code}: ${body.msg}${answer.status === 401 ? ". Set auth.open_menu to true." : answer.status === 404 ? `. ${correctSource}` : ""}`);
+    report(
+      `${url} returns ${answer.status} ${body.code}: ${body.msg}${answer.status === 401 ? ". Set auth.open_menu to true." : answer.status === 404 ? `. ${correctSource}` : ""}`,
+    );
   } else if (!answer.ok || body === null) {
     report(`${url} returns ${answer.status}, but not from larder. ${correctSource}`);
   }
@@ -38,21 +50,32 @@ function menuOrigin(url: string): string {
 const found = new Set<string>(); // the order URLs and statuses that were examined
 
 /** reportOrder reports why an order had no readable response (status 0), was not allowed, or did not reach larder. */
-export async function reportOrder(url: string, own: boolean, { status, body }: Pick<Answer, "status" | "body">): Promise<void> {
+export async function reportOrder(
+  url: string,
+  own: boolean,
+  { status, body }: Pick<Answer, "status" | "body">,
+): Promise<void> {
   if (found.has(url + status)) return;
   found.add(url + status);
   const { origin } = location;
   const setting = `Add ${origin} to auth.public_orders.origins, and set auth.public_orders.enabled to true; or use order-url. ${help}`;
   if (status === 401 || status === 403) {
-    report(`${url} takes no orders from pages of ${origin} (${status}). ${own ? "The backend must allow this page, or larder refused the backend's token: check LARDER_SECRET." : setting}`);
+    report(
+      `${url} takes no orders from pages of ${origin} (${status}). ${own ? "The backend must allow this page, or larder refused the backend's token: check LARDER_SECRET." : setting}`,
+    );
   } else if (status === 404 || status === 405) {
     report(`${url} returns ${status} to an order.${own ? " Is the attribute order-url right?" : ""}`);
   } else if (status >= 500 && typeof body?.code !== "string") {
-    report(`${url} returns ${status} to an order, but not from larder. ${own ? "Is order-url the address of your backend? If it is, read the backend's log." : correctSource}`);
-  } else if (status === 0 && !await (own ? reachable(url) : isLarder(baseOf(url)))) { // a GET of larder's orders would be an error on the console
+    report(
+      `${url} returns ${status} to an order, but not from larder. ${own ? "Is order-url the address of your backend? If it is, read the backend's log." : correctSource}`,
+    );
+  } else if (status === 0 && !(await (own ? reachable(url) : isLarder(baseOf(url))))) {
+    // a GET of larder's orders would be an error on the console
     report(unreachable(url, own ? "your backend" : "larder"));
   } else if (status === 0 && new URL(url).origin !== origin) {
-    report(`the server of ${url} responds, but this page may not read the response (CORS), or the connection was lost. If this happens with each order: ${own ? `Check order-url. The backend must answer OPTIONS, and send Access-Control-Allow-Origin: ${origin} and Access-Control-Allow-Headers: Content-Type, Idempotency-Key.` : setting}`);
+    report(
+      `the server of ${url} responds, but this page may not read the response (CORS), or the connection was lost. If this happens with each order: ${own ? `Check order-url. The backend must answer OPTIONS, and send Access-Control-Allow-Origin: ${origin} and Access-Control-Allow-Headers: Content-Type, Idempotency-Key.` : setting}`,
+    );
   }
 }
 
@@ -67,10 +90,13 @@ export function reportTexts(table: object, from: string): void {
     const known = parameters(english[key as keyof typeof english]);
     const unknown = parameters(text).filter((name) => !known.includes(name));
     const forms = typeof text === "string" ? { other: text } : Object(text);
-    if (typeof forms.other !== "string" || !Object.values(forms).every((form) => typeof form === "string")) faults.push(`"${key}" is not a string, or plural forms with "other"`);
-    else if (unknown.length) faults.push(`"${key}" has no parameter ${unknown.join(", ")}${known.length ? `, only ${known.join(", ")}` : ""}`);
+    if (typeof forms.other !== "string" || !Object.values(forms).every((form) => typeof form === "string"))
+      faults.push(`"${key}" is not a string, or plural forms with "other"`);
+    else if (unknown.length)
+      faults.push(`"${key}" has no parameter ${unknown.join(", ")}${known.length ? `, only ${known.join(", ")}` : ""}`);
   }
-  if (faults.length) report(`${from}: ${faults.join("; ")}. All keys: ${new URL("./texts.json", import.meta.url).href}`);
+  if (faults.length)
+    report(`${from}: ${faults.join("; ")}. All keys: ${new URL("./texts.json", import.meta.url).href}`);
 }
 
 /** parameters returns the parameters of a text, such as "{n}", each once. */
@@ -83,7 +109,9 @@ function unreachable(url: string, what: string): string {
 }
 
 /** reachable reports whether a server responds. A request without CORS needs no permission. */
-async function reachable(url: string): Promise<boolean> { return await read(url, { mode: "no-cors" }) !== null; }
+async function reachable(url: string): Promise<boolean> {
+  return (await read(url, { mode: "no-cors" })) !== null;
+}
 
 /** baseOf returns the address of larder from that of a restaurant's menu or orders: the attribute src. */
 const baseOf = (url: string): string => url.slice(0, url.lastIndexOf("/v1/restaurants/"));
@@ -96,5 +124,7 @@ async function isLarder(base: string): Promise<boolean> {
 
 /** read returns the response to a request, or null if the page cannot have one. */
 function read(url: string, options: RequestInit = {}): Promise<Response | null> {
-  return fetch(url, { credentials: "omit", cache: "no-store", signal: AbortSignal.timeout(limit), ...options }).catch(() => null);
+  return fetch(url, { credentials: "omit", cache: "no-store", signal: AbortSignal.timeout(limit), ...options }).catch(
+    () => null,
+  );
 }

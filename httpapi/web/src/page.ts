@@ -24,9 +24,14 @@ if (button && dialog) {
   /** item is a link to the page of a restaurant. */
   const item = ({ id, name, address }: List["result"][number]): HTMLElement => {
     const link = document.createElement("a");
-    link.href = "/?" + new URLSearchParams({ restaurant: id, lang: list.dataset.lang!, ...(document.dir === "rtl" && { dir: "rtl" }) });
+    link.href =
+      "/?" +
+      new URLSearchParams({ restaurant: id, lang: list.dataset.lang!, ...(document.dir === "rtl" && { dir: "rtl" }) });
     if (id === list.dataset.restaurant) link.setAttribute("aria-current", "page");
-    for (const [tag, text] of [["b", name], ["span", address]] as const) {
+    for (const [tag, text] of [
+      ["b", name],
+      ["span", address],
+    ] as const) {
       if (!text) continue;
       const part = document.createElement(tag);
       part.dir = "auto";

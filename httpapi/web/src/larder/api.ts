@@ -5,7 +5,11 @@ import type { MenuBody } from "./menu";
 import { placeLimit, type Answer, type OrderTransport } from "./place";
 
 /** Details are what is known about a restaurant, besides its menu. */
-export interface Details { guestPhone?: string | null; address?: string | null; timeZone?: string | null }
+export interface Details {
+  guestPhone?: string | null;
+  address?: string | null;
+  timeZone?: string | null;
+}
 
 export type Verdict = components["schemas"]["ValidationAnswer"]["result"];
 
@@ -15,7 +19,11 @@ const readLimit = 20_000; // milliseconds
 export class Api {
   readonly path: string;
 
-  constructor(readonly base: string, restaurant: string, private readonly lang: () => string) {
+  constructor(
+    readonly base: string,
+    restaurant: string,
+    private readonly lang: () => string,
+  ) {
     this.path = `${base}/v1/restaurants/${encodeURIComponent(restaurant)}`;
     this.events = `${base}/v1/events?restaurant=${encodeURIComponent(restaurant)}`;
     this.orderEvents = `${base}/v1/orders/events`;
@@ -27,7 +35,7 @@ export class Api {
   /** restaurant returns the details of the restaurant. It returns none if the request failed. */
   async restaurant(): Promise<Details> {
     const { status, body } = await ask(this.path, {}, readLimit);
-    return status === 200 && body.result || {};
+    return (status === 200 && body.result) || {};
   }
 
   /** menu reads the menu. The browser cache adds If-None-Match. */
@@ -40,23 +48,34 @@ export class Api {
 
   /** validate returns the result of the validation, or null if the request failed. */
   async validate(body: string, signal?: AbortSignal): Promise<Verdict | null> {
-    const answer = await ask(this.path + "/orders/validate", { method: "POST", body, headers: this.headers(), signal: signal ?? null }, readLimit);
+    const answer = await ask(
+      this.path + "/orders/validate",
+      { method: "POST", body, headers: this.headers(), signal: signal ?? null },
+      readLimit,
+    );
     return answer.status === 200 ? answer.body.result : null;
   }
 
   /** look asks for the order with the key. */
-  look(key: string): Promise<Answer> { return ask(`${this.base}/v1/orders`, { headers: { "Idempotency-Key": key }, cache: "no-store" }, readLimit); }
+  look(key: string): Promise<Answer> {
+    return ask(`${this.base}/v1/orders`, { headers: { "Idempotency-Key": key }, cache: "no-store" }, readLimit);
+  }
 
   /** transport returns the functions that place orders: at larder, or at the site's own backend. */
   transport(orderURL: () => string): OrderTransport {
     const headers = (key: string): Record<string, string> => ({ ...this.headers(), "Idempotency-Key": key });
     const place = (key: string, body: string): Promise<Answer> => {
       const url = orderURL() || this.path + "/orders";
-      return ask(url, { method: "POST", body, headers: headers(key), credentials: orderURL() ? "same-origin" : "omit" }, placeLimit);
+      return ask(
+        url,
+        { method: "POST", body, headers: headers(key), credentials: orderURL() ? "same-origin" : "omit" },
+        placeLimit,
+      );
     };
-    const look = (key: string): Promise<Answer> | null => (orderURL()
-      ? null // a backend has no such route: sending the order again returns its state
-      : this.look(key));
+    const look = (key: string): Promise<Answer> | null =>
+      orderURL()
+        ? null // a backend has no such route: sending the order again returns its state
+        : this.look(key);
     return { place, look };
   }
 
@@ -73,7 +92,11 @@ async function ask(url: string, init: RequestInit, limit: number): Promise<Answe
   try {
     const response = await fetch(url, { credentials: "omit", ...init, signal: stop.signal });
     const body = await response.json().catch(() => null);
-    return { status: response.ok && body === null ? 0 : response.status, body, retryAfter: Number(response.headers.get("Retry-After")) || 0 };
+    return {
+      status: response.ok && body === null ? 0 : response.status,
+      body,
+      retryAfter: Number(response.headers.get("Retry-After")) || 0,
+    };
   } catch {
     return { status: 0, body: null, retryAfter: 0 };
   } finally {

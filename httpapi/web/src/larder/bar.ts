@@ -17,17 +17,32 @@ export class BasketBar {
   /** news announces changes to screen readers. */
   readonly news = h("p", { class: "unseen", role: "status" });
   private form: HTMLElement | null = null;
-  private readonly observer = new IntersectionObserver((entries) => {
-    this.element.classList.toggle("away", entries.at(-1)!.isIntersecting);
-  }, { rootMargin: `0px 0px -${peek}px 0px` });
+  private readonly observer = new IntersectionObserver(
+    (entries) => {
+      this.element.classList.toggle("away", entries.at(-1)!.isIntersecting);
+    },
+    { rootMargin: `0px 0px -${peek}px 0px` },
+  );
   private readonly count = h("span", { class: "count", part: "basket-count" });
   private readonly words = h("span", { class: "grow" });
   private readonly total = h("strong", { part: "basket-total" });
-  readonly element = h("div", { part: "basket-bar", class: "bar", hidden: true },
-    h("button", { type: "button", class: "main row", part: "basket-button", onclick: () => this.tapped() }, this.count, this.words, this.total));
+  readonly element = h(
+    "div",
+    { part: "basket-bar", class: "bar", hidden: true },
+    h(
+      "button",
+      { type: "button", class: "main row", part: "basket-button", onclick: () => this.tapped() },
+      this.count,
+      this.words,
+      this.total,
+    ),
+  );
 
   /** opened dispatches "larder:basket-open", and returns false if a listener has prevented the default. */
-  constructor(private readonly formatter: Formatter, private readonly opened: () => boolean) {}
+  constructor(
+    private readonly formatter: Formatter,
+    private readonly opened: () => boolean,
+  ) {}
 
   update(shop: Shop, form: HTMLElement | null): void {
     if (form !== this.form) {
@@ -40,7 +55,7 @@ export class BasketBar {
     const empty = basket.lines.length === 0;
     const order = form && orderText(placing.intent, empty);
     this.target = order ? "outcome" : "order-name";
-    if (this.element.hidden = !menu || !order && empty) return;
+    if ((this.element.hidden = !menu || (!order && empty))) return;
     this.count.hidden = !form || !!order;
     if (order) {
       this.words.textContent = this.formatter.message(order, { id: placing.intent!.orderID ?? "" });
@@ -48,7 +63,10 @@ export class BasketBar {
       return;
     }
     // A weighed dish counts once.
-    const n = basket.lines.reduce((sum, { id, quantity }) => sum + (weighed(menu.product(id)) ? 1 : Math.ceil(Number(quantity))), 0);
+    const n = basket.lines.reduce(
+      (sum, { id, quantity }) => sum + (weighed(menu.product(id)) ? 1 : Math.ceil(Number(quantity))),
+      0,
+    );
     this.count.textContent = this.formatter.number(n);
     this.words.textContent = this.formatter.message(form ? "viewBasket" : "items", { n });
     this.total.textContent = this.formatter.money(basket.total(menu));
@@ -59,14 +77,18 @@ export class BasketBar {
   private target = ""; // the part of the form that a tap goes to
 
   /** say announces a change together with the count and the total. */
-  say(text: string): void { this.news.textContent = [text, this.element.hidden ? "" : this.summary].filter(Boolean).join(". "); }
+  say(text: string): void {
+    this.news.textContent = [text, this.element.hidden ? "" : this.summary].filter(Boolean).join(". ");
+  }
 
   private tapped(): void {
     if (!this.opened() || !this.form) return;
     const { host } = this.element.getRootNode() as ShadowRoot;
     if (host.getAttribute("links") !== "off") departed();
     reach(this.form, host);
-    (this.form.shadowRoot?.querySelector<HTMLElement>(`[part=${this.target}]`) ?? this.form).focus({ preventScroll: true });
+    (this.form.shadowRoot?.querySelector<HTMLElement>(`[part=${this.target}]`) ?? this.form).focus({
+      preventScroll: true,
+    });
   }
 }
 
@@ -74,7 +96,8 @@ export class BasketBar {
 function orderText(intent: Intent | null, empty: boolean): Key | "" {
   const state = intent?.state;
   if (busy(intent)) return state === "sending" ? state : "askAgain";
-  if (state === "placed" && empty && !intent!.closed && Date.now() - intent!.at < forPlaced) return intent!.rejected ? "placedRejected" : state;
+  if (state === "placed" && empty && !intent!.closed && Date.now() - intent!.at < forPlaced)
+    return intent!.rejected ? "placedRejected" : state;
   return state === "offline" ? "order" : "";
 }
 

@@ -7,10 +7,22 @@ import type { Menu } from "./menu";
 import { orUndefined, type Store } from "./store";
 
 /** Line is a chosen dish. Its name and price are the last ones that the guest saw. */
-export interface Line { key: string; id: string; name: string; price: string; quantity: string; picks: Pick[] }
+export interface Line {
+  key: string;
+  id: string;
+  name: string;
+  price: string;
+  quantity: string;
+  picks: Pick[];
+}
 
 /** News is an effect of a new menu on a line. It is shown at the line. */
-export interface News { line: Line; kind: "gone" | "options" | "price"; was?: string; now?: string }
+export interface News {
+  line: Line;
+  kind: "gone" | "options" | "price";
+  was?: string;
+  now?: string;
+}
 
 const format = 1; // of the stored data; other formats are ignored
 
@@ -18,7 +30,10 @@ const format = 1; // of the stored data; other formats are ignored
 export class Basket extends EventTarget {
   lines: Line[] = [];
 
-  constructor(private readonly store: Store, readonly name: string) {
+  constructor(
+    private readonly store: Store,
+    readonly name: string,
+  ) {
     super();
     this.read();
   }
@@ -63,7 +78,10 @@ export class Basket extends EventTarget {
   removeOrdered(ordered: { key: string; quantity: string }[]): void {
     for (const { key, quantity } of ordered) {
       const line = this.lines.find((l) => l.key === key);
-      if (line) line.quantity = decimal(line.quantity).plus(decimal("-" + quantity)).toString();
+      if (line)
+        line.quantity = decimal(line.quantity)
+          .plus(decimal("-" + quantity))
+          .toString();
     }
     this.lines = this.lines.filter((l) => decimal(l.quantity).compare(Decimal.zero) > 0);
     this.write();
@@ -73,7 +91,9 @@ export class Basket extends EventTarget {
   total(menu: Menu): Decimal {
     return this.lines.reduce((sum, line) => {
       const product = menu.product(line.id);
-      return product && priced(menu, product, line.picks) ? sum.plus(linePrice(unitPrice(menu, product, line.picks), decimal(line.quantity))) : sum;
+      return product && priced(menu, product, line.picks)
+        ? sum.plus(linePrice(unitPrice(menu, product, line.picks), decimal(line.quantity)))
+        : sum;
     }, Decimal.zero);
   }
 
@@ -90,7 +110,11 @@ export class Basket extends EventTarget {
         news.push({ line, kind: "gone" });
         continue;
       }
-      if (hasUnknownGroups(menu, product.schemeId, line.picks) || groupProblems(menu, product.schemeId, line.picks).length > 0) news.push({ line, kind: "options" });
+      if (
+        hasUnknownGroups(menu, product.schemeId, line.picks) ||
+        groupProblems(menu, product.schemeId, line.picks).length > 0
+      )
+        news.push({ line, kind: "options" });
       if (!priced(menu, product, line.picks)) continue; // the option without a price is already reported
       const now = unitPrice(menu, product, line.picks);
       if (now.compare(decimal(line.price)) !== 0) {
@@ -112,7 +136,9 @@ export class Basket extends EventTarget {
     this.store.setItem(this.name, JSON.stringify({ format, lines: this.lines }));
   }
 
-  private changed(): void { this.dispatchEvent(new Event("change")); }
+  private changed(): void {
+    this.dispatchEvent(new Event("change"));
+  }
 }
 
 /** lineOf returns the line for a choice. */
@@ -124,17 +150,32 @@ export function lineOf(menu: Menu, id: string, quantity: Decimal, picks: Pick[])
 
 /** keyOf returns the key of a line. It does not depend on the order in which options were picked. */
 export function keyOf(line: { id: string; picks: Pick[] }): string {
-  const spelt = (picks: Pick[]): string => picks.map((p) => `${p.group}/${p.id}*${p.quantity}[${spelt(p.picks)}]`).sort().join("+");
+  const spelt = (picks: Pick[]): string =>
+    picks
+      .map((p) => `${p.group}/${p.id}*${p.quantity}[${spelt(p.picks)}]`)
+      .sort()
+      .join("+");
   return `${line.id}:${spelt(line.picks)}`;
 }
 
 function parsed(text: string | null): Line[] {
   const kept = orUndefined(() => JSON.parse(text ?? "null")) as { format?: number; lines?: unknown } | null;
   if (kept?.format !== format || !Array.isArray(kept.lines)) return [];
-  return (kept.lines as Line[]).filter((l) => typeof l?.id === "string" && typeof l.key === "string" && wellFormed(l.picks)
-    && decimal(l.quantity).compare(Decimal.zero) > 0);
+  return (kept.lines as Line[]).filter(
+    (l) =>
+      typeof l?.id === "string" &&
+      typeof l.key === "string" &&
+      wellFormed(l.picks) &&
+      decimal(l.quantity).compare(Decimal.zero) > 0,
+  );
 }
 
 function wellFormed(picks: unknown): boolean {
-  return Array.isArray(picks) && picks.every((p) => typeof p?.id === "string" && typeof p.group === "string" && Number.isInteger(p.quantity) && wellFormed(p.picks));
+  return (
+    Array.isArray(picks) &&
+    picks.every(
+      (p) =>
+        typeof p?.id === "string" && typeof p.group === "string" && Number.isInteger(p.quantity) && wellFormed(p.picks),
+    )
+  );
 }

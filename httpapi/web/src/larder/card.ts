@@ -23,11 +23,36 @@ function template(heading: "h3" | "h4", linked: boolean): HTMLLIElement {
   const name = heading + linked;
   let made = templates.get(name);
   if (!made) {
-    templates.set(name, (made = h("li", { part: "card", class: "card" }, h("div", { class: "about" },
-      h(heading, { part: "name", dir: "auto" }, h(linked ? "a" : "button", { class: "plain", type: !linked && "button", part: "dish-link" })),
-      h("p", { class: "muted description", part: "description", dir: "auto" }), h("span", { class: "muted", part: "measure", dir: "auto" }),
-      h("div", { class: "row foot" }, h("span", { part: "price", class: "grow" }),
-        h("span", { class: "row stepper" }, h("button", { type: "button", part: "fewer" }, "−"), h("span", { class: "count", part: "count" }), h("button", { type: "button", part: "add" })))))));
+    templates.set(
+      name,
+      (made = h(
+        "li",
+        { part: "card", class: "card" },
+        h(
+          "div",
+          { class: "about" },
+          h(
+            heading,
+            { part: "name", dir: "auto" },
+            h(linked ? "a" : "button", { class: "plain", type: !linked && "button", part: "dish-link" }),
+          ),
+          h("p", { class: "muted description", part: "description", dir: "auto" }),
+          h("span", { class: "muted", part: "measure", dir: "auto" }),
+          h(
+            "div",
+            { class: "row foot" },
+            h("span", { part: "price", class: "grow" }),
+            h(
+              "span",
+              { class: "row stepper" },
+              h("button", { type: "button", part: "fewer" }, "−"),
+              h("span", { class: "count", part: "count" }),
+              h("button", { type: "button", part: "add" }),
+            ),
+          ),
+        ),
+      )),
+    );
   }
   return made.cloneNode(true) as HTMLLIElement;
 }
@@ -40,7 +65,11 @@ export class Card {
   private slot: HTMLSlotElement | null = null;
   private readonly parts: HTMLElement[]; // in the order of the template
 
-  constructor(private readonly id: string, heading: "h3" | "h4", private readonly host: CardHost) {
+  constructor(
+    private readonly id: string,
+    heading: "h3" | "h4",
+    private readonly host: CardHost,
+  ) {
     const element = (this.element = template(heading, host.linked));
     element.dataset.dish = id;
     this.parts = [...element.querySelectorAll<HTMLElement>("[part]")];
@@ -52,7 +81,16 @@ export class Card {
     const { host, element } = this;
     const { message } = host;
     const { name } = product;
-    const [, link, description, measure, price, fewer, count, add] = this.parts as [HTMLElement, HTMLElement, HTMLElement, HTMLElement, HTMLElement, HTMLButtonElement, HTMLElement, HTMLButtonElement];
+    const [, link, description, measure, price, fewer, count, add] = this.parts as [
+      HTMLElement,
+      HTMLElement,
+      HTMLElement,
+      HTMLElement,
+      HTMLElement,
+      HTMLButtonElement,
+      HTMLElement,
+      HTMLButtonElement,
+    ];
     const url = addressOf(product.imageUrls[0], host.base);
     if (url !== this.shown) {
       element.querySelector(".frame")?.remove();
@@ -75,11 +113,20 @@ export class Card {
     if (counted) fewer.setAttribute("aria-label", message("fewer", { name }));
     add.disabled = !buyable;
     add.textContent = !buyable ? message("soldOut") : choice ? message("choose") : counted ? "+" : message("add");
-    add.setAttribute("aria-label", !buyable ? `${name}: ${message("soldOut")}`
-      : choice ? [message("chooseNamed", { name }), some && message("inBasket", { n: count.textContent! })].filter(Boolean).join(", ")
-        : message(counted ? "more" : "addNamed", { name }));
+    add.setAttribute(
+      "aria-label",
+      !buyable
+        ? `${name}: ${message("soldOut")}`
+        : choice
+          ? [message("chooseNamed", { name }), some && message("inBasket", { n: count.textContent! })]
+              .filter(Boolean)
+              .join(", ")
+          : message(counted ? "more" : "addNamed", { name }),
+    );
     add.className = counted && buyable ? "round main" : "main";
-    element.className = ["card", url && "pictured", !buyable && "gone", some && "some", counted && "counted"].filter(Boolean).join(" ");
+    element.className = ["card", url && "pictured", !buyable && "gone", some && "some", counted && "counted"]
+      .filter(Boolean)
+      .join(" ");
   }
 
   /** showPhoto loads the photo when the card comes near the window. The browser's own loading="lazy" takes a quarter of the time of a card. */
@@ -100,4 +147,5 @@ export class Card {
 }
 
 /** simple reports whether one tap adds the dish: it has no options and is not weighed. */
-export const simple = (menu: Menu, product: Product): boolean => !weighed(product) && menu.groups(product.schemeId).length === 0;
+export const simple = (menu: Menu, product: Product): boolean =>
+  !weighed(product) && menu.groups(product.schemeId).length === 0;

@@ -5,7 +5,10 @@ const form = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /** Decimal is digits × 10^-scale. It is immutable. */
 export class Decimal {
-  private constructor(readonly digits: bigint, readonly scale: number) {}
+  private constructor(
+    readonly digits: bigint,
+    readonly scale: number,
+  ) {}
 
   static readonly zero = new Decimal(0n, 0);
 

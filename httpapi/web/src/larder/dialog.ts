@@ -19,13 +19,25 @@ export class DishDialog {
   private owner: Shop | null = null; // of the open dish
 
   /** addressed: the address shows the open dish. */
-  constructor(private readonly shop: () => Shop | null, private readonly formatter: Formatter, private readonly done: Done, private readonly addressed = false) {
-    this.element = h("dialog", { part: "dish", "aria-labelledby": "dish-name", onclose: () => this.closed(), onclick: (event: Event) => {
-      if (event.target === this.element) this.close(); // a click outside the box
-    } });
+  constructor(
+    private readonly shop: () => Shop | null,
+    private readonly formatter: Formatter,
+    private readonly done: Done,
+    private readonly addressed = false,
+  ) {
+    this.element = h("dialog", {
+      part: "dish",
+      "aria-labelledby": "dish-name",
+      onclose: () => this.closed(),
+      onclick: (event: Event) => {
+        if (event.target === this.element) this.close(); // a click outside the box
+      },
+    });
   }
 
-  close(): void { this.element.close(); }
+  close(): void {
+    this.element.close();
+  }
 
   /** closeInner closes an enlarged photo. It reports whether one was open. */
   closeInner(): boolean {
@@ -60,12 +72,35 @@ export class DishDialog {
       this.view ??= new module.DishView(this.element, this.shop, this.formatter, this.done);
       this.view.open(id, line);
     } else {
-      this.element.replaceChildren(h("div", { class: "body" },
-        h("div", { class: "row" }, h("h2", { id: "dish-name", part: "dish-name", class: "grow", dir: "auto", tabindex: "-1", autofocus: true }, name),
-          h("button", { type: "button", class: "round", "aria-label": this.formatter.message("close"), part: "dish-close", onclick: () => this.close() }, "×")),
-        dishFile.pending(this.formatter, () => {
-          if (this.element.open && asked === this.asked) this.show(id, name, line);
-        })));
+      this.element.replaceChildren(
+        h(
+          "div",
+          { class: "body" },
+          h(
+            "div",
+            { class: "row" },
+            h(
+              "h2",
+              { id: "dish-name", part: "dish-name", class: "grow", dir: "auto", tabindex: "-1", autofocus: true },
+              name,
+            ),
+            h(
+              "button",
+              {
+                type: "button",
+                class: "round",
+                "aria-label": this.formatter.message("close"),
+                part: "dish-close",
+                onclick: () => this.close(),
+              },
+              "×",
+            ),
+          ),
+          dishFile.pending(this.formatter, () => {
+            if (this.element.open && asked === this.asked) this.show(id, name, line);
+          }),
+        ),
+      );
     }
     if (this.element.open) this.element.querySelector<HTMLElement>("h2")?.focus();
   }

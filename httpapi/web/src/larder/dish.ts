@@ -1,7 +1,17 @@
 // What the dialog of a dish shows: the dish, and the options that the guest chooses.
 
 import { lineOf, type Line } from "./basket";
-import { fractional, groupProblems, knownPicks, least, linePrice, priced, unitPrice, weighed, type Pick } from "./choice";
+import {
+  fractional,
+  groupProblems,
+  knownPicks,
+  least,
+  linePrice,
+  priced,
+  unitPrice,
+  weighed,
+  type Pick,
+} from "./choice";
 import { Decimal, decimal } from "./decimal";
 import css from "./dialog.css";
 import { h, sheet } from "./dom";
@@ -28,18 +38,31 @@ export class DishView {
   private wasGone = false; // the dish was sold out when it was opened
   private lost: string[] = []; // names of the options of the line that the menu no longer has
   private readonly alert = h("p", { part: "dish-alert", class: "wrong", role: "alert" });
-  private readonly amount = h("input", { class: "amount", inputmode: "decimal", autocomplete: "off", part: "quantity", onchange: () => this.setQuantity(this.amount.value) });
+  private readonly amount = h("input", {
+    class: "amount",
+    inputmode: "decimal",
+    autocomplete: "off",
+    part: "quantity",
+    onchange: () => this.setQuantity(this.amount.value),
+  });
   private readonly limits = h("p", { class: "wrong limits", role: "alert" }); // of the quantity, after a wrong one
   private readonly submit = h("button", { type: "submit", class: "main grow", part: "dish-add" });
   private readonly price = h("strong", { part: "dish-price" });
   private stepper: HTMLElement | null = null;
 
-  constructor(private readonly element: HTMLDialogElement, private readonly shop: () => Shop | null, private readonly formatter: Formatter, private readonly done: Done) {
+  constructor(
+    private readonly element: HTMLDialogElement,
+    private readonly shop: () => Shop | null,
+    private readonly formatter: Formatter,
+    private readonly done: Done,
+  ) {
     const root = element.getRootNode() as ShadowRoot;
     root.adoptedStyleSheets = [root.adoptedStyleSheets[0]!, sheet(css), ...root.adoptedStyleSheets.slice(1)];
   }
 
-  private get menu(): Menu | null { return this.shop()?.menu ?? null; }
+  private get menu(): Menu | null {
+    return this.shop()?.menu ?? null;
+  }
 
   /** open shows a dish, either new or with the choices of a line. */
   open(id: string, line: Line | null): void {
@@ -58,7 +81,9 @@ export class DishView {
   }
 
   /** clear drops the dish after the dialog was closed. */
-  clear(): void { this.product = this.groups = this.editing = this.stepper = null; }
+  clear(): void {
+    this.product = this.groups = this.editing = this.stepper = null;
+  }
 
   /** refresh updates the open dialog after a change of the menu. */
   refresh(): void {
@@ -75,32 +100,72 @@ export class DishView {
     const message = (key: Key, params?: Record<string, string | number>): string => this.formatter.message(key, params);
     this.shape = shapeOf(menu, product);
     this.dropLost(menu, product);
-    this.groups = new GroupsView(menu, product.schemeId, this.formatter, () => this.picks, (picks) => {
-      this.picks = picks;
-      this.update();
-    });
+    this.groups = new GroupsView(
+      menu,
+      product.schemeId,
+      this.formatter,
+      () => this.picks,
+      (picks) => {
+        this.picks = picks;
+        this.update();
+      },
+    );
     const unit = weighed(product);
     const by = unit ? "0.1" : "1";
     const label = unit ? message(unit) : "";
     this.amount.setAttribute("aria-label", unit ? message("quantityIn", { unit: label }) : message("quantity"));
-    const step = (by: string, key: "fewer" | "more", sign: string): HTMLButtonElement => h("button", {
-      type: "button", class: "round", "aria-label": message(key, { name: product.name }), onclick: () => {
-        const next = this.quantity.plus(decimal(by));
-        if (next.compare(Decimal.zero) > 0) this.setQuantity(next.toString());
-      },
-    }, sign);
+    const step = (by: string, key: "fewer" | "more", sign: string): HTMLButtonElement =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: "round",
+          "aria-label": message(key, { name: product.name }),
+          onclick: () => {
+            const next = this.quantity.plus(decimal(by));
+            if (next.compare(Decimal.zero) > 0) this.setQuantity(next.toString());
+          },
+        },
+        sign,
+      );
     const size = measureOf(product, this.formatter, false);
-    this.stepper = h("span", { class: "row stepper" }, step("-" + by, "fewer", "−"), this.amount,
-      unit && h("span", { part: "quantity-unit" }, label), step(by, "more", "+"));
-    this.element.replaceChildren(h("form", { novalidate: true, onsubmit: (event: Event) => this.confirm(event) },
-      h("button", { type: "button", class: "round close", "aria-label": message("close"), part: "dish-close", onclick: () => this.element.close() }, "×"),
-      h("div", { class: "body" },
-        gallery(product.imageUrls, this.shop()!.base, message),
-        h("h2", { id: "dish-name", part: "dish-name", dir: "auto", tabindex: "-1", autofocus: true }, product.name),
-        product.description && h("p", { part: "dish-description", dir: "auto" }, product.description),
-        h("p", { class: "row" }, this.price, h("span", { class: "muted" }, size)),
-        nutritionOf(product, this.formatter), this.alert, this.groups.element),
-      h("div", { class: "foot row" }, this.limits, this.stepper, this.submit)));
+    this.stepper = h(
+      "span",
+      { class: "row stepper" },
+      step("-" + by, "fewer", "−"),
+      this.amount,
+      unit && h("span", { part: "quantity-unit" }, label),
+      step(by, "more", "+"),
+    );
+    this.element.replaceChildren(
+      h(
+        "form",
+        { novalidate: true, onsubmit: (event: Event) => this.confirm(event) },
+        h(
+          "button",
+          {
+            type: "button",
+            class: "round close",
+            "aria-label": message("close"),
+            part: "dish-close",
+            onclick: () => this.element.close(),
+          },
+          "×",
+        ),
+        h(
+          "div",
+          { class: "body" },
+          gallery(product.imageUrls, this.shop()!.base, message),
+          h("h2", { id: "dish-name", part: "dish-name", dir: "auto", tabindex: "-1", autofocus: true }, product.name),
+          product.description && h("p", { part: "dish-description", dir: "auto" }, product.description),
+          h("p", { class: "row" }, this.price, h("span", { class: "muted" }, size)),
+          nutritionOf(product, this.formatter),
+          this.alert,
+          this.groups.element,
+        ),
+        h("div", { class: "foot row" }, this.limits, this.stepper, this.submit),
+      ),
+    );
   }
 
   /** dropLost removes the picks that the menu no longer offers, and remembers their names: the guest cannot see or remove them. */
@@ -109,20 +174,34 @@ export class DishView {
     const all = this.picks;
     const words = this.editing?.name.slice(product.name.length + 2, -1).split(", ") ?? []; // as in lineOf
     this.picks = knownPicks(menu, product.schemeId, all, lost);
-    this.lost.push(...lost.map((p) => menu.ingredient(p.id)?.name ?? (words.length === all.length && words[all.indexOf(p)] || p.id)));
+    this.lost.push(
+      ...lost.map(
+        (p) => menu.ingredient(p.id)?.name ?? ((words.length === all.length && words[all.indexOf(p)]) || p.id),
+      ),
+    );
   }
 
   /** setQuantity reports whether the text is a quantity of this dish. If not, the text stays and is marked as wrong. */
   private setQuantity(text: string): boolean {
     const wanted = Decimal.of(text.replace(",", "."));
     const parts = fractional(this.product!);
-    const good = wanted !== null && wanted.compare(Decimal.zero) > 0 && wanted.compare(decimal(most)) <= 0 && wanted.scale <= 3 && (wanted.whole || parts);
+    const good =
+      wanted !== null &&
+      wanted.compare(Decimal.zero) > 0 &&
+      wanted.compare(decimal(most)) <= 0 &&
+      wanted.scale <= 3 &&
+      (wanted.whole || parts);
     if (good) {
       this.quantity = wanted;
       this.showQuantity();
     }
     this.amount.setAttribute("aria-invalid", String(!good));
-    this.limits.textContent = good ? "" : this.formatter.message("range", { min: this.formatter.number(parts ? "0.001" : 1), max: this.formatter.number(most) });
+    this.limits.textContent = good
+      ? ""
+      : this.formatter.message("range", {
+          min: this.formatter.number(parts ? "0.001" : 1),
+          max: this.formatter.number(most),
+        });
     this.update();
     return good;
   }
@@ -143,16 +222,33 @@ export class DishView {
     this.price.textContent = priceOf(menu, now ?? product, this.formatter);
     const rest = least(menu, product.schemeId, this.picks); // of what must still be chosen
     const unit = unitPrice(menu, now ?? product, this.picks).plus(rest);
-    const price = priced(menu, now ?? product, this.picks) && !this.limits.textContent ? this.formatter.money(linePrice(unit, this.quantity)) : "–";
-    this.submit.textContent = gone ? this.formatter.message("soldOut") : this.limits.textContent && !this.editing ? this.formatter.message("add")
-      : this.formatter.message(this.editing ? "saveFor" : rest.digits > 0n ? "addFrom" : "addFor", { price });
+    const price =
+      priced(menu, now ?? product, this.picks) && !this.limits.textContent
+        ? this.formatter.money(linePrice(unit, this.quantity))
+        : "–";
+    this.submit.textContent = gone
+      ? this.formatter.message("soldOut")
+      : this.limits.textContent && !this.editing
+        ? this.formatter.message("add")
+        : this.formatter.message(this.editing ? "saveFor" : rest.digits > 0n ? "addFrom" : "addFor", { price });
     this.submit.disabled = gone;
     if (this.stepper) this.stepper.hidden = gone;
     const found = groupProblems(menu, product.schemeId, this.picks);
-    const away = found.flatMap((l) => l.gone).map((id) => this.formatter.message("goneOption", { name: menu.ingredient(id)?.name ?? id }));
+    const away = found
+      .flatMap((l) => l.gone)
+      .map((id) => this.formatter.message("goneOption", { name: menu.ingredient(id)?.name ?? id }));
     const needed = this.submitted ? found.filter((l) => l.missing > 0).map((l) => l.group.name) : [];
-    const words = gone ? (this.wasGone ? this.formatter.message("soldOut") : this.formatter.message("goneDish", { name: product.name }))
-      : [this.lost.length ? this.formatter.message("notAgain", { names: this.lost.join(", ") }) : "", ...away, needed.length ? this.formatter.message("stillNeeded", { names: needed.join(", ") }) : ""].filter(Boolean).join(" ");
+    const words = gone
+      ? this.wasGone
+        ? this.formatter.message("soldOut")
+        : this.formatter.message("goneDish", { name: product.name })
+      : [
+          this.lost.length ? this.formatter.message("notAgain", { names: this.lost.join(", ") }) : "",
+          ...away,
+          needed.length ? this.formatter.message("stillNeeded", { names: needed.join(", ") }) : "",
+        ]
+          .filter(Boolean)
+          .join(" ");
     if (this.alert.textContent !== words) this.alert.textContent = words;
   }
 
@@ -161,7 +257,8 @@ export class DishView {
     const { menu, product } = this;
     const shop = this.shop();
     if (!menu || !product || !shop || this.submit.disabled) return;
-    if (!this.setQuantity(this.amount.value)) { // the key Enter submits before the field's change event
+    if (!this.setQuantity(this.amount.value)) {
+      // the key Enter submits before the field's change event
       this.amount.focus();
       return;
     }
@@ -186,7 +283,11 @@ function shapeOf(menu: Menu, product: Product, schemeId = product.schemeId, dept
   if (depth === 0) return "";
   const groups = menu.groups(schemeId);
   const options = groups.flatMap((g) => g.options).map((id) => menu.ingredient(id));
-  const nested = options.map((o) => [o?.name, o?.price, o?.schemeId ? shapeOf(menu, product, o.schemeId, depth - 1) : ""]);
+  const nested = options.map((o) => [
+    o?.name,
+    o?.price,
+    o?.schemeId ? shapeOf(menu, product, o.schemeId, depth - 1) : "",
+  ]);
   return JSON.stringify([product.name, product.description, groups, nested]);
 }
 
@@ -194,8 +295,25 @@ function shapeOf(menu: Menu, product: Product, schemeId = product.schemeId, dept
 function nutritionOf(product: Product, formatter: Formatter): HTMLElement | null {
   const { calories, proteins, fats, carbohydrates } = product.nutrition ?? {};
   const grams = (n: number): string => formatter.measure(decimal(n).times(decimal("0.001")).toString(), "kg");
-  const cells = ([["energy", calories, (n: number) => formatter.message("calories", { n })], ["proteins", proteins, grams], ["fats", fats, grams],
-    ["carbohydrates", carbohydrates, grams]] as const).filter(([, n]) => n !== null && n !== undefined);
-  return cells.length ? h("table", { part: "nutrition" }, h("caption", { class: "muted" }, formatter.message("nutrition")),
-    h("tbody", {}, h("tr", {}, ...cells.map(([key]) => h("th", { scope: "col" }, formatter.message(key)))), h("tr", {}, ...cells.map(([, n, text]) => h("td", {}, text(n!)))))) : null;
+  const cells = (
+    [
+      ["energy", calories, (n: number) => formatter.message("calories", { n })],
+      ["proteins", proteins, grams],
+      ["fats", fats, grams],
+      ["carbohydrates", carbohydrates, grams],
+    ] as const
+  ).filter(([, n]) => n !== null && n !== undefined);
+  return cells.length
+    ? h(
+        "table",
+        { part: "nutrition" },
+        h("caption", { class: "muted" }, formatter.message("nutrition")),
+        h(
+          "tbody",
+          {},
+          h("tr", {}, ...cells.map(([key]) => h("th", { scope: "col" }, formatter.message(key)))),
+          h("tr", {}, ...cells.map(([, n, text]) => h("td", {}, text(n!)))),
+        ),
+      )
+    : null;
 }

@@ -10,7 +10,11 @@ type Child = Node | string | null | undefined | false;
  * starts with "." sets a property, any other name sets an attribute. Values that
  * are false, null or undefined are skipped.
  */
-export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value === false || value === null || value === undefined) continue;
@@ -55,7 +59,14 @@ export function reach(target: HTMLElement, box: Element, smooth = true): void {
   const far = Math.abs(target.getBoundingClientRect().top) > 2 * innerHeight;
   const still = far || !smooth || matchMedia("(prefers-reduced-motion: reduce)").matches;
   let end = performance.now() + settling;
-  for (const name of ["pointerdown", "wheel", "keydown", "popstate"]) addEventListener(name, () => { end = 0; }, { once: true, capture: true, passive: true }); // the guest decides
+  for (const name of ["pointerdown", "wheel", "keydown", "popstate"])
+    addEventListener(
+      name,
+      () => {
+        end = 0;
+      },
+      { once: true, capture: true, passive: true },
+    ); // the guest decides
   target.scrollIntoView({ behavior: still ? "instant" : "smooth" });
   const align = (): void => {
     const watch = new ResizeObserver(() => {

@@ -13,7 +13,23 @@ const patience = 3_000; // milliseconds without texts before English is shown, a
 
 /** LarderElement redraws itself when its attributes or its shop change. */
 export abstract class LarderElement extends HTMLElement {
-  static observedAttributes = ["src", "restaurant", "lang", "currency", "order-url", "payments", "theme", "texts", "menu-lang", "phone", "address", "time-zone", "lead-time", "max-lead", "links"];
+  static observedAttributes = [
+    "src",
+    "restaurant",
+    "lang",
+    "currency",
+    "order-url",
+    "payments",
+    "theme",
+    "texts",
+    "menu-lang",
+    "phone",
+    "address",
+    "time-zone",
+    "lead-time",
+    "max-lead",
+    "links",
+  ];
   protected readonly root: ShadowRoot;
   protected shop: Shop | null = null;
   protected fault: Key | null = null; // the text about a missing restaurant
@@ -43,16 +59,26 @@ export abstract class LarderElement extends HTMLElement {
     }, patience);
   }
 
-  disconnectedCallback(): void { this.attach(); }
+  disconnectedCallback(): void {
+    this.attach();
+  }
 
-  attributeChangedCallback(): void { this.attach(); }
+  attributeChangedCallback(): void {
+    this.attach();
+  }
 
   /** restaurant is the id of the restaurant whose menu is shown. */
-  get restaurant(): string { return this.getAttribute("restaurant") ?? ""; }
-  set restaurant(id: string) { this.setAttribute("restaurant", id); }
+  get restaurant(): string {
+    return this.getAttribute("restaurant") ?? "";
+  }
+  set restaurant(id: string) {
+    this.setAttribute("restaurant", id);
+  }
 
   /** texts replaces texts of the element, by key. Missing texts are those of the attribute lang. */
-  get texts(): Partial<Texts> | null { return this.own; }
+  get texts(): Partial<Texts> | null {
+    return this.own;
+  }
   set texts(texts: Partial<Texts> | null) {
     this.own = texts;
     this.attach();
@@ -60,13 +86,19 @@ export abstract class LarderElement extends HTMLElement {
 
   /** language comes from the attribute lang, the nearest ancestor with lang, the browser, or is English. */
   get language(): string {
-    return canonical(this.getAttribute("lang") || this.closest("[lang]")?.getAttribute("lang") || navigator.language || "en");
+    return canonical(
+      this.getAttribute("lang") || this.closest("[lang]")?.getAttribute("lang") || navigator.language || "en",
+    );
   }
 
   /** format changes if the texts or the formats of the element change. */
-  protected get format(): string { return [this.edition, this.language, this.getAttribute("currency"), this.shop?.menu?.cents].join(); }
+  protected get format(): string {
+    return [this.edition, this.language, this.getAttribute("currency"), this.shop?.menu?.cents].join();
+  }
 
-  protected message(key: Key, params?: Params): string { return message(this.wordings ?? [inEnglish], key, params); }
+  protected message(key: Key, params?: Params): string {
+    return message(this.wordings ?? [inEnglish], key, params);
+  }
 
   /** money formats an exact amount, with the currency if the element has one. */
   money(amount: Decimal): string {
@@ -78,7 +110,8 @@ export abstract class LarderElement extends HTMLElement {
     message: (key, params) => this.message(key, params),
     money: (amount) => this.money(amount),
     number: (value) => numberText(decimal(value), this.language),
-    measure: (value, unit) => measureText(value, unit, this.language, (name) => (name === "pcs" ? this.message(name) : name)),
+    measure: (value, unit) =>
+      measureText(value, unit, this.language, (name) => (name === "pcs" ? this.message(name) : name)),
   };
 
   /** emit dispatches an event "larder:…", which bubbles out of every shadow root. It returns false if its default was prevented. */
@@ -99,13 +132,16 @@ export abstract class LarderElement extends HTMLElement {
 
   private content = ""; // the language of names and descriptions, or "" if it is that of the page
   private readonly additions = new MutationObserver((records) => {
-    for (const { addedNodes } of records) for (const node of addedNodes) if (node instanceof Element) this.markContent(node);
+    for (const { addedNodes } of records)
+      for (const node of addedNodes) if (node instanceof Element) this.markContent(node);
   });
 
   /** markLanguages sets lang on the texts if they have another language than the page, and on names and descriptions (dir="auto"). */
   private markLanguages(language: string): void {
     const other = language.split("-")[0] !== this.language.split("-")[0];
-    for (const child of this.root.children) if (!(child instanceof HTMLSlotElement)) child.toggleAttribute("lang", other) && child.setAttribute("lang", language);
+    for (const child of this.root.children)
+      if (!(child instanceof HTMLSlotElement))
+        child.toggleAttribute("lang", other) && child.setAttribute("lang", language);
     const content = this.getAttribute("menu-lang") || (other ? this.language : "");
     if (content === this.content) return;
     this.content = content;
@@ -116,7 +152,9 @@ export abstract class LarderElement extends HTMLElement {
 
   private markContent(within: Element): void {
     const marked = within.matches("[dir=auto]") ? [within] : within.querySelectorAll("[dir=auto]");
-    for (const element of marked) if (this.content) element.setAttribute("lang", this.content); else element.removeAttribute("lang");
+    for (const element of marked)
+      if (this.content) element.setAttribute("lang", this.content);
+      else element.removeAttribute("lang");
   }
 
   /** spell loads the texts if the language or the source of the texts has changed. Until then, the old ones stay. */

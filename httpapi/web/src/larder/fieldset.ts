@@ -27,17 +27,30 @@ export interface FormHost extends Settings {
 }
 
 /** Places are where violations are shown, besides the fields: line returns a line of the basket, and moves the focus to it. */
-export interface Places { submitted: boolean; menu: Menu | null | undefined; line(index: number): [Line, () => void] | undefined; top(): void }
+export interface Places {
+  submitted: boolean;
+  menu: Menu | null | undefined;
+  line(index: number): [Line, () => void] | undefined;
+  top(): void;
+}
 
 // Milliseconds from the end of a press to its click, and of the longest press that is waited for.
 const clickTime = 100;
 const longestPress = 10_000;
 
-interface Field { input: HTMLElement; note: HTMLElement; label: string; touched: boolean }
+interface Field {
+  input: HTMLElement;
+  note: HTMLElement;
+  label: string;
+  touched: boolean;
+}
 
 const hints: Record<string, string> = {
-  "guest.firstName": "given-name", "guest.phone": "tel",
-  "address.cityName": "address-level2", "address.street": "address-line1", "address.apartmentNumber": "address-line2",
+  "guest.firstName": "given-name",
+  "guest.phone": "tel",
+  "address.cityName": "address-level2",
+  "address.street": "address-line1",
+  "address.apartmentNumber": "address-line2",
 };
 
 /** Fieldset shows the fields. It is rebuilt only if the set of fields changes, so that the focus stays. */
@@ -50,7 +63,9 @@ export class Fieldset {
 
   /** A new fieldset restores what was entered before a reload, or what the guest's browser remembers. */
   constructor(private readonly host: FormHost) {
-    const kept = orUndefined(() => JSON.parse(sessionStorage.getItem("larder:guest") ?? localStorage.getItem("larder:guest") ?? "null")) as Form | null | undefined;
+    const kept = orUndefined(() =>
+      JSON.parse(sessionStorage.getItem("larder:guest") ?? localStorage.getItem("larder:guest") ?? "null"),
+    ) as Form | null | undefined;
     if (kept && typeof kept.fields === "object" && kept.fields) host.form = { ...host.form, ...kept };
     host.addEventListener("pointerdown", () => {
       this.released = new Promise((resolve) => {
@@ -59,7 +74,8 @@ export class Fieldset {
           over.abort();
           resolve();
         };
-        const listen = (name: string, work: () => void): void => addEventListener(name, work, { capture: true, signal: over.signal });
+        const listen = (name: string, work: () => void): void =>
+          addEventListener(name, work, { capture: true, signal: over.signal });
         listen("click", done);
         listen("pointercancel", done);
         listen("pointerup", () => setTimeout(done, clickTime));
@@ -81,10 +97,17 @@ export class Fieldset {
       const value = Number(host.getAttribute(name));
       return value > 0 && value < Infinity ? value : standard;
     };
-    return { lead: number("lead-time", 60), days: number("max-lead", 30), openings: host.openings, zone: host.timeZone };
+    return {
+      lead: number("lead-time", 60),
+      days: number("max-lead", 30),
+      openings: host.openings,
+      zone: host.timeZone,
+    };
   }
 
-  private get openNow(): boolean { return soon(this.times); }
+  private get openNow(): boolean {
+    return soon(this.times);
+  }
 
   draw(format: string, busy: boolean): void {
     const { form, payments } = this.host;
@@ -92,7 +115,17 @@ export class Fieldset {
     if (!payments.includes(form.payment)) form.payment = payments[0] ?? "cash";
     this.expire();
     orUndefined(() => sessionStorage.setItem("larder:guest", JSON.stringify(form))); // every change is drawn
-    const shape = [format, form.expedition, form.soonest, form.at.slice(0, 10), form.payment === "cash", payments.join(), JSON.stringify(this.times), this.openNow, form.gone].join(" ");
+    const shape = [
+      format,
+      form.expedition,
+      form.soonest,
+      form.at.slice(0, 10),
+      form.payment === "cash",
+      payments.join(),
+      JSON.stringify(this.times),
+      this.openNow,
+      form.gone,
+    ].join(" ");
     if (shape !== this.shape) {
       this.shape = shape;
       const focused = (this.element.getRootNode() as ShadowRoot).activeElement?.id;
@@ -117,7 +150,8 @@ export class Fieldset {
       const msg = this.messageOf(violation, field);
       const [row, focus] = (line === undefined ? undefined : lineOf(line)) ?? [];
       if (row && menu) links.set(violation, [`${row.name}: ${lineMessage(violation, menu, row.picks)}`, focus!]);
-      else if (field !== undefined && this.mark(field, msg, submitted)) links.set(field, [`${this.label(field)}: ${msg}`, () => this.focus(field)]);
+      else if (field !== undefined && this.mark(field, msg, submitted))
+        links.set(field, [`${this.label(field)}: ${msg}`, () => this.focus(field)]);
       else links.set(violation, [msg, top]);
     }
     const order = [...this.fields.keys()]; // as on the page: the basket is above the fields
@@ -125,10 +159,35 @@ export class Fieldset {
     const all = submitted ? [...links].sort(([a], [b]) => rank(a) - rank(b)).map(([, link]) => link) : [];
     const title = all.length ? text("wrong", { n: all.length }) : "";
     if (summary.textContent === title + all.map(([said]) => said).join("")) return;
-    summary.replaceChildren(...all.length ? [h("p", { class: "wrong" }, title), h("ul", {}, ...all.map(([said, focus]) => h("li", {}, h("a", { href: "#problem", class: "wrong", onclick: (event: Event) => {
-      event.preventDefault();
-      focus();
-    } }, said))))] : []);
+    summary.replaceChildren(
+      ...(all.length
+        ? [
+            h("p", { class: "wrong" }, title),
+            h(
+              "ul",
+              {},
+              ...all.map(([said, focus]) =>
+                h(
+                  "li",
+                  {},
+                  h(
+                    "a",
+                    {
+                      href: "#problem",
+                      class: "wrong",
+                      onclick: (event: Event) => {
+                        event.preventDefault();
+                        focus();
+                      },
+                    },
+                    said,
+                  ),
+                ),
+              ),
+            ),
+          ]
+        : []),
+    );
   }
 
   /** messageOf returns the message for a guest. What larder says about numbers is for developers. */
@@ -137,7 +196,9 @@ export class Fieldset {
     if (code === "field_required") return host.text("fillIn");
     if (code === "phone_invalid") return host.text("phoneInvalid");
     if (field !== "changeFrom") return msg;
-    return code === "change_too_small" ? host.text("changeTooSmall", { sum: host.money(decimal(params?.minimum)) }) : host.text("changeInvalid");
+    return code === "change_too_small"
+      ? host.text("changeTooSmall", { sum: host.money(decimal(params?.minimum)) })
+      : host.text("changeInvalid");
   }
 
   /** clear removes all error messages. */
@@ -160,7 +221,9 @@ export class Fieldset {
   }
 
   /** label returns the name of a field. */
-  private label(name: string): string { return this.fields.get(name)?.label ?? ""; }
+  private label(name: string): string {
+    return this.fields.get(name)?.label ?? "";
+  }
 
   /** focus moves the focus to a field, or to the first input of a group. */
   focus(name: string): void {
@@ -182,18 +245,48 @@ export class Fieldset {
     const names = fieldsOf(form.expedition);
     const of = (prefix: string): HTMLElement[] => names.filter((n) => n.startsWith(prefix)).map((n) => this.field(n));
     const sets = [
-      this.choice("expeditionType", "howToGet", ["delivery", "pickup"], form.expedition, (v) => { form.expedition = v as Form["expedition"]; }),
+      this.choice("expeditionType", "howToGet", ["delivery", "pickup"], form.expedition, (v) => {
+        form.expedition = v as Form["expedition"];
+      }),
       h("fieldset", { class: "who" }, h("legend", {}, text("who")), ...of("guest.")),
-      form.expedition === "delivery" && h("fieldset", { class: "address" }, h("legend", {}, text("where")), ...of("address.")),
-      this.choice("expectedAt", "when", this.openNow ? ["soonest", "atTime"] : ["atTime"], form.soonest ? "soonest" : "atTime",
-        (v) => { form.soonest = v === "soonest"; }, form.soonest ? null : this.time()),
-      this.choice("paymentTypeID", "payment", payments as Key[], form.payment, (v) => { form.payment = v; }, form.payment === "cash" ? this.field("changeFrom") : null),
+      form.expedition === "delivery" &&
+        h("fieldset", { class: "address" }, h("legend", {}, text("where")), ...of("address.")),
+      this.choice(
+        "expectedAt",
+        "when",
+        this.openNow ? ["soonest", "atTime"] : ["atTime"],
+        form.soonest ? "soonest" : "atTime",
+        (v) => {
+          form.soonest = v === "soonest";
+        },
+        form.soonest ? null : this.time(),
+      ),
+      this.choice(
+        "paymentTypeID",
+        "payment",
+        payments as Key[],
+        form.payment,
+        (v) => {
+          form.payment = v;
+        },
+        form.payment === "cash" ? this.field("changeFrom") : null,
+      ),
       h("fieldset", {}, this.field("comment")),
-      h("label", { class: "row remember" }, h("input", { type: "checkbox", name: "remember", ".checked": form.remember === true, onchange: (event: Event) => {
-        form.remember = (event.target as HTMLInputElement).checked;
-        this.keepDetails();
-        this.host.later(); // draws, which stores the choice
-      } }), text("remember")),
+      h(
+        "label",
+        { class: "row remember" },
+        h("input", {
+          type: "checkbox",
+          name: "remember",
+          ".checked": form.remember === true,
+          onchange: (event: Event) => {
+            form.remember = (event.target as HTMLInputElement).checked;
+            this.keepDetails();
+            this.host.later(); // draws, which stores the choice
+          },
+        }),
+        text("remember"),
+      ),
     ];
     this.element.replaceChildren(...sets.filter((s) => s !== false));
   }
@@ -207,17 +300,53 @@ export class Fieldset {
   private keepDetails(): void {
     const { form } = this.host;
     const { comment, changeFrom, ...fields } = form.fields;
-    orUndefined(() => (form.remember ? localStorage.setItem("larder:guest", JSON.stringify({ ...form, soonest: true, at: "", gone: false, fields })) : localStorage.removeItem("larder:guest")));
+    orUndefined(() =>
+      form.remember
+        ? localStorage.setItem("larder:guest", JSON.stringify({ ...form, soonest: true, at: "", gone: false, fields }))
+        : localStorage.removeItem("larder:guest"),
+    );
   }
 
-  private choice(name: string, title: Key, values: Key[], chosen: string, set: (value: string) => void, more: Node | null = null): HTMLFieldSetElement {
+  private choice(
+    name: string,
+    title: Key,
+    values: Key[],
+    chosen: string,
+    set: (value: string) => void,
+    more: Node | null = null,
+  ): HTMLFieldSetElement {
     const note = h("p", { class: "wrong note", id: "n-" + name });
-    const box = h("fieldset", { "aria-describedby": note.id, part: "field", "data-field": name }, h("legend", {}, this.host.text(title)), h("div", { class: "choices" }, ...values.map((value) => h("label", { class: "row" },
-      h("input", { type: "radio", name, value, id: `f-${name}-${value}`, ".checked": value === chosen, onchange: () => {
-        set(value);
-        this.entered();
-      } }), this.host.text(this.labelOf(value))))), more, note);
-    if (!this.fields.has(name)) this.fields.set(name, { input: box, note, label: this.host.text(title), touched: false });
+    const box = h(
+      "fieldset",
+      { "aria-describedby": note.id, part: "field", "data-field": name },
+      h("legend", {}, this.host.text(title)),
+      h(
+        "div",
+        { class: "choices" },
+        ...values.map((value) =>
+          h(
+            "label",
+            { class: "row" },
+            h("input", {
+              type: "radio",
+              name,
+              value,
+              id: `f-${name}-${value}`,
+              ".checked": value === chosen,
+              onchange: () => {
+                set(value);
+                this.entered();
+              },
+            }),
+            this.host.text(this.labelOf(value)),
+          ),
+        ),
+      ),
+      more,
+      note,
+    );
+    if (!this.fields.has(name))
+      this.fields.set(name, { input: box, note, label: this.host.text(title), touched: false });
     return box;
   }
 
@@ -233,7 +362,13 @@ export class Fieldset {
     const long = name === "comment";
     const most = name.startsWith("guest.") ? 200 : 1000; // policy H10; larder validates it again
     const attributes = {
-      id: "f-" + name, name, autocomplete: hints[name] ?? "off", "aria-describedby": note.id, "aria-required": needed || null, maxlength: most, ".value": this.host.form.fields[name] ?? "",
+      id: "f-" + name,
+      name,
+      autocomplete: hints[name] ?? "off",
+      "aria-describedby": note.id,
+      "aria-required": needed || null,
+      maxlength: most,
+      ".value": this.host.form.fields[name] ?? "",
       oninput: (event: Event) => {
         this.host.form.fields[name] = (event.target as HTMLInputElement).value;
         this.entered();
@@ -246,8 +381,13 @@ export class Fieldset {
         }
       },
     };
-    const input = long ? h("textarea", { ...attributes, rows: 2 })
-      : h("input", { ...attributes, type: name === "guest.phone" ? "tel" : "text", inputmode: name === "changeFrom" ? "decimal" : name === "address.floor" ? "numeric" : null });
+    const input = long
+      ? h("textarea", { ...attributes, rows: 2 })
+      : h("input", {
+          ...attributes,
+          type: name === "guest.phone" ? "tel" : "text",
+          inputmode: name === "changeFrom" ? "decimal" : name === "address.floor" ? "numeric" : null,
+        });
     return this.labelled(name, input, note, needed);
   }
 
@@ -258,38 +398,78 @@ export class Fieldset {
     const all = slots(Date.now(), limits);
     const chosen = form.at && all.find((s) => Date.parse(s) === Date.parse(form.at)); // the zone may have changed
     form.gone = !chosen && (form.gone || form.at !== "");
-    form.at = chosen || (form.gone ? "" : all[0] ?? "");
+    form.at = chosen || (form.gone ? "" : (all[0] ?? ""));
     const days = [...new Set(all.map((s) => s.slice(0, 10)))];
     const date = form.at.slice(0, 10) || days[0]!;
     const times = all.filter((s) => s.startsWith(date));
     const format = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit", timeZone: "UTC" });
-    const select = (id: string, values: [string, string][], chosen: string, set: (value: string) => void): HTMLSelectElement => {
-      const input: HTMLSelectElement = h("select", { id, "aria-required": true, "aria-describedby": "n-expectedAt-time", onchange: () => {
-        set(input.value);
-        form.gone = false;
-        this.entered();
-      } }, ...values.map(([value, name]) => h("option", { value, ".selected": value === chosen }, name)));
+    const select = (
+      id: string,
+      values: [string, string][],
+      chosen: string,
+      set: (value: string) => void,
+    ): HTMLSelectElement => {
+      const input: HTMLSelectElement = h(
+        "select",
+        {
+          id,
+          "aria-required": true,
+          "aria-describedby": "n-expectedAt-time",
+          onchange: () => {
+            set(input.value);
+            form.gone = false;
+            this.entered();
+          },
+        },
+        ...values.map(([value, name]) => h("option", { value, ".selected": value === chosen }, name)),
+      );
       return input;
     };
     const note = h("p", { class: "wrong note", id: "n-expectedAt-time" });
     if (!all.length) return h("p", { class: "muted" }, this.host.text("noTimes"));
     // At the end of daylight saving time, an hour occurs twice: the offset tells them apart.
     const twice = (time: string): boolean => times.filter((t) => t.slice(0, 16) === time.slice(0, 16)).length > 1;
-    const at = select("f-expectedAt", [...form.gone ? [["", this.host.text("choose")] as [string, string]] : [],
-      ...times.map((t): [string, string] => [t, format.format(asLocal(t)) + (twice(t) ? ` (${t.slice(19)})` : "")])], form.at, (value) => { form.at = value; });
+    const at = select(
+      "f-expectedAt",
+      [
+        ...(form.gone ? [["", this.host.text("choose")] as [string, string]] : []),
+        ...times.map((t): [string, string] => [t, format.format(asLocal(t)) + (twice(t) ? ` (${t.slice(19)})` : "")]),
+      ],
+      form.at,
+      (value) => {
+        form.at = value;
+      },
+    );
     const today = clock(limits.zone)(Date.now()).slice(0, 10);
-    const on = select("f-expectedAt-day", days.map((d) => [d, dayName(language, d, today)]), date, (value) => {
-      form.at = all.find((s) => s.startsWith(value) && s.slice(11, 16) === form.at.slice(11, 16)) ?? all.find((s) => s.startsWith(value))!;
-    });
+    const on = select(
+      "f-expectedAt-day",
+      days.map((d) => [d, dayName(language, d, today)]),
+      date,
+      (value) => {
+        form.at =
+          all.find((s) => s.startsWith(value) && s.slice(11, 16) === form.at.slice(11, 16)) ??
+          all.find((s) => s.startsWith(value))!;
+      },
+    );
     const label = this.host.text("expectedAt", { zone: zoneName(language, form.at, limits.zone) });
     this.fields.set("expectedAt", { input: at, note, label, touched: form.gone });
-    return h("div", { class: "times" }, h("div", { part: "field" }, h("label", { for: on.id }, this.host.text("day")), on),
-      h("div", { part: "field", "data-field": "expectedAt" }, h("label", { for: at.id }, label), at, note));
+    return h(
+      "div",
+      { class: "times" },
+      h("div", { part: "field" }, h("label", { for: on.id }, this.host.text("day")), on),
+      h("div", { part: "field", "data-field": "expectedAt" }, h("label", { for: at.id }, label), at, note),
+    );
   }
 
   private labelled(name: string, input: HTMLElement, note: HTMLElement, needed: boolean): HTMLElement {
     const label = this.host.text(name as Key);
     this.fields.set(name, { input, note, label, touched: false });
-    return h("div", { part: "field", "data-field": name }, h("label", { for: input.id }, needed ? label : this.host.text("optional", { name: label })), input, note);
+    return h(
+      "div",
+      { part: "field", "data-field": name },
+      h("label", { for: input.id }, needed ? label : this.host.text("optional", { name: label })),
+      input,
+      note,
+    );
   }
 }

@@ -10,24 +10,42 @@ export function numberText(value: Decimal, language: string, options: Intl.Numbe
   let format = formats.get(name);
   if (!format) formats.set(name, (format = new Intl.NumberFormat(language, options)));
   const text = value.toString();
-  return format.format(text.length < 16 ? Number(text) : text as unknown as number); // a long number as text, so that it stays exact
+  return format.format(text.length < 16 ? Number(text) : (text as unknown as number)); // a long number as text, so that it stays exact
 }
 
 /** moneyText formats an amount. If cents is set, it has two decimals, like all other prices of the menu. */
 export function moneyText(amount: Decimal, language: string, currency: string, cents: boolean): string {
-  const options = { minimumFractionDigits: 2, maximumFractionDigits: 2, ...(!cents && amount.whole && { maximumFractionDigits: 0, minimumFractionDigits: 0 }) };
+  const options = {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 2,
+    ...(!cents && amount.whole && { maximumFractionDigits: 0, minimumFractionDigits: 0 }),
+  };
   try {
-    return numberText(amount, language, currency ? { ...options, style: "currency", currency, currencyDisplay: "narrowSymbol" } : options);
-  } catch { // unknown currency
+    return numberText(
+      amount,
+      language,
+      currency ? { ...options, style: "currency", currency, currencyDisplay: "narrowSymbol" } : options,
+    );
+  } catch {
+    // unknown currency
     return `${amount} ${currency}`;
   }
 }
 
 /** measureText formats a size, below one kilogram or litre in grams or millilitres. Other units have no name in Intl. */
-export function measureText(value: number | string, unit: string, language: string, name: (unit: string) => string): string {
+export function measureText(
+  value: number | string,
+  unit: string,
+  language: string,
+  name: (unit: string) => string,
+): string {
   const units = unit === "kg" ? ["kilogram", "gram"] : unit === "liter" ? ["liter", "milliliter"] : null;
   const size = decimal(value);
   if (!units) return `${numberText(size, language)} ${name(unit)}`;
   const small = size.compare(decimal(1)) < 0;
-  return numberText(small ? size.times(decimal(1000)) : size, language, { style: "unit", unit: units[small ? 1 : 0]!, maximumFractionDigits: 3 });
+  return numberText(small ? size.times(decimal(1000)) : size, language, {
+    style: "unit",
+    unit: units[small ? 1 : 0]!,
+    maximumFractionDigits: 3,
+  });
 }

@@ -24,13 +24,22 @@ export class GroupsView {
   readonly element = h("div", { class: "groups" });
   private readonly groups: GroupView[];
 
-  constructor(menu: Menu, schemeId: string | null, formatter: Formatter, get: () => Pick[], set: (picks: Pick[]) => void, depth = deepest) {
+  constructor(
+    menu: Menu,
+    schemeId: string | null,
+    formatter: Formatter,
+    get: () => Pick[],
+    set: (picks: Pick[]) => void,
+    depth = deepest,
+  ) {
     this.groups = menu.groups(schemeId).map((group) => new GroupView(menu, group, formatter, get, set, depth));
     this.element.append(...this.groups.map((g) => g.element));
   }
 
   /** update shows the current choice. If submitted, groups that need more are marked as wrong. */
-  update(menu: Menu, submitted: boolean): void { for (const group of this.groups) group.update(menu, submitted); }
+  update(menu: Menu, submitted: boolean): void {
+    for (const group of this.groups) group.update(menu, submitted);
+  }
 }
 
 class GroupView {
@@ -38,14 +47,25 @@ class GroupView {
   private readonly state = h("p", { part: "group-state", class: "state", id: `larder-${++names}` });
   private readonly options: OptionView[];
 
-  constructor(menu: Menu, private readonly group: Group, formatter: Formatter, private readonly get: () => Pick[], set: (picks: Pick[]) => void, depth: number) {
+  constructor(
+    menu: Menu,
+    private readonly group: Group,
+    formatter: Formatter,
+    private readonly get: () => Pick[],
+    set: (picks: Pick[]) => void,
+    depth: number,
+  ) {
     this.message = (key, params) => formatter.message(key, params);
     this.needs = h("span", { class: group.min > 0 ? "muted badge" : "muted", part: "group-limits" }, this.limits());
     const name = `larder-group-${++names}`;
     this.options = group.options.map((id) => new OptionView(menu, group, id, name, formatter, get, set, depth));
-    this.element = h("fieldset", { part: "group", "aria-describedby": this.state.id, tabindex: "-1", "data-group": group.id },
+    this.element = h(
+      "fieldset",
+      { part: "group", "aria-describedby": this.state.id, tabindex: "-1", "data-group": group.id },
       h("legend", { part: "group-name" }, h("bdi", { dir: "auto" }, group.name), " ", this.needs),
-      this.state, h("ul", {}, ...this.options.map((o) => o.element)));
+      this.state,
+      h("ul", {}, ...this.options.map((o) => o.element)),
+    );
   }
 
   private readonly message: Formatter["message"];
@@ -53,10 +73,20 @@ class GroupView {
 
   update(menu: Menu, submitted: boolean): void {
     const { count, missing, full, over } = groupStatus(this.group, this.get());
-    const wrong = over || submitted && missing > 0;
+    const wrong = over || (submitted && missing > 0);
     // The legend says "choose 1", so an untouched group of one needs no more words.
-    const text = missing > 0 ? (count > 0 || submitted && this.group.max !== this.group.min ? this.message("needs", { n: missing }) : "")
-      : over ? this.message("tooMany", { max: this.group.max! }) : full && this.group.max! > 1 ? this.message("full") : count > 0 && this.group.max !== 1 ? this.message("chosen", { n: count }) : "";
+    const text =
+      missing > 0
+        ? count > 0 || (submitted && this.group.max !== this.group.min)
+          ? this.message("needs", { n: missing })
+          : ""
+        : over
+          ? this.message("tooMany", { max: this.group.max! })
+          : full && this.group.max! > 1
+            ? this.message("full")
+            : count > 0 && this.group.max !== 1
+              ? this.message("chosen", { n: count })
+              : "";
     if (this.state.textContent !== text) this.state.textContent = text;
     this.state.classList.toggle("wrong", wrong);
     this.needs.classList.toggle("wrong", wrong);
@@ -82,29 +112,72 @@ class OptionView {
   private readonly stepper: HTMLElement;
   private nested: GroupsView | null = null;
 
-  constructor(menu: Menu, private readonly group: Group, private readonly id: string, name: string, private readonly formatter: Formatter,
-    private readonly get: () => Pick[], private readonly set: (picks: Pick[]) => void, private readonly depth: number) {
+  constructor(
+    menu: Menu,
+    private readonly group: Group,
+    private readonly id: string,
+    name: string,
+    private readonly formatter: Formatter,
+    private readonly get: () => Pick[],
+    private readonly set: (picks: Pick[]) => void,
+    private readonly depth: number,
+  ) {
     const option = menu.ingredient(id);
     const label = option?.name ?? id;
     const price = decimal(option?.price);
     const single = group.max === 1 && group.min === 1;
-    this.input = h("input", { type: single ? "radio" : "checkbox", name, part: "option-input", onchange: () => this.choose(this.input.checked ? 1 : 0) });
-    const step = (by: number, key: "fewer" | "more", sign: string): HTMLButtonElement => h("button", {
-      type: "button", class: "round", "aria-label": formatter.message(key, { name: label }), onclick: () => this.choose((this.pick?.quantity ?? 0) + by),
-    }, sign);
+    this.input = h("input", {
+      type: single ? "radio" : "checkbox",
+      name,
+      part: "option-input",
+      onchange: () => this.choose(this.input.checked ? 1 : 0),
+    });
+    const step = (by: number, key: "fewer" | "more", sign: string): HTMLButtonElement =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: "round",
+          "aria-label": formatter.message(key, { name: label }),
+          onclick: () => this.choose((this.pick?.quantity ?? 0) + by),
+        },
+        sign,
+      );
     this.more = step(1, "more", "+");
     this.stepper = h("span", { class: "row stepper", hidden: true }, step(-1, "fewer", "−"), this.count, this.more);
-    this.element = h("li", { part: "option" }, h("div", { class: "row" },
-      h("label", { class: "row grow" }, this.input, h("span", { class: "grow" }, h("bdi", { dir: "auto" }, label), " ", this.note),
-        h("span", { part: "option-price" }, option?.price === null || price.digits === 0n ? "" : (price.digits > 0n ? "+" : "") + formatter.money(price))), this.stepper));
+    this.element = h(
+      "li",
+      { part: "option" },
+      h(
+        "div",
+        { class: "row" },
+        h(
+          "label",
+          { class: "row grow" },
+          this.input,
+          h("span", { class: "grow" }, h("bdi", { dir: "auto" }, label), " ", this.note),
+          h(
+            "span",
+            { part: "option-price" },
+            option?.price === null || price.digits === 0n
+              ? ""
+              : (price.digits > 0n ? "+" : "") + formatter.money(price),
+          ),
+        ),
+        this.stepper,
+      ),
+    );
   }
 
-  private get pick(): Pick | undefined { return picksOf(this.get(), this.group.id).find((p) => p.id === this.id); }
+  private get pick(): Pick | undefined {
+    return picksOf(this.get(), this.group.id).find((p) => p.id === this.id);
+  }
 
   private choose(quantity: number): void {
     const focused = (this.element.getRootNode() as ShadowRoot).activeElement;
     this.set(picked(this.get(), this.group, this.id, quantity));
-    if (focused && this.stepper.contains(focused) && (this.stepper.hidden || (focused as HTMLButtonElement).disabled)) this.input.focus();
+    if (focused && this.stepper.contains(focused) && (this.stepper.hidden || (focused as HTMLButtonElement).disabled))
+      this.input.focus();
   }
 
   update(menu: Menu, full: boolean, over: boolean): void {
@@ -124,11 +197,24 @@ class OptionView {
       this.nested = null;
     }
     if (pick && !this.nested && this.depth > 1 && menu.groups(schemeId).length > 0) {
-      this.nested = new GroupsView(menu, schemeId!, this.formatter, () => this.pick?.picks ?? [], (picks) => {
-        this.set(this.get().map((p) => (p.group === this.group.id && p.id === this.id ? { ...p, picks } : p)));
-      }, this.depth - 1);
+      this.nested = new GroupsView(
+        menu,
+        schemeId!,
+        this.formatter,
+        () => this.pick?.picks ?? [],
+        (picks) => {
+          this.set(this.get().map((p) => (p.group === this.group.id && p.id === this.id ? { ...p, picks } : p)));
+        },
+        this.depth - 1,
+      );
       const name = menu.ingredient(this.id)!.name;
-      this.element.append(h("div", { part: "nested", role: "group", "aria-label": this.formatter.message("partOf", { name }) }, this.nested.element));
+      this.element.append(
+        h(
+          "div",
+          { part: "nested", role: "group", "aria-label": this.formatter.message("partOf", { name }) },
+          this.nested.element,
+        ),
+      );
     }
     this.nested?.update(menu, this.element.closest(".submitted") !== null);
   }

@@ -22,15 +22,18 @@ export class LazyFile<T> {
   /** load reports whether the module could be loaded. If not, the next call tries again. */
   load(): Promise<boolean> {
     const again = this.failures ? (this.url.includes("?") ? "&" : "?") + "try=" + this.failures : ""; // browsers keep failures by address
-    return (this.loading ??= (import(this.url + again) as Promise<T>).then((module) => {
-      this.module = module;
-      return true;
-    }, (error) => {
-      this.loading = null;
-      this.failures++;
-      report(`${this.url} cannot be loaded (${error}).`);
-      return false;
-    }));
+    return (this.loading ??= (import(this.url + again) as Promise<T>).then(
+      (module) => {
+        this.module = module;
+        return true;
+      },
+      (error) => {
+        this.loading = null;
+        this.failures++;
+        report(`${this.url} cannot be loaded (${error}).`);
+        return false;
+      },
+    ));
   }
 
   /** pending returns a note that the file is being loaded. It calls ready after that. If it cannot be loaded, it offers to try again. */
@@ -39,10 +42,22 @@ export class LazyFile<T> {
     const attempt = async (): Promise<void> => {
       box.replaceChildren(f.message("wait"));
       if (await this.load()) ready();
-      else box.replaceChildren(f.message("notLoaded"), " ", h("button", { type: "button", onclick: () => {
-        box.focus(); // the button goes
-        void attempt();
-      } }, f.message("again")));
+      else
+        box.replaceChildren(
+          f.message("notLoaded"),
+          " ",
+          h(
+            "button",
+            {
+              type: "button",
+              onclick: () => {
+                box.focus(); // the button goes
+                void attempt();
+              },
+            },
+            f.message("again"),
+          ),
+        );
     };
     void attempt();
     return box;

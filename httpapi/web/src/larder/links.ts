@@ -4,7 +4,11 @@
 
 import { orUndefined } from "./store";
 
-interface Overlay { readonly fragment: string; close(): void; closeInner(): boolean }
+interface Overlay {
+  readonly fragment: string;
+  close(): void;
+  closeInner(): boolean;
+}
 
 const longest = 1000; // milliseconds until history.back() has had its effect
 
@@ -30,7 +34,9 @@ export function left(dialog: Overlay): void {
   if (shown !== dialog) return;
   shown = null;
   if (!marked()) return;
-  leaving = setTimeout(() => { leaving = 0; }, longest);
+  leaving = setTimeout(() => {
+    leaving = 0;
+  }, longest);
   history.back();
 }
 
@@ -98,6 +104,7 @@ function listen(): void {
     shown = null;
     before?.close();
     if (link?.kind === "dish" && !marked()) history.replaceState({ ...history.state, larder: true }, ""); // a link of this page: the entry below is its menu
-    if (link && !history.state?.larder?.length && (!before || link.kind === "dish")) for (const work of followers) if (work()) break; // not between menu and form
+    if (link && !history.state?.larder?.length && (!before || link.kind === "dish"))
+      for (const work of followers) if (work()) break; // not between menu and form
   });
 }

@@ -19,20 +19,35 @@ const perCard = 60_000; // pixels of the window for one card that is built immed
 const skeletons = 8;
 
 /** Shelf is the section of one category. Its cards are built when it comes near the window, or when the browser is idle. */
-interface Shelf { category: Category; section: HTMLElement; dishes: HTMLElement; made: number }
+interface Shelf {
+  category: Category;
+  section: HTMLElement;
+  dishes: HTMLElement;
+  made: number;
+}
 
 /** LarderMenu is <larder-menu>: the menu, its search, the dialog of a dish, and the basket bar. */
 export class LarderMenu extends LarderElement {
-  private readonly search = h("input", { type: "search", part: "search", autocomplete: "off", enterkeyhint: "search", oninput: () => this.filter(), onfocus: () => setTimeout(() => this.finder()?.index(), 50) });
+  private readonly search = h("input", {
+    type: "search",
+    part: "search",
+    autocomplete: "off",
+    enterkeyhint: "search",
+    oninput: () => this.filter(),
+    onfocus: () => setTimeout(() => this.finder()?.index(), 50),
+  });
   private readonly strip = new Strip();
   private readonly status = h("p", { class: "muted", part: "status", role: "status", tabindex: "-1" });
   private readonly list = h("div", { part: "list", onclick: (event: Event) => this.clicked(event as MouseEvent) });
   private readonly bar = new BasketBar(this.formatter, () => this.emit("basket-open", null, true));
   private readonly dialog: DishDialog;
   private readonly shelves = new Map<Element, Shelf>(); // by section
-  private readonly near = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) if (isIntersecting) this.fill(this.shelves.get(target));
-  }, { rootMargin: "100% 0px" });
+  private readonly near = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) if (isIntersecting) this.fill(this.shelves.get(target));
+    },
+    { rootMargin: "100% 0px" },
+  );
   private cards = new Map<string, Card[]>(); // by dish id, one card for each category of the dish
   private cardHost: CardHost = { ...this.formatter, base: "", linked: true, slots: new Set() };
   private listed: Menu | null = null; // the menu that the list was built from
@@ -44,13 +59,27 @@ export class LarderMenu extends LarderElement {
 
   constructor() {
     super(css);
-    this.dialog = new DishDialog(() => this.shop, this.formatter, (line) => this.added(line), true);
-    this.root.append(h("div", { class: "head" }, h("slot", { name: "header" }), this.search, this.strip.element), this.status, this.list,
-      this.bar.news, this.dialog.element, h("slot", { name: "footer" }), this.bar.element);
+    this.dialog = new DishDialog(
+      () => this.shop,
+      this.formatter,
+      (line) => this.added(line),
+      true,
+    );
+    this.root.append(
+      h("div", { class: "head" }, h("slot", { name: "header" }), this.search, this.strip.element),
+      this.status,
+      this.list,
+      this.bar.news,
+      this.dialog.element,
+      h("slot", { name: "footer" }),
+      this.bar.element,
+    );
   }
 
   /** open shows the dialog of a dish. */
-  open(id: string): void { this.dialog.open(id); }
+  open(id: string): void {
+    this.dialog.open(id);
+  }
 
   protected joined(shop: Shop, signal: AbortSignal): void {
     this.listed = null;
@@ -61,17 +90,39 @@ export class LarderMenu extends LarderElement {
     this.shelves.clear();
     this.near.disconnect();
     this.strip.clear();
-    this.list.replaceChildren(h("slot", { name: "loading" }, ...Array.from({ length: skeletons }, () => h("div", { class: "card pictured skeleton", "aria-hidden": "true" }, h("div", { class: "frame" }), h("div", { class: "about" })))));
+    this.list.replaceChildren(
+      h(
+        "slot",
+        { name: "loading" },
+        ...Array.from({ length: skeletons }, () =>
+          h(
+            "div",
+            { class: "card pictured skeleton", "aria-hidden": "true" },
+            h("div", { class: "frame" }),
+            h("div", { class: "about" }),
+          ),
+        ),
+      ),
+    );
     const changed = (): void => {
       this.draw();
       this.emit("menu", { version: shop.menu?.body.version ?? null, name: shop.menu?.body.restaurant.name ?? null });
     };
     for (const name of ["menu", "fault"]) shop.addEventListener(name, changed, { signal });
-    shop.addEventListener("news", (event) => {
-      const news = (event as CustomEvent<News[]>).detail;
-      if (news.length) this.emit("basket-news", news.map(({ line, kind, was, now }) => ({ id: line.id, name: line.name, kind, was, now })));
-    }, { signal });
-    for (const target of [shop.basket, shop.placing]) target.addEventListener("change", () => this.drawBasket(), { signal });
+    shop.addEventListener(
+      "news",
+      (event) => {
+        const news = (event as CustomEvent<News[]>).detail;
+        if (news.length)
+          this.emit(
+            "basket-news",
+            news.map(({ line, kind, was, now }) => ({ id: line.id, name: line.name, kind, was, now })),
+          );
+      },
+      { signal },
+    );
+    for (const target of [shop.basket, shop.placing])
+      target.addEventListener("change", () => this.drawBasket(), { signal });
     follow(() => this.follow(), signal);
     addEventListener("beforeprint", () => this.shelves.forEach((shelf) => this.fill(shelf)), { signal });
     const slotted = new MutationObserver(() => this.fillSlots());
@@ -88,11 +139,22 @@ export class LarderMenu extends LarderElement {
     if (!menu) {
       this.money(Decimal.zero); // the first number format is slow to create; use the waiting time
       const fault = this.shop ? this.shop.fault : this.fault;
-      this.status.replaceChildren(this.message(fault ?? "loading"),
-        this.shop && fault ? h("button", { type: "button", onclick: () => {
-          this.status.focus(); // the button goes
-          void this.shop?.load();
-        } }, this.message("again")) : "");
+      this.status.replaceChildren(
+        this.message(fault ?? "loading"),
+        this.shop && fault
+          ? h(
+              "button",
+              {
+                type: "button",
+                onclick: () => {
+                  this.status.focus(); // the button goes
+                  void this.shop?.load();
+                },
+              },
+              this.message("again"),
+            )
+          : "",
+      );
       this.list.hidden = !!fault;
       return;
     }
@@ -123,15 +185,24 @@ export class LarderMenu extends LarderElement {
     this.near.disconnect();
     this.list.replaceChildren();
     this.strip.clear();
-    this.cardHost = { ...this.formatter, base: this.shop?.base ?? "", linked: this.getAttribute("links") !== "off", slots: this.slotNames() };
+    this.cardHost = {
+      ...this.formatter,
+      base: this.shop?.base ?? "",
+      linked: this.getAttribute("links") !== "off",
+      slots: this.slotNames(),
+    };
     const jobs: (() => void)[] = [];
-    let first = innerWidth * innerHeight / perCard;
+    let first = (innerWidth * innerHeight) / perCard;
     const add = (category: Category): void => {
       const id = "c-" + category.id;
       const name = category.name || this.message("menu");
       const dishes = h("ul", { class: "dishes" });
-      const section = h("section", { part: "category", "aria-labelledby": id },
-        h(category.depth === 0 ? "h2" : "h3", { id, dir: "auto", tabindex: "-1", part: "category-name" }, name), dishes);
+      const section = h(
+        "section",
+        { part: "category", "aria-labelledby": id },
+        h(category.depth === 0 ? "h2" : "h3", { id, dir: "auto", tabindex: "-1", part: "category-name" }, name),
+        dishes,
+      );
       const shelf = { category, section, dishes, made: 0 };
       this.shelves.set(section, shelf);
       const all = category.products.length;
@@ -139,10 +210,12 @@ export class LarderMenu extends LarderElement {
       this.list.append(section);
       this.near.observe(section);
       this.strip.add(section, name, category.depth > 0, () => {
-        if (this.cardHost.linked && category.id) history.replaceState(history.state, "", address("#category=" + encodeURIComponent(category.id)));
+        if (this.cardHost.linked && category.id)
+          history.replaceState(history.state, "", address("#category=" + encodeURIComponent(category.id)));
         this.jump(category.id);
       });
-      if (first > 0) { // what the window shows has its real height from the first frame
+      if (first > 0) {
+        // what the window shows has its real height from the first frame
         section.classList.add("first");
         this.fill(shelf, first);
         first -= all;
@@ -172,7 +245,9 @@ export class LarderMenu extends LarderElement {
   }
 
   /** reserve keeps the height of a number of cards free, for a section that is not drawn. */
-  private reserve({ section }: Shelf, cards: number): void { section.style.setProperty("--_n", String(cards)); }
+  private reserve({ section }: Shelf, cards: number): void {
+    section.style.setProperty("--_n", String(cards));
+  }
 
   private update(id: string, cards = this.cards.get(id)): void {
     const menu = this.shop?.menu;
@@ -244,7 +319,8 @@ export class LarderMenu extends LarderElement {
 
   private fewer(id: string, card: HTMLElement): void {
     const basket = this.shop?.basket;
-    const line = basket?.lines.find((l) => l.key === keyOf({ id, picks: [] })) ?? basket?.lines.find((l) => l.id === id);
+    const line =
+      basket?.lines.find((l) => l.key === keyOf({ id, picks: [] })) ?? basket?.lines.find((l) => l.id === id);
     if (!basket || !line) return;
     basket.setQuantity(line.key, decimal(line.quantity).plus(decimal(-1)));
     this.bar.say("");
@@ -267,7 +343,10 @@ export class LarderMenu extends LarderElement {
       if (frozen !== this.frozen || before.get(id)?.toString() !== this.basket.get(id)?.toString()) this.update(id);
     }
     const root = this.getRootNode() as ParentNode;
-    this.bar.update(shop, root.querySelector?.<HTMLElement>(`larder-order-form[restaurant="${CSS.escape(this.restaurant)}"]`) ?? null);
+    this.bar.update(
+      shop,
+      root.querySelector?.<HTMLElement>(`larder-order-form[restaurant="${CSS.escape(this.restaurant)}"]`) ?? null,
+    );
   }
 
   /** finder returns the search in the current menu, or null until it is loaded. */
@@ -301,7 +380,8 @@ export class LarderMenu extends LarderElement {
     }
     const found = finds?.size;
     this.strip.element.hidden = query !== "";
-    this.status.textContent = query === "" ? "" : found ? this.message("found", { n: found }) : this.message("nothingFound");
+    this.status.textContent =
+      query === "" ? "" : found ? this.message("found", { n: found }) : this.message("nothingFound");
     this.searched = query !== "";
     const { top } = this.getBoundingClientRect();
     if (this.searched && top < 0) scrollBy({ top, behavior: "instant" }); // to what was found
@@ -311,7 +391,9 @@ export class LarderMenu extends LarderElement {
   private index: Search | null = null;
   private finds: Set<string> | null = null; // the dishes that match the search
 
-  private slotNames(): Set<string> { return new Set([...this.children].map((c) => c.slot).filter((name) => name.startsWith("card-"))); }
+  private slotNames(): Set<string> {
+    return new Set([...this.children].map((c) => c.slot).filter((name) => name.startsWith("card-")));
+  }
 
   private fillSlots(): void {
     this.cardHost.slots = this.slotNames();

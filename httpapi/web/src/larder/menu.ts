@@ -12,7 +12,13 @@ export type Group = Schemas["SchemeGroup"];
 export type MenuBody = Schemas["Menu"];
 
 /** Category has at least one dish, directly or in a category below it. */
-export interface Category { id: string; name: string; depth: number; products: Product[]; children: Category[] }
+export interface Category {
+  id: string;
+  name: string;
+  depth: number;
+  products: Product[];
+  children: Category[];
+}
 
 /** deepest is the number of nested levels that are shown (ordering.max_depth). */
 export const deepest = 6;
@@ -33,16 +39,22 @@ export class Menu {
     this.cents = [...body.products, ...body.ingredients].some(({ price }) => !decimal(price).whole);
   }
 
-  product(id: string): Product | undefined { return this.products.get(id); }
+  product(id: string): Product | undefined {
+    return this.products.get(id);
+  }
 
-  ingredient(id: string): Ingredient | undefined { return this.ingredients.get(id); }
+  ingredient(id: string): Ingredient | undefined {
+    return this.ingredients.get(id);
+  }
 
   groups(schemeId: string | null | undefined): readonly Group[] {
     return (schemeId && this.schemes.get(schemeId)) || [];
   }
 
   /** buyable reports whether a dish can be ordered now. */
-  buyable(product: Product): boolean { return product.available && product.orderable; }
+  buyable(product: Product): boolean {
+    return product.available && product.orderable;
+  }
 
   /** usable reports whether an option can be chosen: it and its mandatory options are available. */
   usable(id: string, depth = deepest): boolean {
@@ -68,29 +80,35 @@ export class Menu {
 
 /** sameList reports whether two menus list the same dishes and categories in the same order. */
 export function sameList(a: MenuBody, b: MenuBody): boolean {
-  const same = <T>(one: T[], other: T[], ...fields: (keyof T)[]): boolean => one.length === other.length
-    && one.every((item, i) => fields.every((field) => item[field] === other[i]![field]));
-  return same(a.categories, b.categories, "id", "name", "parentId") && same(a.products, b.products, "id")
-    && a.products.every((p, i) => p.categoryIds.join("\n") === b.products[i]!.categoryIds.join("\n"));
+  const same = <T>(one: T[], other: T[], ...fields: (keyof T)[]): boolean =>
+    one.length === other.length && one.every((item, i) => fields.every((field) => item[field] === other[i]![field]));
+  return (
+    same(a.categories, b.categories, "id", "name", "parentId") &&
+    same(a.products, b.products, "id") &&
+    a.products.every((p, i) => p.categoryIds.join("\n") === b.products[i]!.categoryIds.join("\n"))
+  );
 }
 
 function tree(body: MenuBody): Category[] {
   const all = new Map<string, Category>();
   const roots: Category[] = [];
-  for (const { id, name, parentId } of body.categories) { // parents first
+  for (const { id, name, parentId } of body.categories) {
+    // parents first
     const parent = parentId ? all.get(parentId) : undefined;
     const category = { id, name, depth: parent ? parent.depth + 1 : 0, products: [], children: [] };
     all.set(id, category);
     (parent?.children ?? roots).push(category);
   }
   const loose: Category = { id: "", name: "", depth: 0, products: [], children: [] };
-  for (const product of body.products) { // under each of its categories (policy W9)
+  for (const product of body.products) {
+    // under each of its categories (policy W9)
     const within = product.categoryIds.map((id) => all.get(id)).filter((c) => c !== undefined);
     for (const category of within.length > 0 ? within : [loose]) category.products.push(product);
   }
-  const filled = (list: Category[]): Category[] => list.filter((c) => {
-    c.children = filled(c.children);
-    return c.products.length + c.children.length > 0;
-  });
+  const filled = (list: Category[]): Category[] =>
+    list.filter((c) => {
+      c.children = filled(c.children);
+      return c.products.length + c.children.length > 0;
+    });
   return filled([...roots, loose]);
 }

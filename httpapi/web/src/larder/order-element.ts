@@ -48,7 +48,11 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   constructor() {
     super(css);
-    this.dialog = new DishDialog(() => this.shop, this.formatter, () => this.changed());
+    this.dialog = new DishDialog(
+      () => this.shop,
+      this.formatter,
+      () => this.changed(),
+    );
     this.outcome = new Outcome(this.formatter, {
       again: () => void this.shop?.placing.resume(),
       change: () => void this.startOver(),
@@ -56,31 +60,65 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       reorder: (lines) => void this.reorder(lines),
       loaded: () => this.draw(),
     });
-    this.box = h("form", { part: "form", novalidate: true, onsubmit: (event: Event) => {
-      event.preventDefault();
-      void this.place();
-    } }, this.pending, this.summary, this.total, this.offline, this.submit);
-    this.root.append(h("slot", { name: "header" }), this.heading, this.outcome.element, this.notice, this.basket, this.box, this.past, this.dialog.element, h("slot", { name: "footer" }));
+    this.box = h(
+      "form",
+      {
+        part: "form",
+        novalidate: true,
+        onsubmit: (event: Event) => {
+          event.preventDefault();
+          void this.place();
+        },
+      },
+      this.pending,
+      this.summary,
+      this.total,
+      this.offline,
+      this.submit,
+    );
+    this.root.append(
+      h("slot", { name: "header" }),
+      this.heading,
+      this.outcome.element,
+      this.notice,
+      this.basket,
+      this.box,
+      this.past,
+      this.dialog.element,
+      h("slot", { name: "footer" }),
+    );
   }
 
   /** openings are the times in which the restaurant takes orders, or null if they are not known. A page may set them before the element is defined. */
-  get openings(): readonly Opening[] | null { return this.given; }
+  get openings(): readonly Opening[] | null {
+    return this.given;
+  }
   set openings(list: readonly Opening[] | null) {
     this.given = list;
     this.draw();
   }
 
   /** payments returns the payment types: the attribute payments, or cash and card. */
-  get payments(): string[] { return (this.getAttribute("payments") || "cash card").split(/[\s,]+/).filter(Boolean); }
+  get payments(): string[] {
+    return (this.getAttribute("payments") || "cash card").split(/[\s,]+/).filter(Boolean);
+  }
 
-  text(key: Parameters<FormHost["text"]>[0], params?: Record<string, string | number>): string { return this.message(key, params); }
+  text(key: Parameters<FormHost["text"]>[0], params?: Record<string, string | number>): string {
+    return this.message(key, params);
+  }
 
-  get timeZone(): string { return this.getAttribute("time-zone") || this.details.timeZone || ""; }
+  get timeZone(): string {
+    return this.getAttribute("time-zone") || this.details.timeZone || "";
+  }
 
   private origin(): Origin {
     return {
-      name: this.shop?.menu?.body.restaurant.name ?? "", phone: this.getAttribute("phone") || this.details.guestPhone || "",
-      address: this.getAttribute("address") || this.details.address || "", zone: this.timeZone, language: this.language, format: this.format,
+      name: this.shop?.menu?.body.restaurant.name ?? "",
+      phone: this.getAttribute("phone") || this.details.guestPhone || "",
+      address: this.getAttribute("address") || this.details.address || "",
+      zone: this.timeZone,
+      language: this.language,
+      format: this.format,
     };
   }
 
@@ -88,18 +126,23 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     this.details = {}; // of the restaurant before
     this.live.stop.abort();
     this.live.key = "";
-    const listen = (target: EventTarget, name: string, work: (event: Event) => void): void => target.addEventListener(name, work, { signal });
-    for (const name of ["menu", "fault"]) listen(shop, name, () => {
-      this.dialog.refresh();
-      this.changed();
-    });
+    const listen = (target: EventTarget, name: string, work: (event: Event) => void): void =>
+      target.addEventListener(name, work, { signal });
+    for (const name of ["menu", "fault"])
+      listen(shop, name, () => {
+        this.dialog.refresh();
+        this.changed();
+      });
     listen(shop, "news", (event) => {
       for (const news of (event as CustomEvent<News[]>).detail) this.news.set(news.line.key, news);
       this.changed();
     });
     listen(shop.basket, "change", () => {
       this.edited();
-      this.emit("basket", { lines: shop.basket.lines.map(({ id, name, quantity }) => ({ id, name, quantity })), total: shop.menu ? shop.basket.total(shop.menu).toString() : null });
+      this.emit("basket", {
+        lines: shop.basket.lines.map(({ id, name, quantity }) => ({ id, name, quantity })),
+        total: shop.menu ? shop.basket.total(shop.menu).toString() : null,
+      });
       this.changed();
     });
     listen(shop.placing, "change", () => {
@@ -121,7 +164,9 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.follow(signal);
       void shop.placing.wake();
     };
-    listen(document, "visibilitychange", () => { if (document.visibilityState === "visible") wake(); });
+    listen(document, "visibilitychange", () => {
+      if (document.visibilityState === "visible") wake();
+    });
     listen(window, "online", wake);
     let retry = 0;
     listen(shop.placing, "change", () => {
@@ -147,15 +192,26 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private follow(signal: AbortSignal): void {
     const { placing, api, orderURL } = this.shop!;
     const intent = placing.intent;
-    const changes = intent && !orderURL && (intent.state === "unknown" || intent.state === "placed" && !intent.closed && !intent.rejected);
+    const changes =
+      intent &&
+      !orderURL &&
+      (intent.state === "unknown" || (intent.state === "placed" && !intent.closed && !intent.rejected));
     const key = changes && !signal.aborted ? intent.key : "";
     if (key === this.live.key) return;
     this.live.stop.abort();
-    const live: typeof this.live = this.live = { key, stop: new AbortController(), over: false };
+    const live: typeof this.live = (this.live = { key, stop: new AbortController(), over: false });
     if (!key) return;
     void checkoutFile.load().then(async (ok) => {
-      if (!ok) live.key = ""; // the next change tries again
-      else await checkoutFile.module!.followOrder(api.orderEvents, key, live.stop.signal, () => api.look(key), (seen) => placing.observe(key, seen));
+      if (!ok)
+        live.key = ""; // the next change tries again
+      else
+        await checkoutFile.module!.followOrder(
+          api.orderEvents,
+          key,
+          live.stop.signal,
+          () => api.look(key),
+          (seen) => placing.observe(key, seen),
+        );
       live.over = true; // larder has rejected it: waking tries again
     });
   }
@@ -210,7 +266,8 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   later(): void {
     clearTimeout(this.timer);
     this.question?.abort();
-    if (this.shop?.menu && this.shop.basket.lines.length && !this.busy) this.timer = setTimeout(() => void this.ask(), pause);
+    if (this.shop?.menu && this.shop.basket.lines.length && !this.busy)
+      this.timer = setTimeout(() => void this.ask(), pause);
   }
 
   protected render(): void {
@@ -234,7 +291,8 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     if (begun) this.notice.textContent = "";
     this.box.hidden = begun || lines.length === 0;
     if (this.box.hidden) return;
-    if (!this.fields && !this.pending.firstChild) this.pending.append(checkoutFile.pending(this.formatter, () => this.draw()));
+    if (!this.fields && !this.pending.firstChild)
+      this.pending.append(checkoutFile.pending(this.formatter, () => this.draw()));
     this.offline.textContent = intent || online ? "" : this.message("offlineForm");
     this.fields?.draw(this.format, this.busy);
     if (focused) this.fields?.focus("expeditionType");
@@ -259,24 +317,43 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   }
 
   /** busy reports whether an order may be in progress, or its outcome is not known. */
-  private get busy(): boolean { return busy(this.shop?.placing.intent); }
+  private get busy(): boolean {
+    return busy(this.shop?.placing.intent);
+  }
 
   /** drawPast lists the orders of this browser. */
   private drawPast(): void {
     const { module } = checkoutFile;
     const past = this.shop?.history.list() ?? [];
     const current = this.shop?.placing.intent;
-    const shape = JSON.stringify([past, this.format, this.timeZone, this.busy, !this.shop?.menu, current?.state === "placed" && current.at, module ? "" : this.past.open]);
+    const shape = JSON.stringify([
+      past,
+      this.format,
+      this.timeZone,
+      this.busy,
+      !this.shop?.menu,
+      current?.state === "placed" && current.at,
+      module ? "" : this.past.open,
+    ]);
     if (this.past.dataset.shape === shape) return;
     this.past.dataset.shape = shape;
     this.past.hidden = past.length === 0;
-    const actions = { reorder: this.busy || !this.shop?.menu ? null : (lines: readonly Line[]) => void this.reorder(lines), clear: () => {
-      this.shop?.history.clear();
-      this.draw();
-      this.heading.focus();
-    } };
-    this.past.replaceChildren(h("summary", {}, this.message("pastOrders")), ...module ? module.pastOrders(past, this.formatter, this.language, this.timeZone, actions)
-      : this.past.open ? [checkoutFile.pending(this.formatter, () => this.draw())] : []);
+    const actions = {
+      reorder: this.busy || !this.shop?.menu ? null : (lines: readonly Line[]) => void this.reorder(lines),
+      clear: () => {
+        this.shop?.history.clear();
+        this.draw();
+        this.heading.focus();
+      },
+    };
+    this.past.replaceChildren(
+      h("summary", {}, this.message("pastOrders")),
+      ...(module
+        ? module.pastOrders(past, this.formatter, this.language, this.timeZone, actions)
+        : this.past.open
+          ? [checkoutFile.pending(this.formatter, () => this.draw())]
+          : []),
+    );
   }
 
   private drawBasket(lines: Line[]): void {
@@ -287,25 +364,73 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       const quantity = decimal(line.quantity);
       const by = weighed(product) ? "0.1" : "1";
       const set = (to: Decimal): void => this.shop?.basket.setQuantity(line.key, to);
-      const button = (what: string, label: string, text: string, work: () => void, round = true): HTMLButtonElement => h("button", {
-        type: "button", class: round ? "round" : "", "aria-label": label, "data-focus": what + line.key, disabled: this.busy, onclick: work,
-      }, text);
-      const price = menu && product && priced(menu, product, line.picks) ? this.money(linePrice(unitPrice(menu, product, line.picks), quantity)) : "";
+      const button = (what: string, label: string, text: string, work: () => void, round = true): HTMLButtonElement =>
+        h(
+          "button",
+          {
+            type: "button",
+            class: round ? "round" : "",
+            "aria-label": label,
+            "data-focus": what + line.key,
+            disabled: this.busy,
+            onclick: work,
+          },
+          text,
+        );
+      const price =
+        menu && product && priced(menu, product, line.picks)
+          ? this.money(linePrice(unitPrice(menu, product, line.picks), quantity))
+          : "";
       const name = product?.name ?? line.name;
       const words = this.wordsOf(line);
-      return h("li", { part: "line", "data-line": line.id, "aria-invalid": words.some(([, wrong]) => wrong) }, h("div", { class: "row" }, h("div", { class: "grow" }, h("strong", { dir: "auto" }, name),
-        menu && line.picks.length > 0 && h("p", { class: "muted", dir: "auto" }, picksText(menu, line.picks))), h("span", { part: "line-price" }, price)),
+      return h(
+        "li",
+        { part: "line", "data-line": line.id, "aria-invalid": words.some(([, wrong]) => wrong) },
+        h(
+          "div",
+          { class: "row" },
+          h(
+            "div",
+            { class: "grow" },
+            h("strong", { dir: "auto" }, name),
+            menu && line.picks.length > 0 && h("p", { class: "muted", dir: "auto" }, picksText(menu, line.picks)),
+          ),
+          h("span", { part: "line-price" }, price),
+        ),
         ...words.map(([text, wrong]) => h("p", { class: wrong ? "wrong" : "muted", part: "line-note" }, text)),
-        h("div", { class: "row actions" }, button("-", this.message("fewer", { name }), "−", () => set(quantity.plus(decimal("-" + by)))), h("output", { class: "count" }, this.formatter.number(line.quantity)),
+        h(
+          "div",
+          { class: "row actions" },
+          button("-", this.message("fewer", { name }), "−", () => set(quantity.plus(decimal("-" + by)))),
+          h("output", { class: "count" }, this.formatter.number(line.quantity)),
           button("+", this.message("more", { name }), "+", () => set(quantity.plus(decimal(by)))),
-          h("span", { class: "row ends" },
-            product && menu && (line.picks.length > 0 || !simple(menu, product))
-              && button("c", this.message("changeNamed", { name }), this.message("change"), () => this.dialog.open(line.id, line), false),
-            button("x", this.message("removeNamed", { name }), this.message("remove"), () => set(Decimal.zero), false))));
+          h(
+            "span",
+            { class: "row ends" },
+            product &&
+              menu &&
+              (line.picks.length > 0 || !simple(menu, product)) &&
+              button(
+                "c",
+                this.message("changeNamed", { name }),
+                this.message("change"),
+                () => this.dialog.open(line.id, line),
+                false,
+              ),
+            button("x", this.message("removeNamed", { name }), this.message("remove"), () => set(Decimal.zero), false),
+          ),
+        ),
+      );
     });
-    this.basket.replaceChildren(...rows.length ? rows : [h("li", { class: "muted" }, this.shop?.placing.intent?.state === "placed" ? "" : this.message("empty"))]);
+    this.basket.replaceChildren(
+      ...(rows.length
+        ? rows
+        : [h("li", { class: "muted" }, this.shop?.placing.intent?.state === "placed" ? "" : this.message("empty"))]),
+    );
     if (focused) {
-      const again = [...this.basket.querySelectorAll<HTMLElement>("[data-focus]")].find((b) => b.dataset.focus === focused);
+      const again = [...this.basket.querySelectorAll<HTMLElement>("[data-focus]")].find(
+        (b) => b.dataset.focus === focused,
+      );
       (again ?? this.heading).focus();
     }
   }
@@ -318,9 +443,22 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const product = menu?.product(line.id);
     if (menu && (!product || !menu.buyable(product))) words.push([this.message("lineGone"), true]);
     else if (news?.kind === "options") words.push([this.message("lineOptions"), true]);
-    else if (news?.kind === "price") words.push([this.message("linePrice", { was: this.money(decimal(news.was)), now: this.money(decimal(news.now)) }), false]);
+    else if (news?.kind === "price")
+      words.push([
+        this.message("linePrice", { was: this.money(decimal(news.was)), now: this.money(decimal(news.now)) }),
+        false,
+      ]);
     const { module } = checkoutFile;
-    if (module && menu) words.push(...module.lineMessages(this.violations, this.asked.indexOf(line.key), menu, line.picks, words.some(([, wrong]) => wrong)));
+    if (module && menu)
+      words.push(
+        ...module.lineMessages(
+          this.violations,
+          this.asked.indexOf(line.key),
+          menu,
+          line.picks,
+          words.some(([, wrong]) => wrong),
+        ),
+      );
     return words;
   }
 
@@ -340,7 +478,9 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     [...this.basket.querySelectorAll<HTMLElement>("[data-focus]")].find((b) => b.dataset.focus === "x" + key)?.focus();
   }
 
-  private body(): string { return checkoutFile.module!.bodyOf(this.shop!.menu!, this.shop!.basket.lines, this.form); }
+  private body(): string {
+    return checkoutFile.module!.bodyOf(this.shop!.menu!, this.shop!.basket.lines, this.form);
+  }
 
   /** ask validates the order. If a newer request was sent, it ignores the response. */
   private async ask(): Promise<boolean | null> {
@@ -371,7 +511,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.draw();
       const valid = isOnline() ? await this.ask() : null;
       if (!isOnline()) this.violations = checkoutFile.module!.problemsOf(this.form);
-      if (valid === false || valid === null && this.violations.length) {
+      if (valid === false || (valid === null && this.violations.length)) {
         this.point();
         return;
       }
@@ -382,7 +522,10 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     if (this.box.hidden) return this.lead(); // it shows an earlier order that was placed late
     if (body !== this.body()) return; // changed meanwhile, and drawn again: the guest decides
     this.leading = true;
-    void shop.placing.begin(body, shop.basket.lines.map((line) => ({ ...line })));
+    void shop.placing.begin(
+      body,
+      shop.basket.lines.map((line) => ({ ...line })),
+    );
   }
 
   /** point moves the focus to the first error. */
@@ -396,7 +539,9 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   private refuse({ violations, status, lines }: Refusal): void {
     this.asked = lines;
-    this.violations = violations.length ? violations : [{ path: "", code: "", msg: this.message(status === 401 || status === 403 ? "notTaken" : "unsent") }];
+    this.violations = violations.length
+      ? violations
+      : [{ path: "", code: "", msg: this.message(status === 401 || status === 403 ? "notTaken" : "unsent") }];
     this.submitted = true;
     this.emit("violations", violations);
     this.point();

@@ -13,9 +13,24 @@ export type Expedition = "delivery" | "pickup";
 export type Fields = Record<string, string>;
 
 /** Form is what the guest has entered, without the basket. at is a time in RFC 3339. It is gone if the guest has to choose another one. */
-export interface Form { expedition: Expedition; payment: string; soonest: boolean; at: string; fields: Fields; remember?: boolean; gone?: boolean }
+export interface Form {
+  expedition: Expedition;
+  payment: string;
+  soonest: boolean;
+  at: string;
+  fields: Fields;
+  remember?: boolean;
+  gone?: boolean;
+}
 
-const address = ["address.cityName", "address.street", "address.houseNumber", "address.apartmentNumber", "address.entrance", "address.floor"];
+const address = [
+  "address.cityName",
+  "address.street",
+  "address.houseNumber",
+  "address.apartmentNumber",
+  "address.entrance",
+  "address.floor",
+];
 
 /** fieldsOf returns the fields of an expedition, in the order of the form. */
 export function fieldsOf(expedition: Expedition): string[] {
@@ -25,26 +40,37 @@ export function fieldsOf(expedition: Expedition): string[] {
 
 /** required returns the mandatory fields (policy O1). Larder validates them again. */
 export function required(expedition: Expedition): string[] {
-  return expedition === "delivery" ? ["guest.phone", "address.cityName", "address.street", "address.houseNumber"] : ["guest.phone"];
+  return expedition === "delivery"
+    ? ["guest.phone", "address.cityName", "address.street", "address.houseNumber"]
+    : ["guest.phone"];
 }
 
 /** problemsOf returns what is wrong with the fields, as far as it is known without larder (policies O1, O19, H10). */
 export function problemsOf({ expedition, payment, fields, soonest, at }: Form): Violation[] {
   const problem = (name: string, code: string): Violation => ({ path: "/" + name.replace(".", "/"), code, msg: "" });
-  const missing = required(expedition).filter((name) => !fields[name]?.trim()).map((name) => problem(name, "field_required"));
+  const missing = required(expedition)
+    .filter((name) => !fields[name]?.trim())
+    .map((name) => problem(name, "field_required"));
   if (!soonest && !at) missing.push(problem("expectedAt", "field_required"));
   const change = payment === "cash" ? fields.changeFrom?.trim() : "";
   if (change && typeof numberOf(change) === "string") missing.push(problem("changeFrom", "type_mismatch"));
   const phone = fields["guest.phone"]?.trim() ?? "";
   const digits = phone.replace(/\P{Nd}/gu, "");
-  return phone && (digits.length < 5 || digits.length > 15 || /^(.)\1*$/u.test(digits)) ? [problem("guest.phone", "phone_invalid"), ...missing] : missing;
+  return phone && (digits.length < 5 || digits.length > 15 || /^(.)\1*$/u.test(digits))
+    ? [problem("guest.phone", "phone_invalid"), ...missing]
+    : missing;
 }
 
 function ingredients(menu: Menu, picks: Pick[]): unknown[] {
   return picks.map((p) => ({
-    ID: p.id, groupId: p.group, quantity: p.quantity, price: menu.ingredient(p.id)?.price,
+    ID: p.id,
+    groupId: p.group,
+    quantity: p.quantity,
+    price: menu.ingredient(p.id)?.price,
     // An empty list says that the options of a part are not beside it (policy M13).
-    ...(p.picks.length || menu.groups(menu.ingredient(p.id)?.schemeId).length ? { ingredients: ingredients(menu, p.picks) } : {}),
+    ...(p.picks.length || menu.groups(menu.ingredient(p.id)?.schemeId).length
+      ? { ingredients: ingredients(menu, p.picks) }
+      : {}),
   }));
 }
 
@@ -54,9 +80,13 @@ function ingredients(menu: Menu, picks: Pick[]): unknown[] {
  */
 export function bodyOf(menu: Menu, lines: readonly Line[], form: Form): string {
   const body: Record<string, any> = {
-    expeditionType: form.expedition, paymentTypeID: form.payment,
+    expeditionType: form.expedition,
+    paymentTypeID: form.payment,
     dishList: lines.map((line) => ({
-      ID: line.id, price: menu.product(line.id)?.price, quantity: Number(line.quantity), ingredients: ingredients(menu, line.picks),
+      ID: line.id,
+      price: menu.product(line.id)?.price,
+      quantity: Number(line.quantity),
+      ingredients: ingredients(menu, line.picks),
     })),
   };
   if (form.soonest) body.soonest = true;
@@ -83,11 +113,17 @@ function numberOf(text: string): number | string {
 }
 
 /** Place is where a violation is shown: at a line of the basket, at a field, or in the summary. */
-export interface Place { line?: number; field?: string }
+export interface Place {
+  line?: number;
+  field?: string;
+}
 
 /** placeOf returns the place of a violation, from its JSON Pointer. */
 export function placeOf(violation: Violation): Place {
-  const parts = violation.path.split("/").slice(1).map((p) => p.replace(/~1/g, "/").replace(/~0/g, "~"));
+  const parts = violation.path
+    .split("/")
+    .slice(1)
+    .map((p) => p.replace(/~1/g, "/").replace(/~0/g, "~"));
   if (parts[0] === "dishList" && /^\d+$/.test(parts[1] ?? "")) return { line: Number(parts[1]) };
   if (parts[0] === "expectedAt" || parts[0] === "soonest") return { field: "expectedAt" };
   if (parts[0] === "address" && parts[1] === "fullAddress") return { field: "address.street" };
@@ -110,8 +146,16 @@ export function lineMessage({ msg, path, params }: Violation, menu: Menu, picks:
 }
 
 /** lineMessages returns the messages for a line, as errors. If the line has another error, only its parts are named. */
-export function lineMessages(violations: readonly Violation[], line: number, menu: Menu, picks: readonly Pick[], wrong: boolean): [string, true][] {
-  return violations.filter((v) => placeOf(v).line === line && (!wrong || v.params?.parent)).map((v) => [lineMessage(v, menu, picks), true]);
+export function lineMessages(
+  violations: readonly Violation[],
+  line: number,
+  menu: Menu,
+  picks: readonly Pick[],
+  wrong: boolean,
+): [string, true][] {
+  return violations
+    .filter((v) => placeOf(v).line === line && (!wrong || v.params?.parent))
+    .map((v) => [lineMessage(v, menu, picks), true]);
 }
 
 /**
@@ -119,5 +163,7 @@ export function lineMessages(violations: readonly Violation[], line: number, men
  * reported as missing too.
  */
 export function withoutDuplicates(violations: readonly Violation[]): Violation[] {
-  return violations.filter((v) => v.code !== "field_required" || !violations.some((part) => part.path.startsWith(v.path + "/")));
+  return violations.filter(
+    (v) => v.code !== "field_required" || !violations.some((part) => part.path.startsWith(v.path + "/")),
+  );
 }

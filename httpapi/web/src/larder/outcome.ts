@@ -9,11 +9,24 @@ import type { Line } from "./basket";
 import type { Key } from "./texts";
 
 /** Origin is the restaurant of an order, and the language and format of the texts. */
-export interface Origin { name: string; phone: string; address: string; zone: string; language: string; format: string }
+export interface Origin {
+  name: string;
+  phone: string;
+  address: string;
+  zone: string;
+  language: string;
+  format: string;
+}
 
 const quiet: Key[] = ["sending", "offline", "checking"]; // neither good nor wrong
 
-export interface OutcomeActions { again(): void; change(): void; startOver(): void; reorder(lines: Line[]): void; loaded(): void }
+export interface OutcomeActions {
+  again(): void;
+  change(): void;
+  startOver(): void;
+  reorder(lines: Line[]): void;
+  loaded(): void;
+}
 
 /** Outcome shows the intent. Its status is announced by screen readers, the confirmation below it is not. */
 export class Outcome {
@@ -22,11 +35,16 @@ export class Outcome {
   readonly element = h("div", { part: "outcome", tabindex: "-1", hidden: true }, this.status, this.more);
   private shape = "";
 
-  constructor(private readonly f: Formatter, private readonly actions: OutcomeActions) {}
+  constructor(
+    private readonly f: Formatter,
+    private readonly actions: OutcomeActions,
+  ) {}
 
   draw(intent: Intent | null, asking: boolean, online: boolean, from: Origin): void {
     const { module } = checkoutFile;
-    const shape = intent ? JSON.stringify([{ ...intent, sent: 0, maybe: 0, again: 0 }, asking, online, from, !!module]) : ""; // without what each request changes
+    const shape = intent
+      ? JSON.stringify([{ ...intent, sent: 0, maybe: 0, again: 0 }, asking, online, from, !!module])
+      : ""; // without what each request changes
     if (shape === this.shape) return; // unchanged: screen readers would read it again
     this.shape = shape;
     this.element.dataset.state = intent?.state ?? "";
@@ -38,23 +56,59 @@ export class Outcome {
     }
     const [words, buttons] = this.words(intent, asking, online);
     for (const { orderID = "" } of intent.also ?? []) words.push(["placedAlso", false, orderID]);
-    const said = words.map(([key, good, id]) => h("p", { class: quiet.includes(key) ? "" : good ? "good" : "wrong", ...(key.startsWith("placed") && { part: "order-id" }) }, this.f.message(key, { id: id ?? intent.orderID ?? "" })));
+    const said = words.map(([key, good, id]) =>
+      h(
+        "p",
+        {
+          class: quiet.includes(key) ? "" : good ? "good" : "wrong",
+          ...(key.startsWith("placed") && { part: "order-id" }),
+        },
+        this.f.message(key, { id: id ?? intent.orderID ?? "" }),
+      ),
+    );
     const text = said.map((p) => p.textContent).join("");
     if (this.status.textContent !== text) this.status.replaceChildren(...said);
-    const button = (key: Key, work: () => void): HTMLElement => h("button", { type: "button", part: "outcome-button", "data-does": key, onclick: work }, this.f.message(key));
+    const button = (key: Key, work: () => void): HTMLElement =>
+      h("button", { type: "button", part: "outcome-button", "data-does": key, onclick: work }, this.f.message(key));
     const work: Partial<Record<Key, () => void>> = {
-      askAgain: this.actions.again, sendAgain: this.actions.again, changeOrder: this.actions.change, orderMore: this.actions.startOver,
-      orderAgain: () => this.actions.reorder(intent.lines), print: () => print(),
+      askAgain: this.actions.again,
+      sendAgain: this.actions.again,
+      changeOrder: this.actions.change,
+      orderMore: this.actions.startOver,
+      orderAgain: () => this.actions.reorder(intent.lines),
+      print: () => print(),
     };
-    const call = from.phone && (intent.state !== "placed" || intent.rejected) && intent.state !== "sending" && intent.state !== "offline"
-      ? h("p", {}, this.f.message("call"), " ", module ? module.callTo(from.phone) : (void checkoutFile.load().then(this.actions.loaded), h("bdi", { dir: "ltr" }, from.phone))) : "";
-    const receipt = intent.state !== "placed" ? "" : module ? module.receipt(intent, from, this.f) : checkoutFile.pending(this.f, () => {
-      this.shape = "";
-      this.actions.loaded();
-    });
+    const call =
+      from.phone &&
+      (intent.state !== "placed" || intent.rejected) &&
+      intent.state !== "sending" &&
+      intent.state !== "offline"
+        ? h(
+            "p",
+            {},
+            this.f.message("call"),
+            " ",
+            module
+              ? module.callTo(from.phone)
+              : (void checkoutFile.load().then(this.actions.loaded), h("bdi", { dir: "ltr" }, from.phone)),
+          )
+        : "";
+    const receipt =
+      intent.state !== "placed"
+        ? ""
+        : module
+          ? module.receipt(intent, from, this.f)
+          : checkoutFile.pending(this.f, () => {
+              this.shape = "";
+              this.actions.loaded();
+            });
     const focused = this.more.matches(":focus-within");
-    this.more.replaceChildren(intent.message && intent.state === "refused" ? h("p", {}, intent.message) : "", call,
-      receipt, h("div", { class: "row buttons" }, ...buttons.map((key) => button(key, work[key]!))));
+    this.more.replaceChildren(
+      intent.message && intent.state === "refused" ? h("p", {}, intent.message) : "",
+      call,
+      receipt,
+      h("div", { class: "row buttons" }, ...buttons.map((key) => button(key, work[key]!))),
+    );
     if (focused) this.element.focus(); // the button is gone
   }
 
@@ -62,17 +116,32 @@ export class Outcome {
   private words(intent: Intent, asking: boolean, online: boolean): [[Key, boolean, string?][], Key[]] {
     switch (intent.state) {
       case "sending":
-      case "checking": return [[[intent.state, false]], asking || !online ? [] : ["askAgain"]];
-      case "offline": return online && overdue(intent) ? [[["offlineLong", false]], ["sendAgain", "changeOrder"]] : [[["offline", false]], ["changeOrder"]];
-      case "lost": return online ? [[["lost", false]], ["askAgain"]] : [[["lostOffline", false]], []];
+      case "checking":
+        return [[[intent.state, false]], asking || !online ? [] : ["askAgain"]];
+      case "offline":
+        return online && overdue(intent)
+          ? [[["offlineLong", false]], ["sendAgain", "changeOrder"]]
+          : [[["offline", false]], ["changeOrder"]];
+      case "lost":
+        return online ? [[["lost", false]], ["askAgain"]] : [[["lostOffline", false]], []];
       case "unknown":
         if (intent.idle && !asking) return [[["unchecked", false]], online && repeatable(intent) ? ["sendAgain"] : []];
-        return [[["unknown", false], ...(online ? [] : [["checkLater", false] as [Key, boolean]])], asking || !online ? [] : ["askAgain"]];
-      case "unsent": return [[["unsent", false]], ["sendAgain", "changeOrder"]];
-      case "refused": return [[["refused", false]], ["changeOrder"]];
+        return [
+          [["unknown", false], ...(online ? [] : [["checkLater", false] as [Key, boolean]])],
+          asking || !online ? [] : ["askAgain"],
+        ];
+      case "unsent":
+        return [[["unsent", false]], ["sendAgain", "changeOrder"]];
+      case "refused":
+        return [[["refused", false]], ["changeOrder"]];
       case "placed": {
-        const state: [Key, boolean] = intent.rejected ? ["placedRejected", false] : [intent.closed ? "placedClosed" : "placed", true];
-        return [[state, ...(intent.paid ? [["paid", true] as [Key, boolean]] : [])], ["orderMore", "orderAgain", "print"]];
+        const state: [Key, boolean] = intent.rejected
+          ? ["placedRejected", false]
+          : [intent.closed ? "placedClosed" : "placed", true];
+        return [
+          [state, ...(intent.paid ? [["paid", true] as [Key, boolean]] : [])],
+          ["orderMore", "orderAgain", "print"],
+        ];
       }
     }
   }

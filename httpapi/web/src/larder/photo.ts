@@ -17,14 +17,22 @@ export function photo(src: string | false, lazy: boolean): HTMLElement {
   return box;
 }
 
-const frame = h("div", { part: "photo", class: "photo", "aria-hidden": "true" }, h("img", { alt: "", width: 320, height: 240, decoding: "async" }));
+const frame = h(
+  "div",
+  { part: "photo", class: "photo", "aria-hidden": "true" },
+  h("img", { alt: "", width: 320, height: 240, decoding: "async" }),
+);
 
 /** measureOf returns the size of a dish and, on cards, its calories as text. */
 export function measureOf(product: Product, formatter: Formatter, calories = true): string {
   const { value, unit } = product.measure ?? {};
   const energy = calories && product.nutrition?.calories;
-  return [value && unit && !weighed(product) ? formatter.measure(value, unit) : "",
-    energy ? formatter.message("calories", { n: energy }) : ""].filter(Boolean).join(" · ");
+  return [
+    value && unit && !weighed(product) ? formatter.measure(value, unit) : "",
+    energy ? formatter.message("calories", { n: energy }) : "",
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 /** priceOf returns the price of a dish as text, for a weighed dish per kilogram or litre. With the options that must be chosen, it is the lowest one. */

@@ -7,5 +7,5 @@ const safe = /^(https?:\/\/[\w.-]+(:\d+)?([/?#][^\p{C}\\]*)?|(\/(?!\.|%2e)[^/\p{
 
 /** addressOf returns the address of a photo, or "" if it is not one that a page can show. */
 export function addressOf(url: string | undefined, base: string): string {
-  return url && safe.test(url) && orUndefined(() => new URL(url, base + "/").href) || "";
+  return (url && safe.test(url) && orUndefined(() => new URL(url, base + "/").href)) || "";
 }

@@ -17,22 +17,37 @@ export type State =
   | "placed";
 
 export interface Intent {
-  format: 1; key: string; body: string; state: State; at: number;
+  format: 1;
+  key: string;
+  body: string;
+  state: State;
+  at: number;
   lines: Line[]; // as they were in the basket
   maybe?: boolean; // an attempt had no response and may have had an effect
   sent?: number[]; // when the requests were sent whose responses are not known
   idle?: boolean; // nobody asks for the outcome any more
   again?: number | undefined; // when the guest has sent an idle order again
   also?: Intent[] | undefined; // earlier orders that were placed after this one was sent
-  orderID?: string | undefined; total?: string | undefined; message?: string;
-  rejected?: boolean; closed?: boolean; paid?: boolean; // what became of a placed order
+  orderID?: string | undefined;
+  total?: string | undefined;
+  message?: string;
+  rejected?: boolean;
+  closed?: boolean;
+  paid?: boolean; // what became of a placed order
 }
 
 /** Seen is the state of an order as larder knows it. */
-export interface Seen { state: string; paid?: boolean }
+export interface Seen {
+  state: string;
+  paid?: boolean;
+}
 
 /** Answer is the response to a request. The status is 0 if there was none. */
-export interface Answer { status: number; body: any; retryAfter: number }
+export interface Answer {
+  status: number;
+  body: any;
+  retryAfter: number;
+}
 
 /** OrderTransport sends requests. look returns null if the state can only be found by sending the order again. */
 export interface OrderTransport {
@@ -41,15 +56,26 @@ export interface OrderTransport {
 }
 
 /** Violation is one reason why an order is not valid, from larder or from the site's own backend. */
-export interface Violation { path: string; code: string; msg: string; params?: { minimum?: number; parent?: { id: string; name: string } } }
+export interface Violation {
+  path: string;
+  code: string;
+  msg: string;
+  params?: { minimum?: number; parent?: { id: string; name: string } };
+}
 
 /** Refusal is why an order was rejected, with the keys of its lines. */
-export interface Refusal { violations: Violation[]; status: number; lines: string[] }
+export interface Refusal {
+  violations: Violation[];
+  status: number;
+  lines: string[];
+}
 
 /** newKey returns 144 random bits in base64url: 24 characters. */
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(18));
-  return btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_");
+  return btoa(String.fromCharCode(...bytes))
+    .replace(/\+/g, "-")
+    .replace(/\//g, "_");
 }
 
 /** ended reports whether a state is final, so that a new order can begin. */
@@ -59,7 +85,8 @@ export const ended = (state: State): boolean => state === "placed" || state === 
 export const notSent = (state: State): boolean => state === "unsent" || state === "offline";
 
 /** busy reports whether an order may be in progress, or its outcome is not known. */
-export const busy = (intent: Intent | null | undefined): boolean => !!intent && !ended(intent.state) && !notSent(intent.state);
+export const busy = (intent: Intent | null | undefined): boolean =>
+  !!intent && !ended(intent.state) && !notSent(intent.state);
 
 /** isOnline is false if the browser is certain that it has no network. */
 export const isOnline = (): boolean => (globalThis as { navigator?: { onLine?: boolean } }).navigator?.onLine !== false;
@@ -79,7 +106,10 @@ const mostTries: Partial<Record<State, number>> = { sending: 6, checking: 14, un
  * any case, so that the guest can order again. The outcome is shown for forShowing
  * after the time for which the order was placed.
  */
-const forSending = 10 * 60_000, forKeeping = 12 * 3_600_000, forWaiting = 48 * 3_600_000, forShowing = 24 * 3_600_000;
+const forSending = 10 * 60_000,
+  forKeeping = 12 * 3_600_000,
+  forWaiting = 48 * 3_600_000,
+  forShowing = 24 * 3_600_000;
 
 /** overdue reports whether an order is no longer sent by itself. */
 export const overdue = ({ at, again = at }: Intent): boolean => Date.now() - again > forSending;
@@ -115,25 +145,44 @@ export class Placing extends EventTarget {
   private asked = ""; // the key of the order for which a loop of requests runs
   private hurry = (): void => {}; // ends the wait for the next request
 
-  constructor(private readonly store: Store, readonly name: string, private readonly transport: OrderTransport,
-    private readonly wait: (ms: number) => Promise<void> = (ms) => new Promise((done) => setTimeout(done, ms)), private readonly online = isOnline) {
+  constructor(
+    private readonly store: Store,
+    readonly name: string,
+    private readonly transport: OrderTransport,
+    private readonly wait: (ms: number) => Promise<void> = (ms) => new Promise((done) => setTimeout(done, ms)),
+    private readonly online = isOnline,
+  ) {
     super();
     this.read();
   }
 
   /** asking reports whether a request for the intent, or the wait for the next one, is in progress. */
-  get asking(): boolean { return this.intent?.key === this.asked; }
+  get asking(): boolean {
+    return this.intent?.key === this.asked;
+  }
 
   /** read loads the stored intent, which another tab may have written. A time in the future becomes the present: the clock was changed. */
   read(): void {
     const before = this.intent;
-    const kept = orUndefined(() => JSON.parse(this.store.getItem(this.name) ?? "null", (_, value) => typeof value === "number" ? Math.min(value, Date.now()) : value)) as Intent | null | undefined;
-    const good = kept?.format === 1 && typeof kept.key === "string" && typeof kept.body === "string" && Array.isArray(kept.lines);
-    const keeps = !good ? 0 : kept.state === "unknown" ? forWaiting : ended(kept.state) ? Math.max(0, expectedAt(kept.body) - kept.at) + forShowing : forKeeping;
+    const kept = orUndefined(() =>
+      JSON.parse(this.store.getItem(this.name) ?? "null", (_, value) =>
+        typeof value === "number" ? Math.min(value, Date.now()) : value,
+      ),
+    ) as Intent | null | undefined;
+    const good =
+      kept?.format === 1 && typeof kept.key === "string" && typeof kept.body === "string" && Array.isArray(kept.lines);
+    const keeps = !good
+      ? 0
+      : kept.state === "unknown"
+        ? forWaiting
+        : ended(kept.state)
+          ? Math.max(0, expectedAt(kept.body) - kept.at) + forShowing
+          : forKeeping;
     this.intent = good && Date.now() - kept.at <= keeps ? kept : null;
     if (good && !this.intent) this.store.removeItem(this.name); // it has the guest's address
     this.dispatchEvent(new Event("change"));
-    if (before && !ended(before.state) && !this.intent && this.noted().includes("-" + before.key)) this.dispatchEvent(new Event("missed"));
+    if (before && !ended(before.state) && !this.intent && this.noted().includes("-" + before.key))
+      this.dispatchEvent(new Event("missed"));
   }
 
   /** alone runs work in one tab at a time, with the stored intent. It stores the corrected times. */
@@ -155,10 +204,18 @@ export class Placing extends EventTarget {
     const key = await this.alone(() => {
       const intent = this.intent;
       const open = intent && !ended(intent.state) && !(notSent(intent.state) && intent.body !== body);
-      if (open || intent && intent.key !== seen) return "";
+      if (open || (intent && intent.key !== seen)) return "";
       const [key, online] = [newKey(), this.online()];
       if (online) this.asked = key;
-      this.set({ format: 1, key, body, lines, state: online ? "sending" : "offline", at: Date.now(), also: intent?.state === "placed" ? undefined : intent?.also });
+      this.set({
+        format: 1,
+        key,
+        body,
+        lines,
+        state: online ? "sending" : "offline",
+        at: Date.now(),
+        also: intent?.state === "placed" ? undefined : intent?.also,
+      });
       return online ? key : "";
     });
     return key ? this.follow(key, false) : this.resume();
@@ -187,7 +244,10 @@ export class Placing extends EventTarget {
       this.asked = intent.key;
       look = !first;
       this.set({
-        ...intent, ...times, state: state === "unknown" || state === "checking" ? state : "sending", maybe: maybe || !first,
+        ...intent,
+        ...times,
+        state: state === "unknown" || state === "checking" ? state : "sending",
+        maybe: maybe || !first,
         ...(!auto && repeatable(intent) && { idle: false, again: Date.now() }),
       });
       return intent.key;
@@ -196,7 +256,9 @@ export class Placing extends EventTarget {
   }
 
   /** wake continues the intent automatically: after a reload, when the page becomes visible, or when the network is back. */
-  async wake(): Promise<void> { await this.resume(true); }
+  async wake(): Promise<void> {
+    await this.resume(true);
+  }
 
   /** forget drops an intent that has ended or was certainly not placed. It returns the state of the dropped intent. */
   forget(): Promise<State | null> {
@@ -215,7 +277,12 @@ export class Placing extends EventTarget {
     await this.alone(() => {
       const intent = this.intent;
       const [closed, rejected] = [state === "closed", state === "rejected"];
-      if (intent?.key !== key || intent.state !== "placed" || !paid === !intent.paid && closed === !!intent.closed && rejected === !!intent.rejected) return;
+      if (
+        intent?.key !== key ||
+        intent.state !== "placed" ||
+        (!paid === !intent.paid && closed === !!intent.closed && rejected === !!intent.rejected)
+      )
+        return;
       this.set({ ...intent, paid: !!paid, closed, rejected });
     });
     return this.intent?.key === key && (state === "placed" || state === "unknown" || state === "placing");
@@ -227,7 +294,8 @@ export class Placing extends EventTarget {
       for (let tries = 0; ; tries++) {
         const intent = this.intent;
         if (intent?.key !== key || !busy(intent)) return;
-        if (!this.online()) { // "online" continues
+        if (!this.online()) {
+          // "online" continues
           if (intent.state === "sending") await this.change(intent, { state: "lost" });
           return;
         }
@@ -237,7 +305,8 @@ export class Placing extends EventTarget {
         const at = looked ? 0 : await this.mark(key);
         const answer = await (looked ?? (Date.now() - at < forMarked ? this.transport.place(key, intent.body) : null));
         look = await this.alone(() => {
-          if (this.intent?.key !== key) { // another tab changed the intent, or the guest has begun another order
+          if (this.intent?.key !== key) {
+            // another tab changed the intent, or the guest has begun another order
             const placed = answer && placedIn(answer, !!looked);
             if (placed) this.late({ ...intent, ...placed });
             return true;
@@ -254,8 +323,16 @@ export class Placing extends EventTarget {
           else if (!looked) await this.change(now, { idle: true });
           return;
         }
-        const pause = Math.max(pauses[Math.min(tries, pauses.length - 1)]!, Math.min(answer?.retryAfter ?? 0, 60) * 1000);
-        await Promise.race([this.wait(pause), new Promise<void>((done) => { this.hurry = done; })]);
+        const pause = Math.max(
+          pauses[Math.min(tries, pauses.length - 1)]!,
+          Math.min(answer?.retryAfter ?? 0, 60) * 1000,
+        );
+        await Promise.race([
+          this.wait(pause),
+          new Promise<void>((done) => {
+            this.hurry = done;
+          }),
+        ]);
       }
     } finally {
       if (this.asked === key) {
@@ -268,7 +345,9 @@ export class Placing extends EventTarget {
 
   /** change changes an intent, unless another tab has changed its state or dropped it. */
   private change({ key, state }: Intent, to: Partial<Intent>): Promise<void> {
-    return this.alone(() => { if (this.intent?.key === key && this.intent.state === state) this.set({ ...this.intent, ...to }); });
+    return this.alone(() => {
+      if (this.intent?.key === key && this.intent.state === state) this.set({ ...this.intent, ...to });
+    });
   }
 
   /** mark stores that the order is being sent, for all tabs. It returns the time, or 0 if the order must not be sent any more. */
@@ -283,7 +362,9 @@ export class Placing extends EventTarget {
   }
 
   /** arriving returns when the requests were sent that can still reach larder. */
-  private arriving(): number[] { return (this.intent?.sent ?? []).filter((at) => Date.now() - at < forArriving); }
+  private arriving(): number[] {
+    return (this.intent?.sent ?? []).filter((at) => Date.now() - at < forArriving);
+  }
 
   /**
    * late takes an order that was placed after the guest could begin another one. That one is
@@ -292,9 +373,13 @@ export class Placing extends EventTarget {
   private late(order: Intent): void {
     const { intent } = this;
     if ([...this.noted(), ...keysOf(intent?.also)].includes(order.key)) return;
-    const begun = intent && intent.state !== "refused" && !notSent(intent.state) && (intent.state !== "sending" || intent.sent || intent.maybe);
+    const begun =
+      intent &&
+      intent.state !== "refused" &&
+      !notSent(intent.state) &&
+      (intent.state !== "sending" || intent.sent || intent.maybe);
     if (!begun) return this.set({ ...order, also: intent?.also });
-    this.set({ ...intent, also: [...intent.also ?? [], order].slice(-most) });
+    this.set({ ...intent, also: [...(intent.also ?? []), order].slice(-most) });
     this.dispatchEvent(new CustomEvent("ended", { detail: order }));
   }
 
@@ -306,20 +391,28 @@ export class Placing extends EventTarget {
   }
 
   /** noted returns the keys of the last orders that are gone: placed and seen by the guest, or, after "-", certainly not placed. */
-  private noted(): string[] { return (this.store.getItem(this.name + ":noted") ?? "").split(" "); }
+  private noted(): string[] {
+    return (this.store.getItem(this.name + ":noted") ?? "").split(" ");
+  }
 
-  private note(...keys: string[]): void { this.store.setItem(this.name + ":noted", [...this.noted(), ...keys].slice(-most).join(" ")); }
+  private note(...keys: string[]): void {
+    this.store.setItem(this.name + ":noted", [...this.noted(), ...keys].slice(-most).join(" "));
+  }
 
   /** handleResponse handles the response to an order that was sent at a time. It reports whether to look for the order next, instead of sending it. */
   private handleResponse(answer: Answer, at: number): boolean {
     const { status, body } = answer;
     const code = typeof body?.code === "string" ? body.code : "";
-    const rejected = status >= 400 && status < 500 && status !== 408 || status === 503 && code !== "";
+    const rejected = (status >= 400 && status < 500 && status !== 408) || (status === 503 && code !== "");
     // The computer may have slept during the request: it can arrive until the browser has ended it.
     const own = rejected ? [] : [Math.max(at, Date.now() - placeLimit)];
-    const intent = this.intent = { ...this.intent!, sent: [...this.arriving().filter((other) => other !== at), ...own] };
+    const intent = (this.intent = {
+      ...this.intent!,
+      sent: [...this.arriving().filter((other) => other !== at), ...own],
+    });
     // If an earlier attempt may have had an effect, only these codes are certain: larder sends them after it has looked for the key.
-    const certain = !intent.maybe || code === "validation_failed" || code === "upstream_unavailable" || code === "no_catalogue";
+    const certain =
+      !intent.maybe || code === "validation_failed" || code === "upstream_unavailable" || code === "no_catalogue";
     const placed = placedIn(answer, false);
     if (placed) {
       this.set({ ...intent, ...placed });
@@ -330,7 +423,8 @@ export class Placing extends EventTarget {
       return true;
     } else if (code === "idempotency_key_in_flight" || code === "idempotency_key_reused") {
       return true; // the key belongs to an order: look for its state
-    } else if (certain && rejected && intent.sent.length) { // an earlier request may still be placed
+    } else if (certain && rejected && intent.sent.length) {
+      // an earlier request may still be placed
       this.set({ ...intent, state: "checking" });
       return true;
     } else if (certain && rejected && (status === 503 || status === 429)) {
@@ -339,7 +433,9 @@ export class Placing extends EventTarget {
       this.note("-" + intent.key);
       this.drop(); // nothing was sent, and the key can be used again
       const violations: Violation[] = Array.isArray(body?.errors) && status === 422 ? body.errors : [];
-      this.dispatchEvent(new CustomEvent<Refusal>("wrong", { detail: { violations, status, lines: keysOf(intent.lines) } }));
+      this.dispatchEvent(
+        new CustomEvent<Refusal>("wrong", { detail: { violations, status, lines: keysOf(intent.lines) } }),
+      );
     } else {
       this.set({ ...intent, maybe: true });
     }
@@ -352,7 +448,8 @@ export class Placing extends EventTarget {
     const { status, body } = answer;
     const state = body?.result?.state;
     const open = this.arriving().length > 0;
-    if (status === 404 && intent.state !== "unknown") { // larder has not received it yet
+    if (status === 404 && intent.state !== "unknown") {
+      // larder has not received it yet
       if (old && !open) this.set({ ...intent, state: "unsent" });
       return open && intent.state === "checking";
     }
@@ -366,7 +463,8 @@ export class Placing extends EventTarget {
     switch (state) {
       case "refused": // sending it again returns the reason, but an old order is not sent
       case "not_sent":
-        if (old && (state === "refused" || !open)) this.set({ ...intent, state: state === "refused" ? state : "unsent" });
+        if (old && (state === "refused" || !open))
+          this.set({ ...intent, state: state === "refused" ? state : "unsent" });
         else if (intent.state === "unknown") this.set({ ...intent, state: "sending" });
         return false;
       case "unknown":
@@ -395,18 +493,35 @@ const keysOf = (list: readonly { key: string }[] = []): string[] => list.map(({ 
 /** placedIn returns what a response says about a placed order, or null if the order is not known to be placed. */
 function placedIn({ status, body }: Answer, record: boolean): (Partial<Intent> & Pick<Intent, "state">) | null {
   const { state, orderID, total, paid } = body?.result ?? {};
-  if (status < 200 || status > 299 || (record ? !["placed", "closed", "rejected"].includes(state) : orderID === undefined)) return null;
-  return { state: "placed", orderID: text(orderID), total: text(total), paid: paid === true, closed: state === "closed", rejected: state === "rejected" };
+  if (
+    status < 200 ||
+    status > 299 ||
+    (record ? !["placed", "closed", "rejected"].includes(state) : orderID === undefined)
+  )
+    return null;
+  return {
+    state: "placed",
+    orderID: text(orderID),
+    total: text(total),
+    paid: paid === true,
+    closed: state === "closed",
+    rejected: state === "rejected",
+  };
 }
 
-const text = (value: unknown): string | undefined => (value === null || value === undefined ? undefined : String(value));
+const text = (value: unknown): string | undefined =>
+  value === null || value === undefined ? undefined : String(value);
 
 /** withLock runs work under a lock that all tabs share. Without Web Locks (plain http) it runs work immediately. */
 async function withLock<T>(name: string, work: () => T): Promise<T> {
   const locks = (globalThis as { navigator?: Navigator }).navigator?.locks;
   let done: { is: T } | null = null;
   try {
-    await locks?.request("larder:alone:" + name, () => { done = { is: work() }; });
-  } catch { /* the page may not use locks */ }
+    await locks?.request("larder:alone:" + name, () => {
+      done = { is: work() };
+    });
+  } catch {
+    /* the page may not use locks */
+  }
   return (done ??= { is: work() }).is;
 }

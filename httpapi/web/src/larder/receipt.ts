@@ -15,15 +15,29 @@ import { moment } from "./times";
 
 /** linesOf lists the dishes of an order with their prices. */
 function linesOf(lines: readonly Line[], f: Formatter): HTMLElement {
-  return h("ul", { part: "receipt-lines" }, ...lines.filter((l) => l.name).map((l) => h("li", { class: "row" },
-    h("span", { class: "grow" }, h("b", {}, `${f.number(l.quantity)} × `), h("bdi", { dir: "auto" }, l.name)), h("span", {}, f.money(linePrice(decimal(l.price), decimal(l.quantity)))))));
+  return h(
+    "ul",
+    { part: "receipt-lines" },
+    ...lines
+      .filter((l) => l.name)
+      .map((l) =>
+        h(
+          "li",
+          { class: "row" },
+          h("span", { class: "grow" }, h("b", {}, `${f.number(l.quantity)} × `), h("bdi", { dir: "auto" }, l.name)),
+          h("span", {}, f.money(linePrice(decimal(l.price), decimal(l.quantity)))),
+        ),
+      ),
+  );
 }
 
 /** callTo returns a link to a phone number, such as "+351 22 000 00 00, ext. 4". */
 export function callTo(phone: string): HTMLElement {
   const [found = ""] = /\+?[\s(]*\d[\d\s().\-/–]*(?![\-.\d]*\p{L})/u.exec(phone) ?? [];
   const number = found.replace(/[^+\d]/g, "");
-  return number ? h("a", { href: "tel:" + number, part: "call", dir: "ltr" }, phone) : h("bdi", { part: "call" }, phone);
+  return number
+    ? h("a", { href: "tel:" + number, part: "call", dir: "ltr" }, phone)
+    : h("bdi", { part: "call" }, phone);
 }
 
 /** receipt shows what was ordered, when it comes and where, and whom to call. */
@@ -31,11 +45,21 @@ export function receipt(intent: Intent, { name, phone, address, zone, language }
   const body = orUndefined(() => JSON.parse(intent.body)) ?? {};
   const delivery = body.expeditionType === "delivery";
   const place = body.address ?? {};
-  const flat = (["apartmentNumber", "entrance", "floor"] as const).filter((k) => place[k] !== undefined).map((k) => `${f.message(`address.${k}`)} ${place[k]}`);
+  const flat = (["apartmentNumber", "entrance", "floor"] as const)
+    .filter((k) => place[k] !== undefined)
+    .map((k) => `${f.message(`address.${k}`)} ${place[k]}`);
   const to = [`${place.street ?? ""} ${place.houseNumber ?? ""}`, ...flat, place.cityName ?? ""].join(", ");
   const at = expectedAt(intent.body);
-  const type: Key = body.paymentTypeID === "card" ? (delivery ? "cardOnDelivery" : "cardAtPickup") : body.paymentTypeID === "online" ? "online" : "cash";
-  const change = body.changeFrom === undefined ? "" : ` (${f.message("changeFor", { sum: f.money(decimal(body.changeFrom)) })})`;
+  const type: Key =
+    body.paymentTypeID === "card"
+      ? delivery
+        ? "cardOnDelivery"
+        : "cardAtPickup"
+      : body.paymentTypeID === "online"
+        ? "online"
+        : "cash";
+  const change =
+    body.changeFrom === undefined ? "" : ` (${f.message("changeFor", { sum: f.money(decimal(body.changeFrom)) })})`;
   const facts: [Key, Node | string][] = [
     ["when", at ? moment(language, at, zone) : f.message("soonest")],
     ["orderedAt", moment(language, intent.at, zone)],
@@ -44,9 +68,21 @@ export function receipt(intent: Intent, { name, phone, address, zone, language }
   ];
   if (body.comment) facts.push(["comment", h("bdi", {}, String(body.comment))]);
   if (phone) facts.push(["callRestaurant", callTo(phone)]);
-  return h("div", { part: "receipt" }, h("h3", {}, h("bdi", { dir: "auto" }, name)), linesOf(intent.lines, f),
-    intent.total === undefined ? "" : h("p", { class: "row sum" }, h("span", { class: "grow" }, f.message("total")), h("strong", {}, f.money(decimal(intent.total)))),
-    h("dl", {}, ...facts.flatMap(([key, value]) => [h("dt", {}, f.message(key)), h("dd", {}, value)])));
+  return h(
+    "div",
+    { part: "receipt" },
+    h("h3", {}, h("bdi", { dir: "auto" }, name)),
+    linesOf(intent.lines, f),
+    intent.total === undefined
+      ? ""
+      : h(
+          "p",
+          { class: "row sum" },
+          h("span", { class: "grow" }, f.message("total")),
+          h("strong", {}, f.money(decimal(intent.total))),
+        ),
+    h("dl", {}, ...facts.flatMap(([key, value]) => [h("dt", {}, f.message(key)), h("dd", {}, value)])),
+  );
 }
 
 /** reorder puts the dishes of an earlier order into the basket, as far as they are available. It returns the names of the others. */
@@ -54,20 +90,55 @@ export function reorder(menu: Menu, basket: Basket, lines: readonly Line[]): str
   const gone: string[] = [];
   for (const { id, name, quantity, picks } of lines) {
     const product = menu.product(id);
-    if (product && menu.buyable(product) && priced(menu, product, picks)) basket.add(lineOf(menu, id, decimal(quantity), picks));
+    if (product && menu.buyable(product) && priced(menu, product, picks))
+      basket.add(lineOf(menu, id, decimal(quantity), picks));
     else gone.push(name);
   }
   return gone;
 }
 
 /** PastActions is what a guest can do with past orders. Without reorder, the button is disabled. */
-export interface PastActions { reorder: ((lines: readonly Line[]) => void) | null; clear(): void }
+export interface PastActions {
+  reorder: ((lines: readonly Line[]) => void) | null;
+  clear(): void;
+}
 
 /** pastOrders lists the orders of this browser. */
-export function pastOrders(past: readonly Past[], f: Formatter, language: string, zone: string, actions: PastActions): HTMLElement[] {
-  return [...past.map((one) => h("section", { part: "past-order" },
-    h("p", { class: "row" }, h("span", { class: "grow" }, f.message("pastOrder", { id: one.orderID, time: moment(language, one.at, zone) })), h("strong", {}, one.total === null ? "" : f.money(decimal(one.total)))),
-    linesOf(one.lines, f),
-    h("button", { type: "button", "aria-label": f.message("orderAgainNamed", { id: one.orderID }), disabled: !actions.reorder, onclick: () => actions.reorder?.(one.lines) }, f.message("orderAgain")))),
-  h("button", { type: "button", "data-does": "clearPast", onclick: () => actions.clear() }, f.message("clearPast"))];
+export function pastOrders(
+  past: readonly Past[],
+  f: Formatter,
+  language: string,
+  zone: string,
+  actions: PastActions,
+): HTMLElement[] {
+  return [
+    ...past.map((one) =>
+      h(
+        "section",
+        { part: "past-order" },
+        h(
+          "p",
+          { class: "row" },
+          h(
+            "span",
+            { class: "grow" },
+            f.message("pastOrder", { id: one.orderID, time: moment(language, one.at, zone) }),
+          ),
+          h("strong", {}, one.total === null ? "" : f.money(decimal(one.total))),
+        ),
+        linesOf(one.lines, f),
+        h(
+          "button",
+          {
+            type: "button",
+            "aria-label": f.message("orderAgainNamed", { id: one.orderID }),
+            disabled: !actions.reorder,
+            onclick: () => actions.reorder?.(one.lines),
+          },
+          f.message("orderAgain"),
+        ),
+      ),
+    ),
+    h("button", { type: "button", "data-does": "clearPast", onclick: () => actions.clear() }, f.message("clearPast")),
+  ];
 }

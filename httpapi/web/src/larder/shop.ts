@@ -41,19 +41,30 @@ export class Shop extends EventTarget {
     return shop;
   }
 
-  private constructor(readonly base: string, readonly restaurant: string, name: string) {
+  private constructor(
+    readonly base: string,
+    readonly restaurant: string,
+    name: string,
+  ) {
     super();
     this.api = new Api(base, restaurant, () => this.lang);
     this.basket = new Basket(this.store, "larder:basket:" + name);
     this.history = new History(this.store, "larder:history:" + name);
     const { place, look } = this.api.transport(() => this.orderURL);
-    this.placing = new Placing(this.store, "larder:order:" + name, { look, place: async (key, body) => {
-      const answer = await place(key, body);
-      const { status } = answer;
-      if (!status || status > 400 && (status < 406 || !answer.body?.code)) diagnose((find) => find.reportOrder(this.orderURL || this.api.path + "/orders", this.orderURL !== "", answer));
-      return answer;
-    } });
-    this.placing.addEventListener("ended", (event) => { // here, so that it happens once and does not depend on the elements
+    this.placing = new Placing(this.store, "larder:order:" + name, {
+      look,
+      place: async (key, body) => {
+        const answer = await place(key, body);
+        const { status } = answer;
+        if (!status || (status > 400 && (status < 406 || !answer.body?.code)))
+          diagnose((find) =>
+            find.reportOrder(this.orderURL || this.api.path + "/orders", this.orderURL !== "", answer),
+          );
+        return answer;
+      },
+    });
+    this.placing.addEventListener("ended", (event) => {
+      // here, so that it happens once and does not depend on the elements
       const { state, lines, orderID = "", at, total = null } = (event as CustomEvent<Intent>).detail;
       if (state !== "placed") return;
       this.history.add({ orderID, at, total, lines });
@@ -67,18 +78,36 @@ export class Shop extends EventTarget {
     const stop = (this.stop = new AbortController());
     void this.load();
     follow(this.api.events, stop.signal, (event) => this.onEvent(event));
-    addEventListener("storage", (event) => {
-      if (event.key === this.basket.name) this.basket.read();
-      if (event.key === this.placing.name) this.placing.read();
-    }, { signal: stop.signal });
-    addEventListener("beforeunload", (event) => {
-      const intent = this.placing.intent; // ask before a reload loses an intent that is only in memory
-      if (intent && !ended(intent.state) && intent.state !== "unsent" && !this.store.survivesReload(this.placing.name)) event.preventDefault();
-    }, { signal: stop.signal });
-    document.addEventListener("visibilitychange", () => {
-      if (document.visibilityState !== "visible") return;
-      void this.load(); // a suspended page may have missed events
-    }, { signal: stop.signal });
+    addEventListener(
+      "storage",
+      (event) => {
+        if (event.key === this.basket.name) this.basket.read();
+        if (event.key === this.placing.name) this.placing.read();
+      },
+      { signal: stop.signal },
+    );
+    addEventListener(
+      "beforeunload",
+      (event) => {
+        const intent = this.placing.intent; // ask before a reload loses an intent that is only in memory
+        if (
+          intent &&
+          !ended(intent.state) &&
+          intent.state !== "unsent" &&
+          !this.store.survivesReload(this.placing.name)
+        )
+          event.preventDefault();
+      },
+      { signal: stop.signal },
+    );
+    document.addEventListener(
+      "visibilitychange",
+      () => {
+        if (document.visibilityState !== "visible") return;
+        void this.load(); // a suspended page may have missed events
+      },
+      { signal: stop.signal },
+    );
   }
 
   leave(): void {
@@ -96,7 +125,8 @@ export class Shop extends EventTarget {
       this.fault = null;
       this.menu = new Menu(body);
     } catch (error) {
-      if (!this.menu) { // otherwise keep the menu that is shown
+      if (!this.menu) {
+        // otherwise keep the menu that is shown
         if (!this.fault) diagnose((find) => find.reportMenu(this.api.path + "/menu"));
         this.fault = (error as Partial<Answer>).body?.code === "restaurant_not_found" ? "noRestaurant" : "noMenu";
       }

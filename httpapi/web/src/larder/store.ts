@@ -20,7 +20,8 @@ export class FallbackStore implements Store {
   setItem(name: string, value: string): void {
     let taken = false;
     for (const place of this.places) {
-      if (taken) orUndefined(() => place.removeItem(name)); // its value is older
+      if (taken)
+        orUndefined(() => place.removeItem(name)); // its value is older
       else taken = orUndefined(() => (place.setItem(name, value), true)) === true;
     }
     if (taken) this.memory.delete(name);
@@ -33,12 +34,16 @@ export class FallbackStore implements Store {
   }
 
   /** survivesReload reports whether the value of a name survives a reload. */
-  survivesReload(name: string): boolean { return !this.memory.has(name); }
+  survivesReload(name: string): boolean {
+    return !this.memory.has(name);
+  }
 }
 
 /** storages returns the storages that the page may use. */
 export function storages(): Store[] {
-  return [orUndefined(() => window.localStorage), orUndefined(() => window.sessionStorage)].filter((s) => s !== undefined && s !== null);
+  return [orUndefined(() => window.localStorage), orUndefined(() => window.sessionStorage)].filter(
+    (s) => s !== undefined && s !== null,
+  );
 }
 
 /** orUndefined returns the result of work, or undefined if it throws: storage can be full or forbidden. */

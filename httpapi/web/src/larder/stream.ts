@@ -4,9 +4,12 @@
 import type { components } from "../api/openapi";
 import type { Answer, Seen } from "./place";
 
-export type MenuEvent = Omit<components["schemas"]["MenuEvent"], "restaurant"> & { type: "menu.updated" | "menu.availability" };
+export type MenuEvent = Omit<components["schemas"]["MenuEvent"], "restaurant"> & {
+  type: "menu.updated" | "menu.availability";
+};
 
-const shortest = 3_000, longest = 60_000; // milliseconds between attempts
+const shortest = 3_000,
+  longest = 60_000; // milliseconds between attempts
 
 /**
  * follow calls onEvent for each event until the signal ends. It never throws: it
@@ -21,13 +24,14 @@ export function follow(url: string, signal: AbortSignal, onEvent: (event: MenuEv
   const channel = new BroadcastChannel(name);
   channel.onmessage = (message) => onEvent(message.data as MenuEvent);
   signal.addEventListener("abort", () => channel.close(), { once: true });
-  const lead = (): Promise<void> => new Promise((end) => {
-    read(url, signal, (event) => {
-      onEvent(event);
-      channel.postMessage(event);
+  const lead = (): Promise<void> =>
+    new Promise((end) => {
+      read(url, signal, (event) => {
+        onEvent(event);
+        channel.postMessage(event);
+      });
+      signal.addEventListener("abort", () => end(), { once: true });
     });
-    signal.addEventListener("abort", () => end(), { once: true });
-  });
   navigator.locks.request(name, { signal }, lead).catch(() => {
     if (!signal.aborted) read(url, signal, onEvent);
   });
@@ -82,26 +86,47 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
  * has too many streams, look asks for the state instead, less and less often. It ends
  * too if larder rejects both several times, and never throws.
  */
-export async function followOrder(url: string, key: string, signal: AbortSignal, look: () => Promise<Answer>, onState: (seen: Seen) => Promise<boolean>): Promise<void> {
+export async function followOrder(
+  url: string,
+  key: string,
+  signal: AbortSignal,
+  look: () => Promise<Answer>,
+  onState: (seen: Seen) => Promise<boolean>,
+): Promise<void> {
   const work = (): Promise<void> => readOrder(url, key, signal, look, onState);
   try {
     await ("locks" in navigator ? navigator.locks.request("larder:live:" + key, { signal }, work) : work());
-  } catch { /* the signal has ended */ }
+  } catch {
+    /* the signal has ended */
+  }
 }
 
 /** refuses reports whether a repeated request would get the same response. */
 const refuses = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
 
-async function readOrder(url: string, key: string, signal: AbortSignal, look: () => Promise<Answer>, onState: (seen: Seen) => Promise<boolean>): Promise<void> {
+async function readOrder(
+  url: string,
+  key: string,
+  signal: AbortSignal,
+  look: () => Promise<Answer>,
+  onState: (seen: Seen) => Promise<boolean>,
+): Promise<void> {
   let refusals = 0;
   for (let pause = shortest; !signal.aborted; pause = Math.min(pause * 2, longest)) {
     const stop = new AbortController();
     const end = (): void => stop.abort();
     signal.addEventListener("abort", end);
     let timer = setTimeout(end, silence);
-    let status = 0, hint = 0, seen = false;
+    let status = 0,
+      hint = 0,
+      seen = false;
     try {
-      const response = await fetch(url, { headers: { "Idempotency-Key": key }, credentials: "omit", cache: "no-store", signal: stop.signal });
+      const response = await fetch(url, {
+        headers: { "Idempotency-Key": key },
+        credentials: "omit",
+        cache: "no-store",
+        signal: stop.signal,
+      });
       status = response.status;
       hint = Number(response.headers.get("Retry-After")) * 1000 || 0;
       const reader = response.ok ? response.body!.pipeThrough(new TextDecoderStream()).getReader() : null;
@@ -118,10 +143,12 @@ async function readOrder(url: string, key: string, signal: AbortSignal, look: ()
           if (!data) continue;
           pause = shortest;
           seen = true;
-          if (!await onState(JSON.parse(data[1]!))) return;
+          if (!(await onState(JSON.parse(data[1]!)))) return;
         }
       }
-    } catch { /* the connection is lost */ } finally {
+    } catch {
+      /* the connection is lost */
+    } finally {
       clearTimeout(timer);
       end();
       signal.removeEventListener("abort", end);
@@ -132,7 +159,7 @@ async function readOrder(url: string, key: string, signal: AbortSignal, look: ()
       hint = Math.max(hint, retryAfter * 1000);
       if (second === 200 && body.result) {
         refusals = 0;
-        if (!await onState(body.result)) return;
+        if (!(await onState(body.result))) return;
       } else if (!refuses(status) || !refuses(second)) {
         refusals = 0;
       } else if (++refusals >= mostRefusals) {

@@ -13,10 +13,15 @@ export class Strip {
   private readonly links = new Map<Element, HTMLButtonElement>(); // by section
   private jumped = -quiet;
   // A line below the head: the section on it is being read.
-  private readonly observer = new IntersectionObserver(() => {
-    const last = [...this.links.keys()].filter((section, i) => !i || section.getBoundingClientRect().top < innerHeight * .26).at(-1);
-    if (last && !this.jumping) this.mark(last);
-  }, { rootMargin: "-25% 0px -74% 0px" });
+  private readonly observer = new IntersectionObserver(
+    () => {
+      const last = [...this.links.keys()]
+        .filter((section, i) => !i || section.getBoundingClientRect().top < innerHeight * 0.26)
+        .at(-1);
+      if (last && !this.jumping) this.mark(last);
+    },
+    { rootMargin: "-25% 0px -74% 0px" },
+  );
 
   clear(): void {
     this.observer.disconnect();
@@ -26,14 +31,20 @@ export class Strip {
 
   /** add adds the link to a section. */
   add(section: Element, name: string, inner: boolean, go: () => void): void {
-    const link = h("button", { type: "button", part: "category-link", class: inner ? "inner" : "", onclick: go }, h("bdi", { dir: "auto" }, name));
+    const link = h(
+      "button",
+      { type: "button", part: "category-link", class: inner ? "inner" : "", onclick: go },
+      h("bdi", { dir: "auto" }, name),
+    );
     this.links.set(section, link);
     this.nav.append(link);
     this.observer.observe(section);
   }
 
   /** jumping reports whether the page may still scroll to the last jump. */
-  get jumping(): boolean { return performance.now() - this.jumped < quiet; }
+  get jumping(): boolean {
+    return performance.now() - this.jumped < quiet;
+  }
 
   /** jump marks a section before the page scrolls to it. */
   jump(section: Element): void {
@@ -52,6 +63,9 @@ export class Strip {
   }
 
   scroll(left: number): void {
-    this.nav.scrollBy({ left, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth" });
+    this.nav.scrollBy({
+      left,
+      behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth",
+    });
   }
 }

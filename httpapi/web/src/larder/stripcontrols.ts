@@ -11,20 +11,42 @@ export function controlStrip(strip: Strip): void {
   const links = (): HTMLButtonElement[] => [...nav.children] as HTMLButtonElement[];
   const mirrored = (): boolean => getComputedStyle(nav).direction === "rtl";
   // For the mouse: keyboards and screen readers use the links. The arrows come last, so that they move no link.
-  const arrow = (by: 1 | -1): HTMLElement => h("button", { type: "button", class: "round arrow", tabindex: "-1", "aria-hidden": "true",
-    onclick: () => strip.scroll(nav.clientWidth * 0.8 * by * (mirrored() ? -1 : 1)) }, by < 0 ? "‹" : "›");
+  const arrow = (by: 1 | -1): HTMLElement =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: "round arrow",
+        tabindex: "-1",
+        "aria-hidden": "true",
+        onclick: () => strip.scroll(nav.clientWidth * 0.8 * by * (mirrored() ? -1 : 1)),
+      },
+      by < 0 ? "‹" : "›",
+    );
   strip.element.append(arrow(-1), arrow(1));
-  nav.addEventListener("wheel", (event) => {
-    const before = nav.scrollLeft;
-    if (event.ctrlKey || event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return; // Ctrl zooms
-    nav.scrollLeft += event.deltaY * (mirrored() ? -1 : 1);
-    if (nav.scrollLeft !== before) event.preventDefault(); // at the end the page scrolls
-  }, { passive: false });
+  nav.addEventListener(
+    "wheel",
+    (event) => {
+      const before = nav.scrollLeft;
+      if (event.ctrlKey || event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return; // Ctrl zooms
+      nav.scrollLeft += event.deltaY * (mirrored() ? -1 : 1);
+      if (nav.scrollLeft !== before) event.preventDefault(); // at the end the page scrolls
+    },
+    { passive: false },
+  );
   nav.addEventListener("keydown", (event) => {
     const all = links();
     const at = all.indexOf(event.target as HTMLButtonElement);
-    const to = event.key === "Home" ? 0 : event.key === "End" ? all.length - 1
-      : event.key === (mirrored() ? "ArrowLeft" : "ArrowRight") ? at + 1 : event.key === "ArrowLeft" || event.key === "ArrowRight" ? at - 1 : -1;
+    const to =
+      event.key === "Home"
+        ? 0
+        : event.key === "End"
+          ? all.length - 1
+          : event.key === (mirrored() ? "ArrowLeft" : "ArrowRight")
+            ? at + 1
+            : event.key === "ArrowLeft" || event.key === "ArrowRight"
+              ? at - 1
+              : -1;
     const link = all[to];
     if (at < 0 || !link) return;
     event.preventDefault();
@@ -32,7 +54,9 @@ export function controlStrip(strip: Strip): void {
     link.tabIndex = 0;
     link.focus();
   });
-  const widen = (): void => { strip.element.classList.toggle("wide", nav.scrollWidth > nav.clientWidth + 1); };
+  const widen = (): void => {
+    strip.element.classList.toggle("wide", nav.scrollWidth > nav.clientWidth + 1);
+  };
   new ResizeObserver(widen).observe(nav);
   strip.changed = () => {
     widen();

@@ -14,7 +14,10 @@ export type Texts = Record<Key, Text>;
 export type Params = Record<string, string | number>;
 
 /** Wording is the texts of one language. Missing texts are taken from the next wording. */
-export interface Wording { language: string; texts: Partial<Texts> }
+export interface Wording {
+  language: string;
+  texts: Partial<Texts>;
+}
 
 /** inEnglish has all texts. It is the last resort for each language. */
 export const inEnglish: Wording = { language: "en", texts: english satisfies Texts };
@@ -29,7 +32,11 @@ const files = new Map<string, Promise<Partial<Texts>>>(); // by address
  */
 export async function wordingsOf(tag: string, source: string | Partial<Texts>): Promise<Wording[]> {
   const [own, builtIn] = await Promise.all([tableOf(source), /^ru\b/i.test(tag) ? file(russian) : null]);
-  return [...(own ? [{ language: tag, texts: own }] : []), ...(builtIn ? [{ language: tag, texts: builtIn }] : []), inEnglish];
+  return [
+    ...(own ? [{ language: tag, texts: own }] : []),
+    ...(builtIn ? [{ language: tag, texts: builtIn }] : []),
+    inEnglish,
+  ];
 }
 
 function tableOf(source: string | Partial<Texts>): Promise<Partial<Texts>> | Partial<Texts> | null {
@@ -53,11 +60,16 @@ function file(url: string): Promise<Partial<Texts>> {
       if (!response.ok) throw new Error(`status ${response.status}`);
       return checked(await response.json(), url);
     };
-    files.set(url, (table = load().catch((error) => {
-      files.delete(url);
-      report(`the texts of ${url} cannot be loaded (${error}). English is shown. If the file is on another origin, that server must allow this page (CORS).`);
-      return {};
-    })));
+    files.set(
+      url,
+      (table = load().catch((error) => {
+        files.delete(url);
+        report(
+          `the texts of ${url} cannot be loaded (${error}). English is shown. If the file is on another origin, that server must allow this page (CORS).`,
+        );
+        return {};
+      })),
+    );
   }
   return table;
 }
@@ -68,9 +80,18 @@ export function checked(table: unknown, from: string): Partial<Texts> {
   let wrong = false;
   for (const [key, text] of Object.entries(table ?? {})) {
     const forms = typeof text === "string" ? { other: text } : Object(text);
-    const valid = Object.hasOwn(english, key) && typeof forms.other === "string" && Object.values(forms).every((form) => typeof form === "string");
+    const valid =
+      Object.hasOwn(english, key) &&
+      typeof forms.other === "string" &&
+      Object.values(forms).every((form) => typeof form === "string");
     if (valid) good[key as Key] = text;
-    if (!valid || JSON.stringify(text).match(/\{\w+}/g)?.some((name) => !JSON.stringify(english[key as Key]).includes(name))) wrong = true;
+    if (
+      !valid ||
+      JSON.stringify(text)
+        .match(/\{\w+}/g)
+        ?.some((name) => !JSON.stringify(english[key as Key]).includes(name))
+    )
+      wrong = true;
   }
   if (wrong) diagnose((find) => find.reportTexts(table as object, from));
   return good;
@@ -85,14 +106,16 @@ export function canonical(tag: string): string {
 export function message(wordings: readonly Wording[], key: Key, params: Params = {}): string {
   const { language, texts } = wordings.find((w) => w.texts[key] !== undefined) ?? inEnglish;
   const text = texts[key]!;
-  const form = typeof text === "string" ? text : text[new Intl.PluralRules(language).select(Number(params.n))] ?? text.other;
+  const form =
+    typeof text === "string" ? text : (text[new Intl.PluralRules(language).select(Number(params.n))] ?? text.other);
   return form.replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = params[name] ?? whole;
     return typeof value === "number" ? numberText(decimal(value), language) : isolated(value, language);
   });
 }
 
-const rightToLeft = /^(ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)\b/, letters = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thaana}]/u;
+const rightToLeft = /^(ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)\b/,
+  letters = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thaana}]/u;
 
 /** isolated marks a name with letters of the other direction, so that it does not reorder the text around it. */
 function isolated(name: string, language: string): string {

@@ -1,9 +1,14 @@
 // The times for which a guest can order, in the restaurant's time zone.
 
 /** Opening is an interval in which the restaurant takes orders, in RFC 3339. */
-export interface Opening { from: string; to: string }
+export interface Opening {
+  from: string;
+  to: string;
+}
 
-const minute = 60_000, step = 15 * minute, day = 24 * 60 * minute;
+const minute = 60_000,
+  step = 15 * minute,
+  day = 24 * 60 * minute;
 
 /** zoneOf returns a time zone that the browser knows: the given one, or the browser's own. */
 export function zoneOf(name: string): string {
@@ -21,7 +26,9 @@ export function clock(zone: string): (ms: number) => string {
     const name = names.formatToParts(ms).find((part) => part.type === "timeZoneName")!.value; // "GMT+01:00" or "GMT"
     const offset = /[+-]\d\d:\d\d/.exec(name.replace("\u2212", "-"))?.[0] ?? "+00:00";
     const [hours, minutes] = offset.slice(1).split(":").map(Number) as [number, number];
-    return new Date(ms + (hours * 60 + minutes) * minute * (offset[0] === "-" ? -1 : 1)).toISOString().slice(0, 19) + offset;
+    return (
+      new Date(ms + (hours * 60 + minutes) * minute * (offset[0] === "-" ? -1 : 1)).toISOString().slice(0, 19) + offset
+    );
   };
 }
 
@@ -31,7 +38,12 @@ export function open(ms: number, openings: readonly Opening[] | null): boolean {
 }
 
 /** Times limits the times for which a guest can order: lead is in minutes, days is the longest lead. */
-export interface Times { lead: number; days: number; openings: readonly Opening[] | null; zone: string }
+export interface Times {
+  lead: number;
+  days: number;
+  openings: readonly Opening[] | null;
+  zone: string;
+}
 
 /** soon reports whether a guest can order for as soon as possible. */
 export const soon = ({ lead, openings }: Times): boolean => open(Date.now() + lead * minute, openings);
@@ -44,7 +56,9 @@ export function bookable(time: string, now: number, { lead, days, openings }: Ti
 
 /** zoneName names a time zone at a time, such as "GMT+1". */
 export function zoneName(language: string, time: string, zone: string): string {
-  const parts = new Intl.DateTimeFormat(language, { timeZone: zoneOf(zone), timeZoneName: "short" }).formatToParts(Date.parse(time) || Date.now());
+  const parts = new Intl.DateTimeFormat(language, { timeZone: zoneOf(zone), timeZoneName: "short" }).formatToParts(
+    Date.parse(time) || Date.now(),
+  );
   return parts.find((part) => part.type === "timeZoneName")!.value;
 }
 
@@ -69,7 +83,12 @@ export function dayName(language: string, date: string, today: string): string {
   const at = asLocal(date + "T00:00:00");
   const days = Math.round((at.getTime() - asLocal(today + "T00:00:00").getTime()) / day);
   const far = days < 0 || days > 1;
-  const name = new Intl.DateTimeFormat(language, { ...(far && { weekday: "short" }), day: "numeric", month: "short", timeZone: "UTC" }).format(at);
+  const name = new Intl.DateTimeFormat(language, {
+    ...(far && { weekday: "short" }),
+    day: "numeric",
+    month: "short",
+    timeZone: "UTC",
+  }).format(at);
   if (far) return name;
   const near = new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(days, "day");
   return `${near.charAt(0).toLocaleUpperCase(language)}${near.slice(1)}, ${name}`;
@@ -77,5 +96,13 @@ export function dayName(language: string, date: string, today: string): string {
 
 /** moment formats an instant for the reader, with the time zone. */
 export function moment(language: string, ms: number, zone: string): string {
-  return new Intl.DateTimeFormat(language, { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit", timeZone: zoneOf(zone), timeZoneName: "short" }).format(ms);
+  return new Intl.DateTimeFormat(language, {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    hour: "numeric",
+    minute: "2-digit",
+    timeZone: zoneOf(zone),
+    timeZoneName: "short",
+  }).format(ms);
 }

@@ -1,15 +1,15 @@
 // Confirmation dialogs, and messages about what happened.
 
-import { h, put, type Child } from './dom';
-import { isGone, errorText } from './api';
+import { h, put, type Child } from "./dom";
+import { isGone, errorText } from "./api";
 
-const region = h('p', { role: 'status', class: 'said', 'data-testid': 'said' });
+const region = h("p", { role: "status", class: "said", "data-testid": "said" });
 
 /** Shows what happened. Screen readers read it aloud. */
 export const messageRegion = region;
 
 export function showMessage(text: string, bad = false): void {
-  region.classList.toggle('bad', bad);
+  region.classList.toggle("bad", bad);
   put(region, text);
 }
 
@@ -18,23 +18,45 @@ export function showError(error: unknown): void {
   if (!isGone(error)) showMessage(errorText(error), true);
 }
 
-interface Question { title: string; body: Child[]; yes: string; danger?: boolean; fields?: HTMLElement }
+interface Question {
+  title: string;
+  body: Child[];
+  yes: string;
+  danger?: boolean;
+  fields?: HTMLElement;
+}
 
 /** Opens a confirmation dialog. Resolves to true if confirmed; the Escape key cancels. */
 export function question({ title, body, yes, danger = false, fields }: Question): Promise<boolean> {
   return new Promise((resolve) => {
     const before = document.activeElement;
-    const heading = h('h2', { id: 'question' }, title);
-    const dialog = h('dialog', { 'aria-labelledby': 'question' },
-      h('form', { method: 'dialog' }, heading, ...body, fields ?? false,
-        h('p', { class: 'buttons' },
-          h('button', { type: 'submit', value: 'no', class: 'quiet', autofocus: true, formnovalidate: true }, 'Cancel'),
-          h('button', { type: 'submit', value: 'yes', class: danger ? 'danger' : 'main' }, yes))));
-    dialog.addEventListener('close', () => {
-      dialog.remove();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
-      resolve(dialog.returnValue === 'yes');
-    }, { once: true });
+    const heading = h("h2", { id: "question" }, title);
+    const dialog = h(
+      "dialog",
+      { "aria-labelledby": "question" },
+      h(
+        "form",
+        { method: "dialog" },
+        heading,
+        ...body,
+        fields ?? false,
+        h(
+          "p",
+          { class: "buttons" },
+          h("button", { type: "submit", value: "no", class: "quiet", autofocus: true, formnovalidate: true }, "Cancel"),
+          h("button", { type: "submit", value: "yes", class: danger ? "danger" : "main" }, yes),
+        ),
+      ),
+    );
+    dialog.addEventListener(
+      "close",
+      () => {
+        dialog.remove();
+        if (before instanceof HTMLElement && before.isConnected) before.focus();
+        resolve(dialog.returnValue === "yes");
+      },
+      { once: true },
+    );
     document.body.append(dialog);
     dialog.showModal();
   });
@@ -42,13 +64,13 @@ export function question({ title, body, yes, danger = false, fields }: Question)
 
 /** Runs the action of a button, one at a time, and shows why it failed. */
 export async function during(button: HTMLButtonElement, work: () => Promise<void>): Promise<void> {
-  if (button.getAttribute('aria-busy') === 'true') return;
-  button.setAttribute('aria-busy', 'true');
+  if (button.getAttribute("aria-busy") === "true") return;
+  button.setAttribute("aria-busy", "true");
   try {
     await work();
   } catch (error) {
     showError(error);
   } finally {
-    button.removeAttribute('aria-busy');
+    button.removeAttribute("aria-busy");
   }
 }

@@ -1,8 +1,14 @@
 // Live updates from all instances: one event stream for the page.
 
-import type { Progress, Run } from './model';
+import type { Progress, Run } from "./model";
 
-interface Events { reset: undefined; 'run.started': Run; 'run.finished': Run; 'sync.progress': Progress; link: boolean }
+interface Events {
+  reset: undefined;
+  "run.started": Run;
+  "run.finished": Run;
+  "sync.progress": Progress;
+  link: boolean;
+}
 
 type Listener<K extends keyof Events> = (data: Events[K]) => void;
 
@@ -17,7 +23,7 @@ let wait = 1000;
 export function on<K extends keyof Events>(name: K, listener: Listener<K>, signal: AbortSignal): void {
   const all = listeners.get(name) ?? new Set();
   listeners.set(name, all.add(listener));
-  signal.addEventListener('abort', () => all.delete(listener), { once: true });
+  signal.addEventListener("abort", () => all.delete(listener), { once: true });
 }
 
 function emit<K extends keyof Events>(name: K, data: Events[K]): void {
@@ -27,18 +33,18 @@ function emit<K extends keyof Events>(name: K, data: Events[K]): void {
 /** Opens the stream and reopens it whenever it ends, until close is called. */
 export function open(): void {
   close();
-  const opened = new EventSource('/v1/ops/events');
+  const opened = new EventSource("/v1/ops/events");
   source = opened;
-  opened.addEventListener('reset', () => {
+  opened.addEventListener("reset", () => {
     wait = 1000;
-    emit('link', true);
-    emit('reset', undefined);
+    emit("link", true);
+    emit("reset", undefined);
   });
-  for (const name of ['run.started', 'run.finished', 'sync.progress'] as const) {
+  for (const name of ["run.started", "run.finished", "sync.progress"] as const) {
     opened.addEventListener(name, (event) => emit(name, JSON.parse((event as MessageEvent<string>).data)));
   }
-  opened.addEventListener('error', () => {
-    emit('link', false);
+  opened.addEventListener("error", () => {
+    emit("link", false);
     if (opened.readyState !== EventSource.CLOSED) return; // the browser reconnects
     retry = setTimeout(open, wait * (0.5 + Math.random() / 2));
     wait = Math.min(2 * wait, longest);

@@ -1,57 +1,122 @@
 // Sync of all restaurants, with its progress.
 
-import { result } from './api';
-import { during, question, showError } from './ask';
-import { cell, h, pause, put, rowHead, table } from './dom';
-import { count, moment, number, outcome } from './format';
-import * as live from './live';
-import type { Batch, Summary } from './model';
-import { restaurantLink } from './names';
-import type { View } from './view';
+import { result } from "./api";
+import { during, question, showError } from "./ask";
+import { cell, h, pause, put, rowHead, table } from "./dom";
+import { count, moment, number, outcome } from "./format";
+import * as live from "./live";
+import type { Batch, Summary } from "./model";
+import { restaurantLink } from "./names";
+import type { View } from "./view";
 
 const every = 3000; // between two reads of a batch, in milliseconds
 const shown = 50; // faults
 
 export const syncAll: View = async (root, { id, signal, go }) => {
-  const start = (force: boolean) => (event: Event) => during(event.currentTarget as HTMLButtonElement, async () => {
-    const { restaurants } = await result<Summary>('/v1/ops/summary', { signal });
-    const yes = await question({
-      title: force ? 'Force all menus?' : 'Sync all menus?', yes: force ? 'Force all' : 'Sync all', danger: force,
-      body: [h('p', {}, `This fetches the menus of ${count(restaurants, 'restaurant')}, within the limits of their connections.`),
-        force && h('p', {}, 'Every menu is published again, even an unchanged one. Quarantined menus stay quarantined: look at each and force it on its own page.')],
+  const start = (force: boolean) => (event: Event) =>
+    during(event.currentTarget as HTMLButtonElement, async () => {
+      const { restaurants } = await result<Summary>("/v1/ops/summary", { signal });
+      const yes = await question({
+        title: force ? "Force all menus?" : "Sync all menus?",
+        yes: force ? "Force all" : "Sync all",
+        danger: force,
+        body: [
+          h(
+            "p",
+            {},
+            `This fetches the menus of ${count(restaurants, "restaurant")}, within the limits of their connections.`,
+          ),
+          force &&
+            h(
+              "p",
+              {},
+              "Every menu is published again, even an unchanged one. Quarantined menus stay quarantined: look at each and force it on its own page.",
+            ),
+        ],
+      });
+      if (!yes) return;
+      const begun = await result<{ batch: string }>("/v1/ops/sync", {
+        method: "POST",
+        body: force ? { force: true } : undefined,
+        signal,
+      });
+      go("/sync/" + encodeURIComponent(begun.batch));
     });
-    if (!yes) return;
-    const begun = await result<{ batch: string }>('/v1/ops/sync', { method: 'POST', body: force ? { force: true } : undefined, signal });
-    go('/sync/' + encodeURIComponent(begun.batch));
-  });
-  const state = h('div', {});
-  put(root, h('h1', { tabindex: -1 }, 'Sync all'),
-    h('p', {}, 'Each restaurant is synced on its schedule. Use this page after an outage or after a change at the ordering service.'),
-    h('p', { class: 'buttons' }, h('button', { type: 'button', class: 'main', onclick: start(false) }, 'Sync all…'), h('button', { type: 'button', class: 'danger', onclick: start(true) }, 'Force all…')), state);
-  if (id === '') return;
-  const path = '/v1/ops/sync/' + encodeURIComponent(id);
-  const bar = h('progress', { 'aria-label': 'Restaurants done', max: 1, value: 0, 'data-testid': 'batch' });
-  const words = h('p', { role: 'status' }), rest = h('div', {});
-  put(state, h('h2', {}, 'Progress'), bar, words, rest);
+  const state = h("div", {});
+  put(
+    root,
+    h("h1", { tabindex: -1 }, "Sync all"),
+    h(
+      "p",
+      {},
+      "Each restaurant is synced on its schedule. Use this page after an outage or after a change at the ordering service.",
+    ),
+    h(
+      "p",
+      { class: "buttons" },
+      h("button", { type: "button", class: "main", onclick: start(false) }, "Sync all…"),
+      h("button", { type: "button", class: "danger", onclick: start(true) }, "Force all…"),
+    ),
+    state,
+  );
+  if (id === "") return;
+  const path = "/v1/ops/sync/" + encodeURIComponent(id);
+  const bar = h("progress", { "aria-label": "Restaurants done", max: 1, value: 0, "data-testid": "batch" });
+  const words = h("p", { role: "status" }),
+    rest = h("div", {});
+  put(state, h("h2", {}, "Progress"), bar, words, rest);
   const progress = (done: number, failed: number, total: number) => {
     bar.max = Math.max(1, total);
     bar.value = done;
-    const text = `${number(done)} of ${count(total, 'restaurant')} done, ${number(failed)} failed or quarantined`;
+    const text = `${number(done)} of ${count(total, "restaurant")} done, ${number(failed)} failed or quarantined`;
     if (words.textContent !== text) put(words, text);
   };
   const draw = (batch: Batch) => {
     progress(batch.done, batch.failed, batch.total);
-    put(rest, h('p', {}, `Started by ${batch.by} at `, moment(batch.startedAt), batch.finishedAt !== null && [', finished at ', moment(batch.finishedAt)]),
-      h('p', { class: 'facts' }, Object.entries(batch.outcomes).map(([name, n]) => [outcome(name), ` ${number(n)} `])),
-      batch.faults.length > 0 && table('Failed or quarantined', ['Restaurant', 'Outcome', 'Reason'], batch.faults.slice(0, shown).map((run) => h('tr', {},
-        rowHead(restaurantLink(run.restaurant)), cell('Outcome', outcome(run.outcome)), cell('Reason', run.error ?? '–')))),
-      batch.faults.length > shown && h('p', {}, `and ${number(batch.faults.length - shown)} more`));
+    put(
+      rest,
+      h(
+        "p",
+        {},
+        `Started by ${batch.by} at `,
+        moment(batch.startedAt),
+        batch.finishedAt !== null && [", finished at ", moment(batch.finishedAt)],
+      ),
+      h(
+        "p",
+        { class: "facts" },
+        Object.entries(batch.outcomes).map(([name, n]) => [outcome(name), ` ${number(n)} `]),
+      ),
+      batch.faults.length > 0 &&
+        table(
+          "Failed or quarantined",
+          ["Restaurant", "Outcome", "Reason"],
+          batch.faults
+            .slice(0, shown)
+            .map((run) =>
+              h(
+                "tr",
+                {},
+                rowHead(restaurantLink(run.restaurant)),
+                cell("Outcome", outcome(run.outcome)),
+                cell("Reason", run.error ?? "–"),
+              ),
+            ),
+        ),
+      batch.faults.length > shown && h("p", {}, `and ${number(batch.faults.length - shown)} more`),
+    );
   };
-  live.on('sync.progress', (one) => { if (one.batch === id) progress(one.done, one.failed, one.total); }, signal);
+  live.on(
+    "sync.progress",
+    (one) => {
+      if (one.batch === id) progress(one.done, one.failed, one.total);
+    },
+    signal,
+  );
   let batch = await result<Batch>(path, { signal });
   draw(batch);
   void (async () => {
-    while (batch.finishedAt === null && await pause(every, signal)) {
+    while (batch.finishedAt === null && (await pause(every, signal))) {
       try {
         batch = await result<Batch>(path, { signal });
         draw(batch);

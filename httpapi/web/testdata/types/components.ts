@@ -14,7 +14,9 @@ form.restaurant = attributes.restaurant;
 form.addEventListener("larder:placed", ({ detail: { orderID, total } }) => console.log(orderID.length, total?.length));
 form.addEventListener("larder:basket", ({ detail }) => detail.lines.map((line) => line.quantity));
 document.addEventListener("larder:placed", ({ detail }) => console.log(detail.orderID.length));
-window.addEventListener("larder:menu", ({ detail: { version, name } }) => console.log(version?.toFixed(), name?.length));
+window.addEventListener("larder:menu", ({ detail: { version, name } }) =>
+  console.log(version?.toFixed(), name?.length),
+);
 // @ts-expect-error the total is a decimal string
 document.addEventListener("larder:basket", ({ detail }) => detail.total?.toFixed());
 // @ts-expect-error open needs the id of a dish

@@ -1,6 +1,6 @@
 // Live updates: one event stream. The browser reconnects after an interruption;
 // the first events then contain the complete state.
-import type { Board, Ticket } from './sandbox';
+import type { Board, Ticket } from "./sandbox";
 
 export interface Live {
   orders(changed: Ticket[], total: number, first: boolean): void;
@@ -13,7 +13,7 @@ const pause = 3_000;
 
 /** Follows the events until the page is closed. */
 export function follow(live: Live): void {
-  const source = new EventSource('/sandbox/events');
+  const source = new EventSource("/sandbox/events");
   let first = true;
   source.onopen = () => {
     first = true;
@@ -25,10 +25,10 @@ export function follow(live: Live): void {
     source.close();
     setTimeout(() => follow(live), pause);
   };
-  source.addEventListener('orders', (event: MessageEvent<string>) => {
+  source.addEventListener("orders", (event: MessageEvent<string>) => {
     const { orders, total } = JSON.parse(event.data) as { orders: Ticket[]; total: number };
     live.orders(orders, total, first);
     first = false;
   });
-  source.addEventListener('board', (event: MessageEvent<string>) => live.board(JSON.parse(event.data) as Board));
+  source.addEventListener("board", (event: MessageEvent<string>) => live.board(JSON.parse(event.data) as Board));
 }

@@ -1,6 +1,6 @@
 // Menus and their stop lists: dishes and ingredients can be put out of stock.
-import { count, h, refill, say, words } from './dom';
-import { findMenus, menuOf, menuPath, putMenu, stop, type Board } from './sandbox';
+import { count, h, refill, say, words } from "./dom";
+import { findMenus, menuOf, menuPath, putMenu, stop, type Board } from "./sandbox";
 
 /** The number of items shown in a list; the search finds the others. */
 const most = 120;
@@ -8,41 +8,66 @@ const most = 120;
 /** The delay after typing before a search, in milliseconds. */
 const typingPause = 200;
 
-interface Item { id: string; name: string; stopped: boolean }
+interface Item {
+  id: string;
+  name: string;
+  stopped: boolean;
+}
 
 /** The menu view of the board. */
 export class Menu {
-  readonly title = 'Menu';
+  readonly title = "Menu";
   readonly root: HTMLElement;
-  private restaurant = '';
+  private restaurant = "";
   private dishes: Item[] = [];
   private parts: Item[] = [];
   private seen = -1;
-  private readonly which = h('input', { type: 'search', list: 'restaurants', onchange: () => void this.open(this.which.value) });
-  private readonly known = h('datalist', { id: 'restaurants' });
-  private readonly search = h('input', { type: 'search', oninput: () => this.show() });
-  private readonly only = h('input', { type: 'checkbox', onchange: () => this.show() });
-  private readonly file = h('input', { type: 'file', accept: '.json,application/json', onchange: () => void this.replace() });
-  private readonly link = h('a', {}, 'The menu view as JSON');
-  private readonly status = h('p', { className: 'faint', role: 'status' });
-  private readonly wrong = h('p', { className: 'wrong', role: 'alert' });
-  private readonly lists = h('div', { className: 'view' });
+  private readonly which = h("input", {
+    type: "search",
+    list: "restaurants",
+    onchange: () => void this.open(this.which.value),
+  });
+  private readonly known = h("datalist", { id: "restaurants" });
+  private readonly search = h("input", { type: "search", oninput: () => this.show() });
+  private readonly only = h("input", { type: "checkbox", onchange: () => this.show() });
+  private readonly file = h("input", {
+    type: "file",
+    accept: ".json,application/json",
+    onchange: () => void this.replace(),
+  });
+  private readonly link = h("a", {}, "The menu view as JSON");
+  private readonly status = h("p", { className: "faint", role: "status" });
+  private readonly wrong = h("p", { className: "wrong", role: "alert" });
+  private readonly lists = h("div", { className: "view" });
 
   constructor() {
     let timer = 0;
-    this.which.addEventListener('input', () => {
+    this.which.addEventListener("input", () => {
       clearTimeout(timer);
       timer = window.setTimeout(() => void this.find(), typingPause);
     });
-    this.root = h('div', { className: 'view' }, h('h1', {}, 'Menu and stop list'), this.wrong,
-      h('section', { className: 'panel', 'aria-label': 'Which menu' },
-        h('div', { className: 'fields' },
-          h('label', { className: 'field' }, 'Restaurant', this.which), this.known,
-          h('label', { className: 'field' }, 'Search dishes and ingredients', this.search),
-          h('label', { className: 'field' }, 'Replace the menu with a file', this.file),
-          h('label', { className: 'tick' }, this.only, 'Only out of stock')),
-        h('p', {}, this.link), this.status),
-      this.lists);
+    this.root = h(
+      "div",
+      { className: "view" },
+      h("h1", {}, "Menu and stop list"),
+      this.wrong,
+      h(
+        "section",
+        { className: "panel", "aria-label": "Which menu" },
+        h(
+          "div",
+          { className: "fields" },
+          h("label", { className: "field" }, "Restaurant", this.which),
+          this.known,
+          h("label", { className: "field" }, "Search dishes and ingredients", this.search),
+          h("label", { className: "field" }, "Replace the menu with a file", this.file),
+          h("label", { className: "tick" }, this.only, "Only out of stock"),
+        ),
+        h("p", {}, this.link),
+        this.status,
+      ),
+      this.lists,
+    );
   }
 
   /** Reloads after changes, also by other clients. */
@@ -56,9 +81,9 @@ export class Menu {
   private async start(): Promise<void> {
     await this.find();
     const ids = [...this.known.options].map((option) => option.value);
-    const id = ids.find((one) => one !== 'default') ?? ids[0];
+    const id = ids.find((one) => one !== "default") ?? ids[0];
     if (!id) {
-      this.status.textContent = 'There are no menus.';
+      this.status.textContent = "There are no menus.";
       return;
     }
     this.which.value = id;
@@ -68,7 +93,7 @@ export class Menu {
   private find(): Promise<void> {
     return this.run(async () => {
       const { menus } = await findMenus(this.which.value);
-      this.known.replaceChildren(...menus.map((value) => h('option', { value })));
+      this.known.replaceChildren(...menus.map((value) => h("option", { value })));
     });
   }
 
@@ -95,40 +120,61 @@ export class Menu {
     if (!chosen || !this.restaurant) return;
     await this.run(async () => {
       const { bytes, wellFormed } = await putMenu(this.restaurant, chosen);
-      say(`Menu replaced: ${count(bytes, 'byte')}${wellFormed ? '' : ', which are not valid JSON'}`);
+      say(`Menu replaced: ${count(bytes, "byte")}${wellFormed ? "" : ", which are not valid JSON"}`);
     });
-    this.file.value = '';
+    this.file.value = "";
   }
 
   private show(): void {
     const out = [...this.dishes, ...this.parts].filter((item) => item.stopped).length;
-    this.status.textContent = `${count(this.dishes.length, 'dish', 'dishes')}, ${count(this.parts.length, 'ingredient')}; ${out} out of stock`;
-    refill(this.lists, this.panel('Dishes', this.dishes), this.panel('Ingredients', this.parts));
+    this.status.textContent = `${count(this.dishes.length, "dish", "dishes")}, ${count(this.parts.length, "ingredient")}; ${out} out of stock`;
+    refill(this.lists, this.panel("Dishes", this.dishes), this.panel("Ingredients", this.parts));
   }
 
   private panel(title: string, all: Item[]): HTMLElement {
     const letters = this.search.value.trim().toLowerCase();
-    const found = all.filter((item) => (!this.only.checked || item.stopped) && `${item.name} ${item.id}`.toLowerCase().includes(letters));
-    return h('section', { className: 'panel' }, h('h2', {}, title),
-      found.length > most && h('p', { className: 'faint' }, `Showing the first ${most} of ${found.length}. Use the search to find others.`),
-      found.length === 0 && h('p', { className: 'faint' }, all.length === 0 ? 'This menu has none.' : 'Nothing found.'),
-      h('ul', { className: 'stops' }, ...found.slice(0, most).map((item) => this.row(item))));
+    const found = all.filter(
+      (item) => (!this.only.checked || item.stopped) && `${item.name} ${item.id}`.toLowerCase().includes(letters),
+    );
+    return h(
+      "section",
+      { className: "panel" },
+      h("h2", {}, title),
+      found.length > most &&
+        h("p", { className: "faint" }, `Showing the first ${most} of ${found.length}. Use the search to find others.`),
+      found.length === 0 && h("p", { className: "faint" }, all.length === 0 ? "This menu has none." : "Nothing found."),
+      h("ul", { className: "stops" }, ...found.slice(0, most).map((item) => this.row(item))),
+    );
   }
 
   private row(item: Item): HTMLLIElement {
-    const box = h('input', { type: 'checkbox', checked: !item.stopped, 'data-key': item.id, onchange: () => void this.turn(item, !box.checked) });
-    return h('li', {}, h('label', { className: 'tick' }, box, h('span', {}, item.name || item.id, item.stopped && h('span', { className: 'out' }, ' · out of stock'))));
+    const box = h("input", {
+      type: "checkbox",
+      checked: !item.stopped,
+      "data-key": item.id,
+      onchange: () => void this.turn(item, !box.checked),
+    });
+    return h(
+      "li",
+      {},
+      h(
+        "label",
+        { className: "tick" },
+        box,
+        h("span", {}, item.name || item.id, item.stopped && h("span", { className: "out" }, " · out of stock")),
+      ),
+    );
   }
 
   private turn(item: Item, stopped: boolean): Promise<void> {
     return this.run(async () => {
       await stop(this.restaurant, { [item.id]: stopped });
-      say(`${item.name}: ${stopped ? 'out of stock' : 'back in stock'}`);
+      say(`${item.name}: ${stopped ? "out of stock" : "back in stock"}`);
     });
   }
 
   private async run(action: () => Promise<void>): Promise<void> {
-    this.wrong.textContent = '';
+    this.wrong.textContent = "";
     try {
       await action();
     } catch (error) {
@@ -140,8 +186,14 @@ export class Menu {
 /** Returns the items of a menu, and whether they are on the stop list of the restaurant. */
 function items(list: unknown, restaurant: string): Item[] {
   if (!Array.isArray(list)) return [];
-  return list.filter((one) => one && typeof one === 'object').map((one: Record<string, unknown>) => {
-    const stops = one.isContainInStopList;
-    return { id: String(one.id ?? ''), name: String(one.name ?? ''), stopped: stops === true || (Array.isArray(stops) && stops.includes(restaurant)) };
-  });
+  return list
+    .filter((one) => one && typeof one === "object")
+    .map((one: Record<string, unknown>) => {
+      const stops = one.isContainInStopList;
+      return {
+        id: String(one.id ?? ""),
+        name: String(one.name ?? ""),
+        stopped: stops === true || (Array.isArray(stops) && stops.includes(restaurant)),
+      };
+    });
 }

@@ -1,6 +1,6 @@
 // The routes of the sandbox and the types of their responses (docs/sandbox.md).
 
-export type State = 'new' | 'accepted' | 'kitchen' | 'cash_station' | 'closed' | 'rejected';
+export type State = "new" | "accepted" | "kitchen" | "cash_station" | "closed" | "rejected";
 
 /** An order. Its body is what a client sent, so any field may be missing or have any type. */
 export interface Ticket {
@@ -43,24 +43,27 @@ async function ask<T>(method: string, path: string, body?: object): Promise<T> {
   const response = await fetch(`/sandbox/${path}`, {
     method,
     signal: AbortSignal.timeout(limit),
-    headers: body ? { 'Content-Type': 'application/json' } : {},
+    headers: body ? { "Content-Type": "application/json" } : {},
     body: body instanceof Blob ? body : body ? JSON.stringify(body) : null,
   });
   const answer = (await response.json()) as { result: T; msg?: string; errors?: string[] | null };
-  if (!response.ok) throw new Error([answer.msg ?? `status ${response.status}`, ...(answer.errors ?? [])].join(': '));
+  if (!response.ok) throw new Error([answer.msg ?? `status ${response.status}`, ...(answer.errors ?? [])].join(": "));
   return answer.result;
 }
 
 const at = encodeURIComponent;
 
-export const advance = (id: string, to: State) => ask('POST', `orders/${at(id)}/advance`, { to });
-export const orderOf = (id: string) => ask<{ headers: Record<string, string>; raw: string; payments: unknown[] }>('GET', `orders/${at(id)}`);
-export const addFault = (fault: Fault) => ask('POST', 'faults', fault);
-export const setFaults = (faults: Fault[]) => ask('PUT', 'faults', faults);
-export const setSettings = (change: Values) => ask<Values>('PUT', 'settings', change);
-export const clearCounters = () => ask('DELETE', 'counters');
-export const findMenus = (search: string) => ask<{ menus: string[] }>('GET', `menus?limit=50&search=${at(search)}`);
+export const advance = (id: string, to: State) => ask("POST", `orders/${at(id)}/advance`, { to });
+export const orderOf = (id: string) =>
+  ask<{ headers: Record<string, string>; raw: string; payments: unknown[] }>("GET", `orders/${at(id)}`);
+export const addFault = (fault: Fault) => ask("POST", "faults", fault);
+export const setFaults = (faults: Fault[]) => ask("PUT", "faults", faults);
+export const setSettings = (change: Values) => ask<Values>("PUT", "settings", change);
+export const clearCounters = () => ask("DELETE", "counters");
+export const findMenus = (search: string) => ask<{ menus: string[] }>("GET", `menus?limit=50&search=${at(search)}`);
 export const menuPath = (restaurant: string) => `/sandbox/menus/${at(restaurant)}`;
-export const menuOf = (restaurant: string) => ask<Record<string, unknown>>('GET', `menus/${at(restaurant)}`);
-export const putMenu = (restaurant: string, file: Blob) => ask<{ bytes: number; wellFormed: boolean }>('PUT', `menus/${at(restaurant)}`, file);
-export const stop = (restaurant: string, stops: Record<string, boolean>) => ask('PATCH', `stop-list/${at(restaurant)}`, stops);
+export const menuOf = (restaurant: string) => ask<Record<string, unknown>>("GET", `menus/${at(restaurant)}`);
+export const putMenu = (restaurant: string, file: Blob) =>
+  ask<{ bytes: number; wellFormed: boolean }>("PUT", `menus/${at(restaurant)}`, file);
+export const stop = (restaurant: string, stops: Record<string, boolean>) =>
+  ask("PATCH", `stop-list/${at(restaurant)}`, stops);
