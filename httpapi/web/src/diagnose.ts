@@ -14,6 +14,9 @@ export function reportElement(name: string): void {
   report(`<${name}> has no attribute restaurant. /v1/restaurants lists the ids.`);
 }
 
+// What to do about a status, after a full stop.
+const remedies: Record<number, string> = { 401: ". Set auth.open_menu to true.", 404: `. ${correctSource}` };
+
 /** reportMenu finds out why the menu at the address cannot be loaded, and reports it. */
 export async function reportMenu(url: string): Promise<void> {
   const base = baseOf(url);
@@ -21,21 +24,16 @@ export async function reportMenu(url: string): Promise<void> {
   const answer = await read(url);
   const body = await answer?.json().catch(() => null);
   if (!answer) {
-    report(
-      !(await reachable(url))
-        ? unreachable(url, "larder")
-        : (await isLarder(base))
-          ? menuOrigin(url)
-          : `a server responds at ${base}, but not larder. ${correctSource}`,
-    );
+    if (!(await reachable(url))) report(unreachable(url, "larder"));
+    else if (await isLarder(base)) report(menuOrigin(url));
+    else report(`a server responds at ${base}, but not larder. ${correctSource}`);
   } else if (body?.code === "restaurant_not_found") {
     report(
       `there is no restaurant "${decodeURIComponent(url.split("/").at(-2)!)}" (attribute restaurant). ${base}/v1/restaurants lists those that exist.`,
     );
   } else if (!answer.ok && typeof body?.code === "string") {
-    report(
-      `${url} returns ${answer.status} ${body.code}: ${body.msg}${answer.status === 401 ? ". Set auth.open_menu to true." : answer.status === 404 ? `. ${correctSource}` : ""}`,
-    );
+    const remedy = remedies[answer.status] ?? "";
+    report(`${url} returns ${answer.status} ${body.code}: ${body.msg}${remedy}`);
   } else if (!answer.ok || body === null) {
     report(`${url} returns ${answer.status}, but not from larder. ${correctSource}`);
   }

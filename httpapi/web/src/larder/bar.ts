@@ -5,7 +5,7 @@ import { Decimal, decimal } from "./decimal";
 import { h, reach } from "./dom";
 import type { Formatter } from "./groups";
 import { departed } from "./links";
-import { busy, type Intent } from "./place";
+import { busy, orderIDOf, type Intent } from "./place";
 import type { Shop } from "./shop";
 import type { Key } from "./texts";
 
@@ -58,7 +58,7 @@ export class BasketBar {
     if ((this.element.hidden = !menu || (!order && empty))) return;
     this.count.hidden = !form || !!order;
     if (order) {
-      this.words.textContent = this.formatter.message(order, { id: placing.intent!.orderID ?? "" });
+      this.words.textContent = this.formatter.message(order, { id: orderIDOf(placing.intent) });
       this.total.textContent = this.summary = "";
       return;
     }
@@ -94,11 +94,10 @@ export class BasketBar {
 
 /** orderText returns the text about an order whose outcome the form shows, or "". The basket comes first if the guest orders more. */
 function orderText(intent: Intent | null, empty: boolean): Key | "" {
-  const state = intent?.state;
-  if (busy(intent)) return state === "sending" ? state : "askAgain";
-  if (state === "placed" && empty && !intent!.closed && Date.now() - intent!.at < forPlaced)
-    return intent!.rejected ? "placedRejected" : state;
-  return state === "offline" ? "order" : "";
+  if (busy(intent)) return intent?.state === "sending" ? "sending" : "askAgain";
+  if (intent?.state === "placed" && empty && !intent.closed && Date.now() - intent.at < forPlaced)
+    return intent.rejected ? "placedRejected" : "placed";
+  return intent?.state === "offline" ? "order" : "";
 }
 
 /** amounts returns how much of each dish is in the basket. */

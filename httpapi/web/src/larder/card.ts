@@ -108,25 +108,30 @@ export class Card {
     const some = amount.digits > 0n;
     const counted = some && !choice;
     const unit = weighed(product);
-    count.textContent = !some ? "" : unit ? host.measure(amount.toString(), unit) : host.number(amount.toString());
+    let inBasket = "";
+    if (some) inBasket = unit ? host.measure(amount.toString(), unit) : host.number(amount.toString());
+    count.textContent = inBasket;
     fewer.disabled = frozen;
     if (counted) fewer.setAttribute("aria-label", message("fewer", { name }));
     add.disabled = !buyable;
-    add.textContent = !buyable ? message("soldOut") : choice ? message("choose") : counted ? "+" : message("add");
-    add.setAttribute(
-      "aria-label",
-      !buyable
-        ? `${name}: ${message("soldOut")}`
-        : choice
-          ? [message("chooseNamed", { name }), some && message("inBasket", { n: count.textContent! })]
-              .filter(Boolean)
-              .join(", ")
-          : message(counted ? "more" : "addNamed", { name }),
-    );
+    const [text, label] = this.addTexts(name, buyable, choice, inBasket);
+    add.textContent = text;
+    add.setAttribute("aria-label", label);
     add.className = counted && buyable ? "round main" : "main";
     element.className = ["card", url && "pictured", !buyable && "gone", some && "some", counted && "counted"]
       .filter(Boolean)
       .join(" ");
+  }
+
+  /** addTexts returns the text of the button that adds the dish, and its name for screen readers. */
+  private addTexts(name: string, buyable: boolean, choice: boolean, inBasket: string): [text: string, label: string] {
+    const { message } = this.host;
+    if (!buyable) return [message("soldOut"), `${name}: ${message("soldOut")}`];
+    if (choice) {
+      const label = [message("chooseNamed", { name }), inBasket && message("inBasket", { n: inBasket })];
+      return [message("choose"), label.filter(Boolean).join(", ")];
+    }
+    return inBasket ? ["+", message("more", { name })] : [message("add"), message("addNamed", { name })];
   }
 
   /** showPhoto loads the photo when the card comes near the window. The browser's own loading="lazy" takes a quarter of the time of a card. */

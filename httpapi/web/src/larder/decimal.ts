@@ -38,7 +38,7 @@ export class Decimal {
   compare(other: Decimal): number {
     const scale = Math.max(this.scale, other.scale);
     const [a, b] = [this.at(scale), other.at(scale)];
-    return a < b ? -1 : a > b ? 1 : 0;
+    return Number(a > b) - Number(a < b);
   }
 
   /** round rounds half away from zero to a number of decimal places. */

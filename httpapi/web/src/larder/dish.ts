@@ -226,11 +226,8 @@ export class DishView {
       priced(menu, now ?? product, this.picks) && !this.limits.textContent
         ? this.formatter.money(linePrice(unit, this.quantity))
         : "–";
-    this.submit.textContent = gone
-      ? this.formatter.message("soldOut")
-      : this.limits.textContent && !this.editing
-        ? this.formatter.message("add")
-        : this.formatter.message(this.editing ? "saveFor" : rest.digits > 0n ? "addFrom" : "addFor", { price });
+    const key = this.submitKey(gone, rest.digits > 0n);
+    this.submit.textContent = this.formatter.message(key, { price });
     this.submit.disabled = gone;
     if (this.stepper) this.stepper.hidden = gone;
     const found = groupProblems(menu, product.schemeId, this.picks);
@@ -238,18 +235,22 @@ export class DishView {
       .flatMap((l) => l.gone)
       .map((id) => this.formatter.message("goneOption", { name: menu.ingredient(id)?.name ?? id }));
     const needed = this.submitted ? found.filter((l) => l.missing > 0).map((l) => l.group.name) : [];
-    const words = gone
-      ? this.wasGone
-        ? this.formatter.message("soldOut")
-        : this.formatter.message("goneDish", { name: product.name })
-      : [
-          this.lost.length ? this.formatter.message("notAgain", { names: this.lost.join(", ") }) : "",
-          ...away,
-          needed.length ? this.formatter.message("stillNeeded", { names: needed.join(", ") }) : "",
-        ]
-          .filter(Boolean)
-          .join(" ");
+    const problems = [
+      this.lost.length ? this.formatter.message("notAgain", { names: this.lost.join(", ") }) : "",
+      ...away,
+      needed.length ? this.formatter.message("stillNeeded", { names: needed.join(", ") }) : "",
+    ];
+    const goneText = this.formatter.message(this.wasGone ? "soldOut" : "goneDish", { name: product.name });
+    const words = gone ? goneText : problems.filter(Boolean).join(" ");
     if (this.alert.textContent !== words) this.alert.textContent = words;
+  }
+
+  /** submitKey returns the key of the text of the button. from means that options are missing that cost something. */
+  private submitKey(gone: boolean, from: boolean): Key {
+    if (gone) return "soldOut";
+    if (this.editing) return "saveFor";
+    if (this.limits.textContent) return "add";
+    return from ? "addFrom" : "addFor";
   }
 
   private confirm(event: Event): void {

@@ -53,6 +53,8 @@ const hints: Record<string, string> = {
   "address.apartmentNumber": "address-line2",
 };
 
+const keyboards: Record<string, string> = { changeFrom: "decimal", "address.floor": "numeric" }; // that a phone shows, if it is not the usual one
+
 /** Fieldset shows the fields. It is rebuilt only if the set of fields changes, so that the focus stays. */
 export class Fieldset {
   readonly element = h("div", { part: "fields", class: "fields" });
@@ -386,7 +388,7 @@ export class Fieldset {
       : h("input", {
           ...attributes,
           type: name === "guest.phone" ? "tel" : "text",
-          inputmode: name === "changeFrom" ? "decimal" : name === "address.floor" ? "numeric" : null,
+          inputmode: keyboards[name] ?? null,
         });
     return this.labelled(name, input, note, needed);
   }

@@ -32,6 +32,12 @@ export function moneyText(amount: Decimal, language: string, currency: string, c
   }
 }
 
+// The names in Intl of a unit, and of a thousandth of it.
+const unitNames = new Map([
+  ["kg", ["kilogram", "gram"]],
+  ["liter", ["liter", "milliliter"]],
+]);
+
 /** measureText formats a size, below one kilogram or litre in grams or millilitres. Other units have no name in Intl. */
 export function measureText(
   value: number | string,
@@ -39,7 +45,7 @@ export function measureText(
   language: string,
   name: (unit: string) => string,
 ): string {
-  const units = unit === "kg" ? ["kilogram", "gram"] : unit === "liter" ? ["liter", "milliliter"] : null;
+  const units = unitNames.get(unit);
   const size = decimal(value);
   if (!units) return `${numberText(size, language)} ${name(unit)}`;
   const small = size.compare(decimal(1)) < 0;

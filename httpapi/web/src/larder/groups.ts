@@ -75,18 +75,12 @@ class GroupView {
     const { count, missing, full, over } = groupStatus(this.group, this.get());
     const wrong = over || (submitted && missing > 0);
     // The legend says "choose 1", so an untouched group of one needs no more words.
-    const text =
-      missing > 0
-        ? count > 0 || (submitted && this.group.max !== this.group.min)
-          ? this.message("needs", { n: missing })
-          : ""
-        : over
-          ? this.message("tooMany", { max: this.group.max! })
-          : full && this.group.max! > 1
-            ? this.message("full")
-            : count > 0 && this.group.max !== 1
-              ? this.message("chosen", { n: count })
-              : "";
+    const untouched = count === 0 && (!submitted || this.group.max === this.group.min);
+    let text = "";
+    if (missing > 0) text = untouched ? "" : this.message("needs", { n: missing });
+    else if (over) text = this.message("tooMany", { max: this.group.max! });
+    else if (full && this.group.max! > 1) text = this.message("full");
+    else if (count > 0 && this.group.max !== 1) text = this.message("chosen", { n: count });
     if (this.state.textContent !== text) this.state.textContent = text;
     this.state.classList.toggle("wrong", wrong);
     this.needs.classList.toggle("wrong", wrong);

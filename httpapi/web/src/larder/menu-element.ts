@@ -380,8 +380,8 @@ export class LarderMenu extends LarderElement {
     }
     const found = finds?.size;
     this.strip.element.hidden = query !== "";
-    this.status.textContent =
-      query === "" ? "" : found ? this.message("found", { n: found }) : this.message("nothingFound");
+    const text = found ? this.message("found", { n: found }) : this.message("nothingFound");
+    this.status.textContent = query === "" ? "" : text;
     this.searched = query !== "";
     const { top } = this.getBoundingClientRect();
     if (this.searched && top < 0) scrollBy({ top, behavior: "instant" }); // to what was found

@@ -1,31 +1,45 @@
 import type { Details } from "./api";
 import type { Line, News } from "./basket";
-import { picksText, linePrice, priced, unitPrice, weighed } from "./choice";
-import { simple } from "./card";
-import { Decimal, decimal } from "./decimal";
+import { BasketView } from "./basketview";
+import { Decimal } from "./decimal";
 import { DishDialog } from "./dialog";
 import { h, reach, sheet } from "./dom";
 import { LarderElement } from "./element";
 import type { Fieldset, FormHost } from "./fieldset";
 import type { Form } from "./order";
+import { OrderCheck } from "./ordercheck";
+import { OrderFollower } from "./orderfollower";
 import { checkoutFile, preload } from "./lazy";
 import css from "./order.css";
-import { busy, isOnline, notSent, type Intent, type Refusal, type Violation } from "./place";
+import { busy, isOnline, notSent, type Placed, type Refusal, type Refused } from "./place";
 import { Outcome, type Origin } from "./outcome";
 import type { Shop } from "./shop";
 import type { Opening } from "./times";
 
-const pause = 400; // milliseconds between the last change and the validation
 const unreachable = 30_000; // milliseconds until an order is checked again that got no response
 
-/** LarderOrderForm is <larder-order-form>: basket, order form, and the outcome of the order. */
+/** LarderOrderForm is <larder-order-form>: basket, order form, and the outcome of the order. The parts are in files of their own. */
 export class LarderOrderForm extends LarderElement implements FormHost {
   form: Form = { expedition: "delivery", payment: "cash", soonest: true, at: "", fields: {} };
   private readonly heading = h("h2", { part: "order-name", tabindex: "-1" });
   private readonly notice = h("p", { part: "notice", role: "status" });
   private readonly outcome: Outcome;
   private readonly past = h("details", { part: "history", hidden: true, ontoggle: () => this.drawPast() });
-  private readonly basket = h("ul", { part: "basket" });
+  private readonly basketView = new BasketView(this.formatter, {
+    change: (line) => this.dialog.open(line.id, line),
+    setQuantity: (line, to) => this.shop?.basket.setQuantity(line.key, to),
+    problemsOf: (line, menu, wrong) =>
+      checkoutFile.module?.lineMessages(this.check.violations, this.check.indexOf(line), menu, line.picks, wrong) ?? [],
+    focusLost: () => this.heading.focus(),
+  });
+  private readonly check = new OrderCheck({
+    form: () => this.form,
+    shop: () => this.shop,
+    body: () => this.body(),
+    released: () => this.fields?.released ?? null,
+    draw: () => this.draw(),
+  });
+  private readonly follower = new OrderFollower();
   private readonly total = h("p", { part: "total", class: "row" });
   private readonly summary = h("div", { part: "violations", role: "alert", tabindex: "-1" });
   private readonly offline = h("p", { part: "offline", class: "muted", role: "status" });
@@ -34,16 +48,10 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private fields: Fieldset | null = null;
   private readonly box: HTMLFormElement;
   private readonly dialog: DishDialog;
-  private news = new Map<string, News>();
-  private violations: Violation[] = [];
-  private asked: string[] = []; // the keys of the validated lines; violations refer to them by index
   private submitted = false; // the guest has tried to order
-  private timer = 0;
-  private question: AbortController | null = null;
   private checking = false;
   private leading = false; // move the focus to the outcome when it is shown
   private details: Details = {};
-  private live = { key: "", stop: new AbortController(), over: false }; // the stream of the order's state
   private given: readonly Opening[] | null = null;
 
   constructor() {
@@ -81,7 +89,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.heading,
       this.outcome.element,
       this.notice,
-      this.basket,
+      this.basketView.element,
       this.box,
       this.past,
       this.dialog.element,
@@ -124,8 +132,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   protected joined(shop: Shop, signal: AbortSignal): void {
     this.details = {}; // of the restaurant before
-    this.live.stop.abort();
-    this.live.key = "";
+    this.follower.stop();
     const listen = (target: EventTarget, name: string, work: (event: Event) => void): void =>
       target.addEventListener(name, work, { signal });
     for (const name of ["menu", "fault"])
@@ -134,7 +141,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
         this.changed();
       });
     listen(shop, "news", (event) => {
-      for (const news of (event as CustomEvent<News[]>).detail) this.news.set(news.line.key, news);
+      this.basketView.addNews((event as CustomEvent<News[]>).detail);
       this.changed();
     });
     listen(shop.basket, "change", () => {
@@ -146,7 +153,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.changed();
     });
     listen(shop.placing, "change", () => {
-      this.follow(signal);
+      this.follower.follow(shop, signal);
       this.draw();
     });
     listen(shop.placing, "missed", () => {
@@ -155,13 +162,13 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.heading.focus();
       this.later(); // shows what is wrong
     });
-    listen(shop.placing, "ended", (event) => this.onEnded((event as CustomEvent<Intent>).detail));
+    listen(shop.placing, "ended", (event) => this.onEnded((event as CustomEvent<Placed | Refused>).detail));
     listen(shop.placing, "wrong", (event) => this.refuse((event as CustomEvent<Refusal>).detail));
     // Only the form continues an order: a page with only a menu does not know the order URL.
     const wake = (): void => {
       this.changed();
-      if (this.live.over) this.live.key = "";
-      this.follow(signal);
+      this.follower.retry();
+      this.follower.follow(shop, signal);
       void shop.placing.wake();
     };
     listen(document, "visibilitychange", () => {
@@ -175,7 +182,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     });
     listen(signal, "abort", () => {
       clearTimeout(retry);
-      this.live.stop.abort();
+      this.follower.stop();
     });
     listen(window, "offline", () => this.draw());
     void shop.api.restaurant().then((details) => {
@@ -184,36 +191,8 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.draw();
     });
     void shop.placing.wake();
-    this.follow(signal);
+    this.follower.follow(shop, signal);
     preload(this);
-  }
-
-  /** follow keeps the state of the placed order current, until it is final. A site's own backend has no such stream. */
-  private follow(signal: AbortSignal): void {
-    const { placing, api, orderURL } = this.shop!;
-    const intent = placing.intent;
-    const changes =
-      intent &&
-      !orderURL &&
-      (intent.state === "unknown" || (intent.state === "placed" && !intent.closed && !intent.rejected));
-    const key = changes && !signal.aborted ? intent.key : "";
-    if (key === this.live.key) return;
-    this.live.stop.abort();
-    const live: typeof this.live = (this.live = { key, stop: new AbortController(), over: false });
-    if (!key) return;
-    void checkoutFile.load().then(async (ok) => {
-      if (!ok)
-        live.key = ""; // the next change tries again
-      else
-        await checkoutFile.module!.followOrder(
-          api.orderEvents,
-          key,
-          live.stop.signal,
-          () => api.look(key),
-          (seen) => placing.observe(key, seen),
-        );
-      live.over = true; // larder has rejected it: waking tries again
-    });
   }
 
   /** changed redraws and schedules a validation. */
@@ -257,17 +236,15 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const { module } = checkoutFile; // if it is missing, the receipt says so
     if (!menu || !module || this.busy) return;
     const gone = module.reorder(menu, basket, lines);
-    for (const news of basket.compareWith(menu)) this.news.set(news.line.key, news);
+    this.basketView.addNews(basket.compareWith(menu));
     await this.startOver();
     this.notice.textContent = gone.length ? this.message("notAgain", { names: gone.join(", ") }) : "";
   }
 
   /** later schedules a validation. The page does not move before the response. */
   later(): void {
-    clearTimeout(this.timer);
-    this.question?.abort();
-    if (this.shop?.menu && this.shop.basket.lines.length && !this.busy)
-      this.timer = setTimeout(() => void this.ask(), pause);
+    this.check.drop();
+    if (this.shop?.menu && this.shop.basket.lines.length && !this.busy) this.check.begin();
   }
 
   protected render(): void {
@@ -284,7 +261,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.leading = false;
       this.lead();
     }
-    this.drawBasket(lines);
+    this.basketView.draw(shop, this.busy);
     this.drawPast();
     // One order at a time: the form is hidden until the outcome of the last order is known.
     const begun = intent !== null && !notSent(intent.state);
@@ -346,161 +323,34 @@ export class LarderOrderForm extends LarderElement implements FormHost {
         this.heading.focus();
       },
     };
+    const waiting = !module && this.past.open ? [checkoutFile.pending(this.formatter, () => this.draw())] : [];
     this.past.replaceChildren(
       h("summary", {}, this.message("pastOrders")),
-      ...(module
-        ? module.pastOrders(past, this.formatter, this.language, this.timeZone, actions)
-        : this.past.open
-          ? [checkoutFile.pending(this.formatter, () => this.draw())]
-          : []),
+      ...(module?.pastOrders(past, this.formatter, this.language, this.timeZone, actions) ?? waiting),
     );
-  }
-
-  private drawBasket(lines: Line[]): void {
-    const menu = this.shop?.menu ?? null;
-    const focused = (this.root.activeElement as HTMLElement | null)?.dataset.focus;
-    const rows = lines.map((line) => {
-      const product = menu?.product(line.id);
-      const quantity = decimal(line.quantity);
-      const by = weighed(product) ? "0.1" : "1";
-      const set = (to: Decimal): void => this.shop?.basket.setQuantity(line.key, to);
-      const button = (what: string, label: string, text: string, work: () => void, round = true): HTMLButtonElement =>
-        h(
-          "button",
-          {
-            type: "button",
-            class: round ? "round" : "",
-            "aria-label": label,
-            "data-focus": what + line.key,
-            disabled: this.busy,
-            onclick: work,
-          },
-          text,
-        );
-      const price =
-        menu && product && priced(menu, product, line.picks)
-          ? this.money(linePrice(unitPrice(menu, product, line.picks), quantity))
-          : "";
-      const name = product?.name ?? line.name;
-      const words = this.wordsOf(line);
-      return h(
-        "li",
-        { part: "line", "data-line": line.id, "aria-invalid": words.some(([, wrong]) => wrong) },
-        h(
-          "div",
-          { class: "row" },
-          h(
-            "div",
-            { class: "grow" },
-            h("strong", { dir: "auto" }, name),
-            menu && line.picks.length > 0 && h("p", { class: "muted", dir: "auto" }, picksText(menu, line.picks)),
-          ),
-          h("span", { part: "line-price" }, price),
-        ),
-        ...words.map(([text, wrong]) => h("p", { class: wrong ? "wrong" : "muted", part: "line-note" }, text)),
-        h(
-          "div",
-          { class: "row actions" },
-          button("-", this.message("fewer", { name }), "−", () => set(quantity.plus(decimal("-" + by)))),
-          h("output", { class: "count" }, this.formatter.number(line.quantity)),
-          button("+", this.message("more", { name }), "+", () => set(quantity.plus(decimal(by)))),
-          h(
-            "span",
-            { class: "row ends" },
-            product &&
-              menu &&
-              (line.picks.length > 0 || !simple(menu, product)) &&
-              button(
-                "c",
-                this.message("changeNamed", { name }),
-                this.message("change"),
-                () => this.dialog.open(line.id, line),
-                false,
-              ),
-            button("x", this.message("removeNamed", { name }), this.message("remove"), () => set(Decimal.zero), false),
-          ),
-        ),
-      );
-    });
-    this.basket.replaceChildren(
-      ...(rows.length
-        ? rows
-        : [h("li", { class: "muted" }, this.shop?.placing.intent?.state === "placed" ? "" : this.message("empty"))]),
-    );
-    if (focused) {
-      const again = [...this.basket.querySelectorAll<HTMLElement>("[data-focus]")].find(
-        (b) => b.dataset.focus === focused,
-      );
-      (again ?? this.heading).focus();
-    }
-  }
-
-  /** wordsOf returns the messages for a line, each with whether it is an error. */
-  private wordsOf(line: Line): [string, boolean][] {
-    const news = this.news.get(line.key);
-    const menu = this.shop?.menu;
-    const words: [string, boolean][] = [];
-    const product = menu?.product(line.id);
-    if (menu && (!product || !menu.buyable(product))) words.push([this.message("lineGone"), true]);
-    else if (news?.kind === "options") words.push([this.message("lineOptions"), true]);
-    else if (news?.kind === "price")
-      words.push([
-        this.message("linePrice", { was: this.money(decimal(news.was)), now: this.money(decimal(news.now)) }),
-        false,
-      ]);
-    const { module } = checkoutFile;
-    if (module && menu)
-      words.push(
-        ...module.lineMessages(
-          this.violations,
-          this.asked.indexOf(line.key),
-          menu,
-          line.picks,
-          words.some(([, wrong]) => wrong),
-        ),
-      );
-    return words;
   }
 
   private drawViolations(): void {
-    this.fields?.show(this.violations, this.summary, {
+    this.fields?.show(this.check.violations, this.summary, {
       submitted: this.submitted,
       menu: this.shop?.menu,
       line: (index) => {
-        const row = this.shop?.basket.lines.find((l) => l.key === this.asked[index]);
-        return row && [row, () => this.focusLine(row.key)];
+        const row = this.check.lineAt(index);
+        return row && [row, () => this.basketView.focusLine(row.key)];
       },
       top: () => this.heading.focus(),
     });
-  }
-
-  private focusLine(key: string): void {
-    [...this.basket.querySelectorAll<HTMLElement>("[data-focus]")].find((b) => b.dataset.focus === "x" + key)?.focus();
   }
 
   private body(): string {
     return checkoutFile.module!.bodyOf(this.shop!.menu!, this.shop!.basket.lines, this.form);
   }
 
-  /** ask validates the order. If a newer request was sent, it ignores the response. */
-  private async ask(): Promise<boolean | null> {
-    if (!this.shop?.menu || this.shop.basket.lines.length === 0 || !this.fields) return null;
-    const question = (this.question = new AbortController());
-    const asked = this.shop.basket.lines.map((l) => l.key);
-    const verdict = await this.shop.api.validate(this.body(), question.signal);
-    await this.fields.released;
-    if (question.signal.aborted || question !== this.question) return null;
-    this.violations = verdict?.violations ?? checkoutFile.module!.problemsOf(this.form);
-    this.asked = asked;
-    this.draw();
-    return verdict?.valid ?? null;
-  }
-
   /** place validates the order and, unless it is invalid, places it. Larder validates it again. */
   private async place(): Promise<void> {
     const shop = this.shop;
     if (!shop?.menu || !this.fields || this.busy || this.checking || shop.basket.lines.length === 0) return;
-    clearTimeout(this.timer);
+    this.check.stop();
     this.submitted = true;
     this.notice.textContent = "";
     this.fields?.expire();
@@ -509,9 +359,9 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const body = this.body(); // what the guest has agreed to
     try {
       this.draw();
-      const valid = isOnline() ? await this.ask() : null;
-      if (!isOnline()) this.violations = checkoutFile.module!.problemsOf(this.form);
-      if (valid === false || (valid === null && this.violations.length)) {
+      const valid = isOnline() ? await this.check.ask() : null;
+      if (!isOnline()) this.check.checkHere();
+      if (valid === false || (valid === null && this.check.violations.length)) {
         this.point();
         return;
       }
@@ -532,26 +382,22 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private point(): void {
     this.draw();
     if (this.box.hidden) return this.lead(); // it shows an earlier order that was placed late
-    const line = this.basket.querySelector<HTMLElement>("[aria-invalid=true] button:not(:disabled)");
-    if (line) line.focus();
-    else if (!this.fields?.focusFirstWrong()) this.summary.focus();
+    if (!this.basketView.focusWrong() && !this.fields?.focusFirstWrong()) this.summary.focus();
   }
 
   private refuse({ violations, status, lines }: Refusal): void {
-    this.asked = lines;
-    this.violations = violations.length
-      ? violations
-      : [{ path: "", code: "", msg: this.message(status === 401 || status === 403 ? "notTaken" : "unsent") }];
+    const msg = this.message(status === 401 || status === 403 ? "notTaken" : "unsent");
+    this.check.show(violations.length ? violations : [{ path: "", code: "", msg }], lines);
     this.submitted = true;
     this.emit("violations", violations);
     this.point();
   }
 
-  private onEnded(intent: Intent): void {
+  private onEnded(intent: Placed | Refused): void {
     if (intent.state === "placed") {
       this.submitted = false;
-      this.violations = [];
-      this.news.clear();
+      this.check.violations = [];
+      this.basketView.clearNews();
       this.emit("placed", { orderID: intent.orderID, total: intent.total ?? null });
     } else {
       this.emit("refused", { message: intent.message ?? null });

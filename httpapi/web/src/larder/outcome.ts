@@ -4,7 +4,7 @@
 import { h } from "./dom";
 import type { Formatter } from "./groups";
 import { checkoutFile } from "./lazy";
-import { overdue, repeatable, type Intent } from "./place";
+import { orderIDOf, overdue, repeatable, type Intent } from "./place";
 import type { Line } from "./basket";
 import type { Key } from "./texts";
 
@@ -55,17 +55,15 @@ export class Outcome {
       return;
     }
     const [words, buttons] = this.words(intent, asking, online);
-    for (const { orderID = "" } of intent.also ?? []) words.push(["placedAlso", false, orderID]);
-    const said = words.map(([key, good, id]) =>
-      h(
+    for (const other of intent.also ?? []) words.push(["placedAlso", false, other.orderID ?? ""]);
+    const said = words.map(([key, good, id]) => {
+      const colour = good ? "good" : "wrong";
+      return h(
         "p",
-        {
-          class: quiet.includes(key) ? "" : good ? "good" : "wrong",
-          ...(key.startsWith("placed") && { part: "order-id" }),
-        },
-        this.f.message(key, { id: id ?? intent.orderID ?? "" }),
-      ),
-    );
+        { class: quiet.includes(key) ? "" : colour, ...(key.startsWith("placed") && { part: "order-id" }) },
+        this.f.message(key, { id: id ?? orderIDOf(intent) }),
+      );
+    });
     const text = said.map((p) => p.textContent).join("");
     if (this.status.textContent !== text) this.status.replaceChildren(...said);
     const button = (key: Key, work: () => void): HTMLElement =>
@@ -93,18 +91,16 @@ export class Outcome {
               : (void checkoutFile.load().then(this.actions.loaded), h("bdi", { dir: "ltr" }, from.phone)),
           )
         : "";
-    const receipt =
-      intent.state !== "placed"
-        ? ""
-        : module
-          ? module.receipt(intent, from, this.f)
-          : checkoutFile.pending(this.f, () => {
-              this.shape = "";
-              this.actions.loaded();
-            });
+    const loaded = (): void => {
+      this.shape = "";
+      this.actions.loaded();
+    };
+    let receipt: HTMLElement | "" = "";
+    if (intent.state === "placed")
+      receipt = module?.receipt(intent, from, this.f) ?? checkoutFile.pending(this.f, loaded);
     const focused = this.more.matches(":focus-within");
     this.more.replaceChildren(
-      intent.message && intent.state === "refused" ? h("p", {}, intent.message) : "",
+      intent.state === "refused" && intent.message ? h("p", {}, intent.message) : "",
       call,
       receipt,
       h("div", { class: "row buttons" }, ...buttons.map((key) => button(key, work[key]!))),

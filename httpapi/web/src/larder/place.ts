@@ -16,25 +16,41 @@ export type State =
   | "refused" // rejected by the ordering service; final
   | "placed";
 
-export interface Intent {
+interface Stored {
   format: 1;
   key: string;
   body: string;
-  state: State;
   at: number;
   lines: Line[]; // as they were in the basket
-  maybe?: boolean; // an attempt had no response and may have had an effect
   sent?: number[]; // when the requests were sent whose responses are not known
-  idle?: boolean; // nobody asks for the outcome any more
   again?: number | undefined; // when the guest has sent an idle order again
-  also?: Intent[] | undefined; // earlier orders that were placed after this one was sent
+  also?: Placed[] | undefined; // earlier orders that were placed after this one was sent
+}
+
+/** Open is an order whose outcome is not final. */
+export interface Open extends Stored {
+  state: Exclude<State, "refused" | "placed">;
+  maybe?: boolean; // an attempt had no response and may have had an effect
+  idle?: boolean; // nobody asks for the outcome any more
+}
+
+/** Refused is an order that the ordering service has rejected. */
+export interface Refused extends Stored {
+  state: "refused";
+  message?: string;
+}
+
+/** Placed is an order that the restaurant has, and what became of it. Stored ones may still have the members of Open. */
+export interface Placed extends Stored {
+  state: "placed";
   orderID?: string | undefined;
   total?: string | undefined;
-  message?: string;
   rejected?: boolean;
   closed?: boolean;
-  paid?: boolean; // what became of a placed order
+  paid?: boolean;
 }
+
+export type Intent = Open | Refused | Placed;
 
 /** Seen is the state of an order as larder knows it. */
 export interface Seen {
@@ -81,6 +97,12 @@ export function newKey(): string {
 /** ended reports whether a state is final, so that a new order can begin. */
 export const ended = (state: State): boolean => state === "placed" || state === "refused";
 
+/** orderIDOf returns the orderID of a placed order, or "". */
+export const orderIDOf = (intent: Intent | null): string => (intent?.state === "placed" && intent.orderID) || "";
+
+/** isOpen reports whether the outcome of an order is not final. */
+const isOpen = (intent: Intent): intent is Open => !ended(intent.state);
+
 /** notSent reports whether it is certain that nothing was placed, so that the order can be changed. */
 export const notSent = (state: State): boolean => state === "unsent" || state === "offline";
 
@@ -111,11 +133,18 @@ const forSending = 10 * 60_000,
   forWaiting = 48 * 3_600_000,
   forShowing = 24 * 3_600_000;
 
+/** keptFor returns how long an order is kept, in milliseconds from when it was sent. */
+function keptFor(kept: Intent): number {
+  if (kept.state === "unknown") return forWaiting;
+  return ended(kept.state) ? Math.max(0, expectedAt(kept.body) - kept.at) + forShowing : forKeeping;
+}
+
 /** overdue reports whether an order is no longer sent by itself. */
 export const overdue = ({ at, again = at }: Intent): boolean => Date.now() - again > forSending;
 
 /** repeatable reports whether the guest may send an idle order again: larder still knows its key. */
-export const repeatable = ({ at, idle }: Intent): boolean => !!idle && Date.now() - at < forKeeping;
+export const repeatable = (intent: Intent): boolean =>
+  isOpen(intent) && !!intent.idle && Date.now() - intent.at < forKeeping;
 
 /** placeLimit is when the browser ends a request that places an order, in milliseconds. */
 export const placeLimit = 60_000;
@@ -171,14 +200,7 @@ export class Placing extends EventTarget {
     ) as Intent | null | undefined;
     const good =
       kept?.format === 1 && typeof kept.key === "string" && typeof kept.body === "string" && Array.isArray(kept.lines);
-    const keeps = !good
-      ? 0
-      : kept.state === "unknown"
-        ? forWaiting
-        : ended(kept.state)
-          ? Math.max(0, expectedAt(kept.body) - kept.at) + forShowing
-          : forKeeping;
-    this.intent = good && Date.now() - kept.at <= keeps ? kept : null;
+    this.intent = good && Date.now() - kept.at <= keptFor(kept) ? kept : null;
     if (good && !this.intent) this.store.removeItem(this.name); // it has the guest's address
     this.dispatchEvent(new Event("change"));
     if (before && !ended(before.state) && !this.intent && this.noted().includes("-" + before.key))
@@ -232,7 +254,7 @@ export class Placing extends EventTarget {
     let look = false;
     const key = await this.alone(() => {
       const intent = this.intent;
-      if (!intent || ended(intent.state) || this.asking) return "";
+      if (!intent || !isOpen(intent) || this.asking) return "";
       const { state, maybe } = intent;
       const first = notSent(state);
       if (auto && (first ? state === "unsent" || overdue(intent) : intent.idle && overdue(intent))) return "";
@@ -305,14 +327,15 @@ export class Placing extends EventTarget {
         const at = looked ? 0 : await this.mark(key);
         const answer = await (looked ?? (Date.now() - at < forMarked ? this.transport.place(key, intent.body) : null));
         look = await this.alone(() => {
-          if (this.intent?.key !== key) {
+          const current = this.intent;
+          if (current?.key !== key) {
             // another tab changed the intent, or the guest has begun another order
             const placed = answer && placedIn(answer, !!looked);
             if (placed) this.late({ ...intent, ...placed });
             return true;
           }
-          if (!answer || ended(this.intent.state)) return true;
-          return looked ? this.handleRecord(answer, old) : this.handleResponse(answer, at);
+          if (!answer || !isOpen(current)) return true;
+          return looked ? this.handleRecord(current, answer, old) : this.handleResponse(current, answer, at);
         });
         const now = this.intent;
         const limit = now?.key === key && mostTries[now.state];
@@ -344,9 +367,10 @@ export class Placing extends EventTarget {
   }
 
   /** change changes an intent, unless another tab has changed its state or dropped it. */
-  private change({ key, state }: Intent, to: Partial<Intent>): Promise<void> {
+  private change({ key, state }: Intent, to: Partial<Pick<Open, "state" | "idle">>): Promise<void> {
     return this.alone(() => {
-      if (this.intent?.key === key && this.intent.state === state) this.set({ ...this.intent, ...to });
+      const { intent } = this;
+      if (intent?.key === key && intent.state === state && isOpen(intent)) this.set({ ...intent, ...to });
     });
   }
 
@@ -370,7 +394,7 @@ export class Placing extends EventTarget {
    * late takes an order that was placed after the guest could begin another one. That one is
    * not sent any more, if it was not sent yet. An order that the guest has already seen is ignored.
    */
-  private late(order: Intent): void {
+  private late(order: Placed): void {
     const { intent } = this;
     if ([...this.noted(), ...keysOf(intent?.also)].includes(order.key)) return;
     const begun =
@@ -400,16 +424,14 @@ export class Placing extends EventTarget {
   }
 
   /** handleResponse handles the response to an order that was sent at a time. It reports whether to look for the order next, instead of sending it. */
-  private handleResponse(answer: Answer, at: number): boolean {
+  private handleResponse(before: Open, answer: Answer, at: number): boolean {
     const { status, body } = answer;
     const code = typeof body?.code === "string" ? body.code : "";
     const rejected = (status >= 400 && status < 500 && status !== 408) || (status === 503 && code !== "");
     // The computer may have slept during the request: it can arrive until the browser has ended it.
     const own = rejected ? [] : [Math.max(at, Date.now() - placeLimit)];
-    const intent = (this.intent = {
-      ...this.intent!,
-      sent: [...this.arriving().filter((other) => other !== at), ...own],
-    });
+    const sent = [...this.arriving().filter((other) => other !== at), ...own];
+    const intent: Open = (this.intent = { ...before, sent });
     // If an earlier attempt may have had an effect, only these codes are certain: larder sends them after it has looked for the key.
     const certain =
       !intent.maybe || code === "validation_failed" || code === "upstream_unavailable" || code === "no_catalogue";
@@ -423,7 +445,7 @@ export class Placing extends EventTarget {
       return true;
     } else if (code === "idempotency_key_in_flight" || code === "idempotency_key_reused") {
       return true; // the key belongs to an order: look for its state
-    } else if (certain && rejected && intent.sent.length) {
+    } else if (certain && rejected && sent.length) {
       // an earlier request may still be placed
       this.set({ ...intent, state: "checking" });
       return true;
@@ -443,8 +465,7 @@ export class Placing extends EventTarget {
   }
 
   /** handleRecord handles the record of the order. It reports whether to look again. */
-  private handleRecord(answer: Answer, old: boolean): boolean {
-    const intent = this.intent!;
+  private handleRecord(intent: Open, answer: Answer, old: boolean): boolean {
     const { status, body } = answer;
     const state = body?.result?.state;
     const open = this.arriving().length > 0;
@@ -491,7 +512,7 @@ export class Placing extends EventTarget {
 const keysOf = (list: readonly { key: string }[] = []): string[] => list.map(({ key }) => key);
 
 /** placedIn returns what a response says about a placed order, or null if the order is not known to be placed. */
-function placedIn({ status, body }: Answer, record: boolean): (Partial<Intent> & Pick<Intent, "state">) | null {
+function placedIn({ status, body }: Answer, record: boolean): Omit<Placed, keyof Stored> | null {
   const { state, orderID, total, paid } = body?.result ?? {};
   if (
     status < 200 ||

@@ -8,7 +8,7 @@ import type { Formatter } from "./groups";
 import type { Past } from "./history";
 import type { Menu } from "./menu";
 import type { Origin } from "./outcome";
-import { expectedAt, type Intent } from "./place";
+import { expectedAt, type Placed } from "./place";
 import { orUndefined } from "./store";
 import type { Key } from "./texts";
 import { moment } from "./times";
@@ -41,7 +41,7 @@ export function callTo(phone: string): HTMLElement {
 }
 
 /** receipt shows what was ordered, when it comes and where, and whom to call. */
-export function receipt(intent: Intent, { name, phone, address, zone, language }: Origin, f: Formatter): HTMLElement {
+export function receipt(intent: Placed, { name, phone, address, zone, language }: Origin, f: Formatter): HTMLElement {
   const body = orUndefined(() => JSON.parse(intent.body)) ?? {};
   const delivery = body.expeditionType === "delivery";
   const place = body.address ?? {};
@@ -50,14 +50,9 @@ export function receipt(intent: Intent, { name, phone, address, zone, language }
     .map((k) => `${f.message(`address.${k}`)} ${place[k]}`);
   const to = [`${place.street ?? ""} ${place.houseNumber ?? ""}`, ...flat, place.cityName ?? ""].join(", ");
   const at = expectedAt(intent.body);
-  const type: Key =
-    body.paymentTypeID === "card"
-      ? delivery
-        ? "cardOnDelivery"
-        : "cardAtPickup"
-      : body.paymentTypeID === "online"
-        ? "online"
-        : "cash";
+  const card = delivery ? "cardOnDelivery" : "cardAtPickup";
+  const other = body.paymentTypeID === "online" ? "online" : "cash";
+  const type: Key = body.paymentTypeID === "card" ? card : other;
   const change =
     body.changeFrom === undefined ? "" : ` (${f.message("changeFor", { sum: f.money(decimal(body.changeFrom)) })})`;
   const facts: [Key, Node | string][] = [

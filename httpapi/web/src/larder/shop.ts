@@ -5,7 +5,7 @@ import { Api } from "./api";
 import { Basket, type News } from "./basket";
 import { History } from "./history";
 import { Menu } from "./menu";
-import { ended, Placing, type Answer, type Intent } from "./place";
+import { ended, Placing, type Answer, type Placed, type Refused } from "./place";
 import { diagnose } from "./report";
 import { FallbackStore, storages } from "./store";
 import { follow, type MenuEvent } from "./stream";
@@ -65,8 +65,9 @@ export class Shop extends EventTarget {
     });
     this.placing.addEventListener("ended", (event) => {
       // here, so that it happens once and does not depend on the elements
-      const { state, lines, orderID = "", at, total = null } = (event as CustomEvent<Intent>).detail;
-      if (state !== "placed") return;
+      const intent = (event as CustomEvent<Placed | Refused>).detail;
+      if (intent.state !== "placed") return;
+      const { lines, orderID = "", at, total = null } = intent;
       this.history.add({ orderID, at, total, lines });
       this.basket.removeOrdered(lines);
     });

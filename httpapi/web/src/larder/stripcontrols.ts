@@ -37,17 +37,14 @@ export function controlStrip(strip: Strip): void {
   nav.addEventListener("keydown", (event) => {
     const all = links();
     const at = all.indexOf(event.target as HTMLButtonElement);
-    const to =
-      event.key === "Home"
-        ? 0
-        : event.key === "End"
-          ? all.length - 1
-          : event.key === (mirrored() ? "ArrowLeft" : "ArrowRight")
-            ? at + 1
-            : event.key === "ArrowLeft" || event.key === "ArrowRight"
-              ? at - 1
-              : -1;
-    const link = all[to];
+    const right = mirrored() ? -1 : 1; // in a text from right to left, ArrowRight goes back
+    const targets: Record<string, number> = {
+      Home: 0,
+      End: all.length - 1,
+      ArrowRight: at + right,
+      ArrowLeft: at - right,
+    };
+    const link = all[targets[event.key] ?? -1];
     if (at < 0 || !link) return;
     event.preventDefault();
     all[at]!.tabIndex = -1;

@@ -117,18 +117,17 @@ export const orders: View = async (root, { params, signal }) => {
     missing.hidden = text === "";
     if (missing.textContent !== text) put(missing, text); // not announced again at each reload
     put(where, `Page ${cursors.length}, ${count(page.result.length, "order")}`);
-    put(
-      list,
-      page.result.length === 0
-        ? h("p", { class: "empty" }, state === "unknown" ? "No orders need resolving." : "No orders in this state.")
-        : state === "unknown"
-          ? table(
-              "Orders that need resolving, newest first",
-              ["Select", "Order", "Restaurant", "Guest", "Unknown", "Total"],
-              page.result.map((one) => unknownRow(one, selected, select)),
-            )
-          : table("Orders, newest first", ["Order", "Restaurant", "State", "Total", "Placed by"], page.result.map(row)),
-    );
+    if (page.result.length === 0) {
+      const none = state === "unknown" ? "No orders need resolving." : "No orders in this state.";
+      put(list, h("p", { class: "empty" }, none));
+    } else if (state === "unknown") {
+      const columns = ["Select", "Order", "Restaurant", "Guest", "Unknown", "Total"];
+      const rows = page.result.map((one) => unknownRow(one, selected, select));
+      put(list, table("Orders that need resolving, newest first", columns, rows));
+    } else {
+      const columns = ["Order", "Restaurant", "State", "Total", "Placed by"];
+      put(list, table("Orders, newest first", columns, page.result.map(row)));
+    }
     bar.hidden = state !== "unknown" || page.result.length === 0;
     drawSelectors();
     drawBar();

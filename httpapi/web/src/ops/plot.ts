@@ -49,7 +49,8 @@ const seconds = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-d
 
 /** Formats the times of an axis whose ticks are `step` seconds apart. */
 function clock(_: uPlot, ticks: number[], _axis: number, _space: number, step: number): string[] {
-  const format = step >= 86_400 ? days : step >= 60 ? minutes : seconds;
+  const time = step >= 60 ? minutes : seconds;
+  const format = step >= 86_400 ? days : time;
   return ticks.map((at) => format.format(at * 1000));
 }
 

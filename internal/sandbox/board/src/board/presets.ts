@@ -100,11 +100,9 @@ export function inWords(fault: Fault): string {
     [fault.match.method, fault.match.path, fault.match.restaurant && `of ${fault.match.restaurant}`]
       .filter(Boolean)
       .join(" ") || "every call";
-  const often = fault.times
-    ? count(fault.times, "more time")
-    : fault.probability
-      ? `with probability ${fault.probability}`
-      : "until removed";
+  let often = "until removed";
+  if (fault.times) often = count(fault.times, "more time");
+  else if (fault.probability) often = `with probability ${fault.probability}`;
   const numbers = [
     fault.status && `status ${fault.status}`,
     fault.delay && fault.delay !== "0s" && `delay ${fault.delay}`,

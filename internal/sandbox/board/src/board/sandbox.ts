@@ -40,11 +40,12 @@ const limit = 15_000;
 
 /** Sends a request to the sandbox. It throws an Error with the message of an error response. */
 async function ask<T>(method: string, path: string, body?: object): Promise<T> {
+  const sent = body instanceof Blob ? body : body && JSON.stringify(body);
   const response = await fetch(`/sandbox/${path}`, {
     method,
     signal: AbortSignal.timeout(limit),
     headers: body ? { "Content-Type": "application/json" } : {},
-    body: body instanceof Blob ? body : body ? JSON.stringify(body) : null,
+    body: sent ?? null,
   });
   const answer = (await response.json()) as { result: T; msg?: string; errors?: string[] | null };
   if (!response.ok) throw new Error([answer.msg ?? `status ${response.status}`, ...(answer.errors ?? [])].join(": "));
