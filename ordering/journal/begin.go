@@ -145,7 +145,6 @@ func (s *store) adopted(o ordering.CallSpec) *tx {
 		State:      ordering.StatePlaced,
 	})
 	c.tookID = true
-	c.list(c.stateList(ordering.StatePlaced), "", expiry{})
 	return c
 }
 
@@ -154,7 +153,6 @@ func (s *store) newRecordTx(r ordering.Record) *tx {
 	r.Calls, r.CreatedAt = c.next.Calls, atCommit()
 	c.next.Record = r
 	c.touch()
-	c.list(c.store.keys.Orders(r.Connection), "", expiry{})
 	return c
 }
 
@@ -194,14 +192,13 @@ func (c *tx) openCall(call ordering.Call, body []byte, deadline time.Duration) {
 	}
 	call.Outcome, call.StartedAt, call.EndedAt = ordering.OutcomeOpen, atCommit(), time.Time{}
 	call.Attempts, call.Answer, call.Resolved, call.Contradicted = nil, nil, nil, ""
-	c.list(c.openList(), callSuffix(call.Number), after(deadline))
+	c.in, c.notBefore = deadline, 0
 	if call.Key != "" {
-		c.stepUntil(expiry{}, "set", c.idempotencyKey(call.Key), c.pointer(call.Number))
+		c.do(c.idempotencyKey(call.Key), "SET", c.pointer(call.Number))
 	}
 	if len(body) > 0 {
-		c.step("hset", c.guestKey(call.Number), fieldBody, string(body))
+		c.do(c.guestKey(call.Number), "HSET", fieldBody, string(body))
 	}
-	c.keepRecord()
 	c.put(call)
 	if len(call.SpecID) == revisionLength {
 		c.next.revision = call.SpecID
@@ -222,9 +219,9 @@ func (c *tx) dropOldest() {
 			return false
 		}
 		changes--
-		c.step("del", c.guestKey(call.Number))
+		c.do(c.guestKey(call.Number), "UNLINK")
 		if call.Key != "" {
-			c.step("del-if", c.idempotencyKey(call.Key), c.pointer(call.Number))
+			c.doIf(c.idempotencyKey(call.Key), c.pointer(call.Number), "DEL")
 		}
 		return true
 	})

@@ -41,9 +41,9 @@ const (
 	maxDecimal = 256
 )
 
-// encode returns the stored form of a record: the parts before and after the time of the commit. It fails for a
-// record that decode would reject.
-func encode(revision string, r *ordering.Record) (head, tail string, err error) {
+// encode returns the stored form of a record, with commitTime instead of the time of the commit. It fails for a record that
+// decode would reject.
+func encode(revision string, r *ordering.Record) (string, error) {
 	stored := *r
 	stored.Calls = slices.Clone(r.Calls)
 	for i, call := range r.Calls {
@@ -53,12 +53,12 @@ func encode(revision string, r *ordering.Record) (head, tail string, err error) 
 	}
 	text, err := json.Marshal(&stored, marshalers)
 	if err != nil {
-		return "", "", corrupt(r.Ref, err)
+		return "", corrupt(r.Ref, err)
 	}
 	if err := checkRecord(&stored); err != nil {
-		return "", "", corrupt(r.Ref, err)
+		return "", corrupt(r.Ref, err)
 	}
-	return recordFormat + revision + " ", " " + string(text), nil // the time goes between them
+	return recordFormat + revision + " " + commitTime + " " + string(text), nil
 }
 
 // decode decodes an order. The error is errCorrupt with the path of the value, never with the value itself. Each

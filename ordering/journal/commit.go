@@ -61,7 +61,7 @@ func (s *store) blank(connection, mode string) *tx {
 func (s *store) run(ctx context.Context, c *tx, wait int, limit time.Duration) (reply, error) {
 	state, queues := s.history.state(c.connection()), s.queuesOf(c.connection())
 	known := state.known()
-	e := &evaluation{key: c.state, command: c.command(known), wait: wait, limit: limit}
+	e := &evaluation{key: c.stateKey, command: c.evalsha(known), wait: wait, limit: limit}
 	if s.onlyReads { // Ready only probes
 		if c.mode != modeProbe {
 			return reply{acknowledged: -1}, errors.New("this journal only reads")

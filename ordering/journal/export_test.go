@@ -39,7 +39,7 @@ func Decode(connection, ref, text, answer string) (ordering.Record, error) {
 
 // Recode returns a record as it is after it was written and read, with the whole answer of call 1.
 func Recode(r ordering.Record) (ordering.Record, error) {
-	head, tail, err := encode(strings.Repeat("r", revisionLength), &r)
+	text, err := encode(strings.Repeat("r", revisionLength), &r)
 	if err != nil {
 		return ordering.Record{}, err
 	}
@@ -49,7 +49,7 @@ func Recode(r ordering.Record) (ordering.Record, error) {
 			return ordering.Record{}, err
 		}
 	}
-	return Decode(r.Connection, r.Ref, head+"001900000000000"+tail, answer)
+	return Decode(r.Connection, r.Ref, strings.Replace(text, commitTime, "001900000000000", 1), answer)
 }
 
 // Check runs a transaction that only checks the value of an idempotency key.

@@ -53,7 +53,7 @@ const saveLimit = 5 * time.Second
 
 var errSlowSave = fmt.Errorf("the file was not written within %s: check the file system", saveLimit)
 
-// remembered is the part of the state that commit.lua compares.
+// remembered is the part of the state that history.lua compares.
 type remembered struct {
 	// saved has the mark that as many replicas have as the rule requires.
 	saved

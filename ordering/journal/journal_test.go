@@ -54,9 +54,16 @@ func fixture(t *testing.T, url string, retention journaltest.Retention) journalt
 	cfg := config(retention)
 	prefix := rand.Text()
 	r := open(t, url, prefix)
+	first := journal.New(r, cfg, quiet())
+	t.Cleanup(func() {
+		if !t.Failed() {
+			wantLists(t, r, first, "main")
+			wantLists(t, r, first, "other")
+		}
+	})
 	return journaltest.Fixture{
 		Lose:    func(t *testing.T, connection string) { loseData(t, r, prefix+":{o:"+connection+"}:*") },
-		Journal: journal.New(r, cfg, quiet()),
+		Journal: first,
 		Again:   func(*testing.T) ordering.Journal { return journal.New(r, cfg, quiet()) },
 	}
 }

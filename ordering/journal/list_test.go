@@ -1,10 +1,15 @@
 package journal_test
 
 import (
+	"context"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
+	"larder.local/internal/redisdb"
 	"larder.local/internal/testkit/redistest"
 	"larder.local/ordering"
 )
@@ -71,5 +76,56 @@ func TestListBounds(t *testing.T) {
 				t.Errorf("List = %d records, %v; want %d, %v", len(page), err, test.want, test.err)
 			}
 		})
+	}
+}
+
+// wantLists compares the lists of a connection with its records: which order is in which list is written here once more.
+func wantLists(t *testing.T, r *redisdb.DB, j ordering.Journal, connection string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute) // also at the end of a test
+	defer cancel()
+	names := []string{"orders", "open", "expiry"}
+	for _, state := range ordering.States() {
+		names = append(names, "in:"+string(state))
+	}
+	has := map[string][]string{} // by the member of the list of all orders
+	for _, name := range names {
+		members, err := r.Client().ZRange(ctx, r.Prefix()+":{o:"+connection+"}:f1:"+name, 0, -1).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, member := range members {
+			order, call, _ := strings.Cut(member, " ")
+			has[order] = append(has[order], name+call)
+		}
+	}
+	for member, got := range has {
+		_, ref, _ := strings.Cut(member, "/")
+		record, err := j.Record(ctx, []string{connection}, ref)
+		if err != nil { // it has expired, or the test has changed it
+			continue
+		}
+		want := []string{"orders"}
+		if record.State != ordering.StatePlacing && record.State != ordering.StateUnknown {
+			want = append(want, "in:"+string(record.State))
+		}
+		open, unknown := 0, false
+		for _, call := range record.Calls {
+			if call.Outcome == ordering.OutcomeOpen {
+				want, open = append(want, "open"+strconv.Itoa(call.Number)), open+1
+			}
+			unknown = unknown || call.Outcome == ordering.OutcomeUnknown
+		}
+		if unknown {
+			want = append(want, "in:unknown")
+		}
+		if !unknown && open == 0 {
+			want = append(want, "expiry")
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("the %s order %s is in the lists %q, want %q", record.State, ref, got, want)
+		}
 	}
 }

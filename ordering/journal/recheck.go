@@ -23,7 +23,7 @@ func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number
 	if explained {
 		call.Recheck = ordering.RecheckExplained
 		c.notAfter(call.EndedAt.Add(ordering.RecheckTime))
-		c.step("del-if", c.idempotencyKey(call.Key), c.pointer(number))
+		c.doIf(c.idempotencyKey(call.Key), c.pointer(number), "DEL")
 	}
 	c.put(call)
 	_, err = j.durability.commit(ctx, c)

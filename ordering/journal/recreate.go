@@ -64,7 +64,7 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 	if err := c.putCall(ctx, call, n, body); err != nil {
 		return nil, 0, err
 	}
-	c.setState(c.replaced(ordering.StateAfter(c.next.State, call.Operation, call.Outcome)))
+	c.next.State = c.replaced(ordering.StateAfter(c.next.State, call.Operation, call.Outcome))
 	o, err = j.durability.commit(ctx, c)
 	return o, n, err
 }
@@ -90,24 +90,10 @@ func (c *tx) endKnown(ctx context.Context, known ordering.Record) (err error) {
 	return nil
 }
 
-// takeKnownID takes the orderID of a lost create, and returns the outcome of the create: an orderID that another order
-// has got since is not believed (policy O17), unless a person has named it.
-func (c *tx) takeKnownID(ctx context.Context, call ordering.Call, orderID string) (ordering.Outcome, error) {
-	if call.Operation != upstream.OpCreate || call.Resolved != nil {
-		return call.Outcome, c.takeID(ctx, orderID, nil)
-	}
-	repeated, err := c.takeOwnID(ctx, call, orderID)
-	if repeated != nil {
-		return ordering.OutcomeUnknown, err
-	}
-	return call.Outcome, err
-}
-
 func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended ordering.Call, body []byte) (*order, error) {
 	c := j.store.newTx(&order{place: location{known.Connection, known.Ref}, Record: known})
 	c.touch()
 	c.next.OrderID = ""
-	c.list(c.store.keys.Orders(known.Connection), "", expiry{})
 	if known.OrderID != "" {
 		outcome, err := c.takeKnownID(ctx, ended, known.OrderID)
 		if err != nil {
@@ -118,9 +104,6 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 		}
 	}
 	c.next.State = c.replaced(c.next.State)
-	if state := c.next.State; state != ordering.StateUnknown && state != ordering.StatePlacing {
-		c.list(c.stateList(state), "", expiry{})
-	}
 	for _, call := range known.Calls {
 		var sent []byte // of earlier calls only the outcome is known
 		if call.Number == ended.Number {
@@ -137,7 +120,7 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 func (c *tx) putCall(ctx context.Context, call ordering.Call, n int, body []byte) error {
 	call.Number, call.Attempts = n, storedAttempts(call.Attempts)
 	if len(body) > 0 {
-		c.step("hset", c.guestKey(n), fieldBody, string(body))
+		c.do(c.guestKey(n), "HSET", fieldBody, string(body))
 	}
 	c.putAnswer(&call, call.Answer)
 	c.put(call)
@@ -146,11 +129,7 @@ func (c *tx) putCall(ctx context.Context, call ordering.Call, n int, body []byte
 		return err
 	}
 	if call.Outcome == ordering.OutcomeUnknown {
-		c.list(c.stateList(ordering.StateUnknown), "", expiry{})
-		c.unlist(c.expiryList(), "")
-		for _, other := range c.next.Calls { // no guest data of the order expires (policy O13)
-			c.stepUntil(expiry{}, "expire", c.guestKey(other.Number), "")
-		}
+		c.keepGuestData()
 		return nil
 	}
 	c.expireRecord(n, false)
@@ -167,10 +146,10 @@ func (c *tx) takeKey(ctx context.Context, call ordering.Call, n int) error {
 		return err
 	}
 	c.check(c.idempotencyKey(call.Key), value)
-	until := expiry{}
+	owns := []string{c.pointer(n)}
 	if call.Outcome.Certain() {
-		until = after(c.store.cfg.KeyTTL)
+		owns = append(owns, "PX", milliseconds(c.store.cfg.KeyTTL))
 	}
-	c.stepUntil(until, "set", c.idempotencyKey(call.Key), c.pointer(n))
+	c.do(c.idempotencyKey(call.Key), "SET", owns...)
 	return nil
 }

@@ -71,7 +71,7 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 	}
 	if call.Operation == upstream.OpCreate {
 		c.mode = modeCreate // rejected while new orders are paused (policy O14a)
-		c.setState(ordering.StatePlacing)
+		c.next.State = ordering.StatePlacing
 	} else {
 		c.dropOldest()
 	}
@@ -84,18 +84,4 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 	call.SpecID, call.RequestID = s.ID, s.RequestID
 	c.openCall(call, body, s.Deadline)
 	return c, nil
-}
-
-// mayTake rejects taking an orderID from an order that larder placed, and from an adopted one with
-// a change whose outcome is not certain.
-func mayTake(orderID string, other *order) error {
-	call, busy := other.Busy()
-	switch {
-	case !other.Adopted:
-		return &ordering.OrderIDTakenError{OrderID: orderID, Ref: other.Ref}
-	case busy:
-		return &ordering.BusyError{Record: other.Record, Call: call}
-	default:
-		return nil
-	}
 }

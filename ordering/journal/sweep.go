@@ -79,7 +79,7 @@ func (j *Journal) markUnknown(ctx context.Context, connection, member string) (*
 		c := j.store.newTx(o)
 		call, ok := o.Call(n)
 		if moved = ok && call.Outcome == ordering.OutcomeOpen; !moved {
-			c.step("zrem", c.openList(), member)
+			c.do(c.openList(), "ZREM", member)
 			return c, nil
 		}
 		c.touch()
@@ -89,13 +89,14 @@ func (j *Journal) markUnknown(ctx context.Context, connection, member string) (*
 	switch {
 	case errors.Is(err, ordering.ErrNoOrder):
 		c := j.store.blank(connection, modeWatch)
-		c.step("zrem", c.openList(), member)
+		c.do(c.openList(), "ZREM", member)
 		_, err = j.store.apply(ctx, c)
 		return nil, err
 	case errors.Is(err, errCorrupt):
 		j.store.logCorrupt(location{connection, ref}, err, "an overdue order cannot be read")
 		c := j.store.blank(connection, modeWatch)
-		c.stepUntil(after(retryCorruptAfter), "zadd", c.openList(), member)
+		c.in = retryCorruptAfter
+		c.do(c.openList(), "ZADD", string(atTime), member)
 		_, err = j.store.apply(ctx, c)
 		return nil, err
 	case err != nil || !moved:

@@ -24,36 +24,46 @@ type tx struct {
 	tookID bool  // the orderID becomes one of this order
 	// ownIDKey replaces the key of the orderID if another order keeps that (see shareID).
 	ownIDKey string
-	until    expiry // of the record and of its orderID
+	expires  expiry // of the record and of its orderID
 
-	// The parts of KEYS and ARGV of commit.lua.
-	mode, state, orders       string
-	absent, checked, stepKeys []string
-	checks, steps             []string
+	// atTime means the later of a time after the commit, and of a time in milliseconds since the epoch.
+	in        time.Duration
+	notBefore int64
+
+	// What commit.lua gets.
+	mode, stateKey, ordersKey string
+	absent                    []string // keys that must not exist
+	checks                    []check
+	steps                     []step
 }
 
-// expiry is EXPIRY in commit.lua.
-type expiry struct{ rel, abs string }
+// check is a condition of a transaction: the bytes 0 to last of a string have the value.
+type check struct{ key, last, value string }
 
-func keepTTL() expiry { return expiry{rel: "keep"} } // as before
-
-// words appends the words of the expiry.
-func (e expiry) words(to []string) []string {
-	if to = append(to, e.rel); e != (expiry{}) && e != keepTTL() {
-		to = append(to, e.abs)
-	}
-	return to
+// step is a Redis command of a transaction. how begins its form in commit.lua.
+type step struct {
+	key, how, command string
+	args              []string
 }
 
-// after returns the expiry at a time after the commit.
-func after(d time.Duration) expiry { return expiry{number(d.Milliseconds()), "0"} }
+// expiry is when a key expires.
+type expiry string
+
+const (
+	never   expiry = ""
+	keepTTL expiry = "KEEPTTL" // as before
+	atTime  expiry = "@time"   // commit.lua replaces it; see tx.in
+)
+
+// commitTime is a byte that commit.lua replaces by the time of the commit, 15 digits. It is in no JSON text and no ref.
+const commitTime = "\x01"
 
 // newTx starts a transaction on an order.
 func (s *store) newTx(o *order) *tx {
 	c := &tx{
 		store: s, order: o, next: order{Record: o.Record, place: o.place},
-		mode: modeCommit, until: keepTTL(), state: s.keys.JournalState(o.place.connection),
-		orders: s.keys.Orders(o.place.connection),
+		mode: modeCommit, expires: keepTTL, stateKey: s.keys.JournalState(o.place.connection),
+		ordersKey: s.keys.Orders(o.place.connection),
 	}
 	c.next.Calls = append(make([]ordering.Call, 0, len(o.Calls)+1), o.Calls...)
 	c.checkRevision(o)
@@ -73,7 +83,7 @@ func (c *tx) put(call ordering.Call) {
 	}
 }
 
-// seal adds the steps that write the record. It fails for a record that decode would reject.
+// seal adds the steps that write the record and its places in the lists. It fails for a record that decode would reject.
 func (c *tx) seal() error {
 	if !c.writes || c.fault != nil {
 		return c.fault
@@ -82,23 +92,40 @@ func (c *tx) seal() error {
 		c.next.revision = rand.Text()
 	}
 	if _, busy := c.next.Busy(); busy {
-		c.until = expiry{} // nothing of the order expires (policy O13)
+		c.expires = never // nothing of the order expires (policy O13)
 	}
-	head, tail, err := encode(c.next.revision, &c.next.Record)
+	text, err := encode(c.next.revision, &c.next.Record)
 	if err != nil {
 		return err
 	}
+	others := c.steps
+	c.steps = make([]step, 0, len(others)+5)
 	// The first step, so that an error of Redis in this step leaves the lists as they are.
-	c.stepKeys = slices.Insert(c.stepKeys, 0, c.store.keys.Order(c.connection(), c.order.place.ref))
-	c.steps = slices.Insert(c.steps, 0, c.until.words([]string{"record", head, tail})...)
+	c.doNow(c.store.keys.Order(c.connection(), c.order.place.ref), "SET", append([]string{text}, c.expires.ofSet()...)...)
+	c.updateLists()
+	c.steps = append(c.steps, others...)
 	switch id := c.next.OrderID; {
 	case id == "":
 	case c.tookID:
-		c.stepUntil(c.until, "set", cmp.Or(c.ownIDKey, c.orderIDKey(id)), c.order.place.ref)
-	case c.until != keepTTL():
-		c.stepUntil(c.until, "expire", c.orderIDKey(id), c.order.place.ref)
+		c.do(cmp.Or(c.ownIDKey, c.orderIDKey(id)), "SET", append([]string{c.order.place.ref}, c.expires.ofSet()...)...)
+	case c.expires == never:
+		c.doIf(c.orderIDKey(id), c.order.place.ref, "PERSIST")
+	case c.expires == atTime:
+		c.doIf(c.orderIDKey(id), c.order.place.ref, "PEXPIREAT", string(atTime))
 	}
 	return nil
+}
+
+// ofSet returns the expiry as arguments of SET.
+func (e expiry) ofSet() []string {
+	switch e {
+	case never:
+		return nil
+	case keepTTL:
+		return []string{string(keepTTL)}
+	default:
+		return []string{"PXAT", string(e)}
+	}
 }
 
 // The Redis keys of the order.
@@ -111,11 +138,6 @@ func (c *tx) guestKey(call int) string {
 
 func (c *tx) idempotencyKey(hash string) string { return c.store.keys.OrderKey(c.connection(), hash) }
 func (c *tx) orderIDKey(id string) string       { return c.store.keys.OrderID(c.connection(), id) }
-func (c *tx) stateList(state ordering.State) string {
-	return c.store.keys.OrdersIn(c.connection(), string(state))
-}
-func (c *tx) openList() string   { return c.store.keys.OrdersOpen(c.connection()) }
-func (c *tx) expiryList() string { return c.store.keys.OrdersExpiry(c.connection()) }
 
 // pointer returns the reference to a call in the values of keys and in the list of open calls.
 func (c *tx) pointer(call int) string { return c.order.place.ref + " " + strconv.Itoa(call) }
@@ -128,11 +150,10 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 func (c *tx) checkRevision(o *order) {
 	key := c.store.keys.Order(o.place.connection, o.place.ref)
 	if o.revision == "" {
-		c.check(key, "")
+		c.absent = append(c.absent, key)
 		return
 	}
-	c.checked = append(c.checked, key)
-	c.checks = append(c.checks, strconv.Itoa(recordHead-1), recordFormat+o.revision+" ")
+	c.checks = append(c.checks, check{key, strconv.Itoa(recordHead - 1), recordFormat + o.revision + " "})
 }
 
 // check makes the transaction depend on the value of a string; empty means that it does not exist.
@@ -141,47 +162,31 @@ func (c *tx) check(key, value string) {
 		c.absent = append(c.absent, key)
 		return
 	}
-	c.checked = append(c.checked, key)
-	c.checks = append(c.checks, strconv.Itoa(len(value)), value) // one more byte than the value has
+	c.checks = append(c.checks, check{key, strconv.Itoa(len(value)), value}) // one more byte than the value has
 }
 
 // notAfter makes the transaction fail after a time, by Redis's clock.
 func (c *tx) notAfter(t time.Time) {
-	c.checked = append(c.checked, c.state) // each check has a key
-	c.checks = append(c.checks, "until", number(epoch(t)))
+	c.checks = append(c.checks, check{c.stateKey, "until", number(epoch(t))}) // each check has a key
 }
 
-func (c *tx) step(name, key string, words ...string) {
-	c.stepKeys = append(c.stepKeys, key)
-	c.steps = append(append(c.steps, name), words...)
+// do adds a command.
+func (c *tx) do(key, command string, args ...string) {
+	c.steps = append(c.steps, step{key, "", command, args})
 }
 
-// stepUntil adds a step that ends with an expiry.
-func (c *tx) stepUntil(e expiry, name, key string, words ...string) {
-	c.step(name, key, words...)
-	c.steps = e.words(c.steps)
+// doNow adds a command with commitTime in its arguments.
+func (c *tx) doNow(key, command string, args ...string) {
+	c.steps = append(c.steps, step{key, "now ", command, args})
 }
 
-// list adds the order to a list, by its creation and with a suffix. The expiry is its score.
-func (c *tx) list(key, suffix string, e expiry) {
-	if c.next.CreatedAt.Equal(atCommit()) {
-		c.stepUntil(e, "zadd-now", key, c.order.place.ref+suffix)
-		return
-	}
-	c.stepUntil(e, "zadd", key, c.member(suffix))
+// doIf adds a command that runs only if the string at the key has the value.
+func (c *tx) doIf(key, value, command string, args ...string) {
+	c.steps = append(c.steps, step{key, "if ", command, slices.Insert(args, 0, value)})
 }
 
-// member returns the existing order's member of the lists, which sorts by creation time.
-func (c *tx) member(suffix string) string {
-	ms := number(epoch(c.next.CreatedAt))
-	return zeros[min(len(ms), timeDigits):] + ms + "/" + c.order.place.ref + suffix
-}
-
-// unlist removes the order from a list.
-func (c *tx) unlist(key, suffix string) { c.step("zrem", key, c.member(suffix)) }
-
-// callSuffix is what distinguishes the calls of an order in the list of open calls.
-func callSuffix(call int) string { return " " + strconv.Itoa(call) }
+// milliseconds returns a duration as Redis's commands have it.
+func milliseconds(d time.Duration) string { return number(d.Milliseconds()) }
 
 // putAnswer stores the service's answer to a call with the guest data, and its status and code in the record.
 func (c *tx) putAnswer(call *ordering.Call, a *ordering.Answer) {
@@ -194,24 +199,32 @@ func (c *tx) putAnswer(call *ordering.Call, a *ordering.Answer) {
 	}
 	text, err := encodeAnswer(a)
 	c.fault = errors.Join(c.fault, err)
-	c.step("hset", c.guestKey(call.Number), fieldAnswer, text)
+	c.do(c.guestKey(call.Number), "HSET", fieldAnswer, text)
 }
 
-// command returns the command that runs commit.lua for an instance that remembers r.
-func (c *tx) command(r remembered) []any {
+// evalsha returns the command that runs commit.lua for an instance that remembers r.
+func (c *tx) evalsha(r remembered) []any {
 	reportOnly := r.replicated && c.store.cfg.WaitReplicas != nil && *c.store.cfg.WaitReplicas == 0
 	if r.Epoch != "" {
 		r.candidate = "" // not needed
 	}
-	parameters := []string{
-		c.mode, r.Epoch, number(r.Mark), r.Instance, number(r.Own), number(r.seen), r.candidate,
-		flag(reportOnly), flag(r.replicated), strconv.Itoa(len(c.absent)), strconv.Itoa(len(c.checked)),
+	keys := append([]string{c.stateKey, c.ordersKey}, c.absent...)
+	words := []string{
+		c.mode, r.Epoch, number(r.Mark), r.Instance, number(r.Own), number(r.seen), r.candidate, flag(reportOnly), flag(r.replicated),
+		strconv.Itoa(len(c.absent)), strconv.Itoa(len(c.checks)), milliseconds(c.in), number(c.notBefore),
 	}
-	texts := slices.Concat(c.absent, c.checked, c.stepKeys, parameters, c.checks, c.steps)
-	all := make([]any, 0, 5+len(texts))
-	all = append(all, "evalsha", commitHash, 2+len(c.absent)+len(c.checked)+len(c.stepKeys), c.state, c.orders)
-	for i := range texts {
-		all = append(all, &texts[i]) // a pointer, because a string in an interface is another allocation
+	for _, check := range c.checks {
+		keys, words = append(keys, check.key), append(words, check.last, check.value)
+	}
+	for _, step := range c.steps {
+		keys = append(keys, step.key)
+		words = append(append(words, step.how+strconv.Itoa(len(step.args)), step.command), step.args...)
+	}
+	all := append(make([]any, 0, 3+len(keys)+len(words)), "evalsha", commitHash, len(keys))
+	for _, texts := range [][]string{keys, words} {
+		for i := range texts {
+			all = append(all, &texts[i]) // a pointer, because a string in an interface is another allocation
+		}
 	}
 	return all
 }
@@ -222,46 +235,6 @@ func flag(b bool) string {
 		return yes
 	}
 	return ""
-}
-
-// keepRecord removes the record from the list of those that expire; seal removes its expiry.
-func (c *tx) keepRecord() {
-	if c.order.revision != "" {
-		c.unlist(c.expiryList(), "")
-	}
-}
-
-// expireRecord lets everything expire again after a call has ended. The record expires record_ttl after the later of
-// creation and expectedAt, but not before customer_data_ttl from now. The call's guest data expires customer_data_ttl
-// from now, and if the outcome had been unknown, so does the guest data of every call (policy O13).
-func (c *tx) expireRecord(ended int, wasUnknown bool) {
-	guestData := after(c.store.cfg.CustomerDataTTL)
-	c.until = expiry{guestData.rel, number(c.recordUntil())}
-	c.list(c.expiryList(), "", c.until)
-	for _, call := range c.next.Calls {
-		if call.Number == ended || wasUnknown {
-			c.stepUntil(guestData, "expire", c.guestKey(call.Number), "")
-		}
-	}
-}
-
-// recordUntil returns the time at which the record may expire, in milliseconds since the epoch.
-func (c *tx) recordUntil() int64 {
-	from := c.next.CreatedAt
-	if c.next.ExpectedAt.After(from) {
-		from = c.next.ExpectedAt
-	}
-	until := from.Add(c.store.cfg.RecordTTL)
-	for _, call := range c.next.Calls {
-		end := call.EndedAt
-		if call.Resolved != nil && call.Resolved.At.After(end) {
-			end = call.Resolved.At
-		}
-		if kept := end.Add(c.store.cfg.CustomerDataTTL); kept.After(until) {
-			until = kept
-		}
-	}
-	return epoch(until)
 }
 
 // storedAttempts returns attempts as the journal stores them: with times in milliseconds.

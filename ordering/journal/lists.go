@@ -1,0 +1,78 @@
+package journal
+
+import (
+	"slices"
+	"strconv"
+
+	"larder.local/ordering"
+)
+
+// entry is the place of an order in a list (a sorted set). The suffix distinguishes the calls of an order.
+type entry struct{ key, suffix, score string }
+
+// lists returns the places of an order in the lists: that of all orders, that of its state, that of unknown outcomes, that of
+// open calls by deadline, and that of records by expiry. StatePlacing has no list: the list of open calls has these orders.
+func (c *tx) lists(r *ordering.Record) []entry {
+	all := append(make([]entry, 0, 4), entry{key: c.ordersKey, score: "0"})
+	if r.State != ordering.StateUnknown && r.State != ordering.StatePlacing {
+		all = append(all, entry{key: c.stateList(r.State), score: "0"})
+	}
+	busy := false
+	for _, call := range r.Calls {
+		switch call.Outcome {
+		case ordering.OutcomeOpen:
+			busy, all = true, append(all, entry{c.openList(), callSuffix(call.Number), string(atTime)})
+		case ordering.OutcomeUnknown:
+			if one := (entry{key: c.stateList(ordering.StateUnknown), score: "0"}); !slices.Contains(all, one) {
+				all = append(all, one)
+			}
+			busy = true
+		}
+	}
+	if !busy {
+		all = append(all, entry{key: c.expiryList(), score: string(atTime)})
+	}
+	return all
+}
+
+// updateLists moves the order from the lists that had it to those that have it after the transaction. A new expiry has a new
+// score.
+func (c *tx) updateLists() {
+	var before []entry
+	if c.order.revision != "" {
+		before = c.lists(&c.order.Record)
+	}
+	after := c.lists(&c.next.Record)
+	for _, e := range before {
+		if !slices.Contains(after, e) {
+			c.do(e.key, "ZREM", c.member(e.suffix))
+		}
+	}
+	for _, e := range after {
+		moves := c.expires == atTime && e.key == c.expiryList()
+		switch {
+		case slices.Contains(before, e) && !moves:
+		case c.next.CreatedAt.Equal(atCommit()):
+			c.doNow(e.key, "ZADD", e.score, commitTime+"/"+c.order.place.ref+e.suffix)
+		default:
+			c.do(e.key, "ZADD", e.score, c.member(e.suffix))
+		}
+	}
+}
+
+// member returns the existing order's member of the lists, which sorts by creation time.
+func (c *tx) member(suffix string) string {
+	ms := number(epoch(c.next.CreatedAt))
+	return zeros[min(len(ms), timeDigits):] + ms + "/" + c.order.place.ref + suffix
+}
+
+// callSuffix is what distinguishes the calls of an order in the list of open calls.
+func callSuffix(call int) string { return " " + strconv.Itoa(call) }
+
+func (c *tx) stateList(state ordering.State) string {
+	return c.store.keys.OrdersIn(c.connection(), string(state))
+}
+
+func (c *tx) openList() string { return c.store.keys.OrdersOpen(c.connection()) }
+
+func (c *tx) expiryList() string { return c.store.keys.OrdersExpiry(c.connection()) }

@@ -1,0 +1,82 @@
+package journal
+
+import (
+	"cmp"
+
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
+)
+
+// setOutcome sets a call's outcome and its effects. If frees is true, the key can be used again.
+func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool) {
+	n, before := call.Number, call.Outcome
+	call.Outcome = outcome
+	c.put(call)
+	c.next.State = c.replaced(ordering.StateAfter(c.order.State, call.Operation, outcome))
+	c.next.Paid = c.next.Paid || call.Operation == upstream.OpPay && outcome == ordering.OutcomeDone
+	if outcome == ordering.OutcomeUnknown {
+		c.keepGuestData()
+		return
+	}
+	c.expireRecord(n, before == ordering.OutcomeUnknown)
+	switch {
+	case call.Key == "":
+	case frees:
+		c.doIf(c.idempotencyKey(call.Key), c.pointer(n), "DEL")
+	default:
+		c.doIf(c.idempotencyKey(call.Key), c.pointer(n), "PEXPIRE", milliseconds(c.store.cfg.KeyTTL))
+	}
+}
+
+// replaced returns the state, or the one that replaces StatePlaced.
+func (c *tx) replaced(state ordering.State) ordering.State {
+	if state == ordering.StatePlaced {
+		return cmp.Or(c.placedState, state)
+	}
+	return state
+}
+
+// releasesKey reports whether the key of a call can be used again after this outcome (policy O7).
+func releasesKey(call ordering.Call, outcome ordering.Outcome) bool {
+	freed := call.Derived || call.Recheck == ordering.RecheckExplained
+	return outcome == ordering.OutcomeNotSent || outcome == ordering.OutcomeRefused && freed
+}
+
+// expireRecord lets everything expire again after a call has ended. The record expires record_ttl after the later of
+// creation and expectedAt, but not before customer_data_ttl from now. The call's guest data expires customer_data_ttl
+// from now, and if the outcome had been unknown, so does the guest data of every call (policy O13).
+func (c *tx) expireRecord(ended int, wasUnknown bool) {
+	c.expires, c.in, c.notBefore = atTime, c.store.cfg.CustomerDataTTL, c.recordUntil()
+	for _, call := range c.next.Calls {
+		if call.Number == ended || wasUnknown {
+			c.do(c.guestKey(call.Number), "PEXPIRE", milliseconds(c.store.cfg.CustomerDataTTL))
+		}
+	}
+}
+
+// keepGuestData keeps the guest data of every call that still exists: nothing of an order with an unknown outcome expires
+// (policy O13).
+func (c *tx) keepGuestData() {
+	for _, call := range c.next.Calls {
+		c.do(c.guestKey(call.Number), "PERSIST")
+	}
+}
+
+// recordUntil returns the time at which the record may expire, in milliseconds since the epoch.
+func (c *tx) recordUntil() int64 {
+	from := c.next.CreatedAt
+	if c.next.ExpectedAt.After(from) {
+		from = c.next.ExpectedAt
+	}
+	until := from.Add(c.store.cfg.RecordTTL)
+	for _, call := range c.next.Calls {
+		end := call.EndedAt
+		if call.Resolved != nil && call.Resolved.At.After(end) {
+			end = call.Resolved.At
+		}
+		if kept := end.Add(c.store.cfg.CustomerDataTTL); kept.After(until) {
+			until = kept
+		}
+	}
+	return epoch(until)
+}

@@ -1,0 +1,86 @@
+package ordering
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+
+	"larder.local/internal/jsontext"
+	"larder.local/internal/upstream"
+)
+
+// request is what a repeated request has in common with the first one (policy O7).
+type request struct {
+	key  string // the client's; may be empty
+	of   string // the orderID, or the restaurant of a new order
+	body []byte // in canonical form
+}
+
+// replay returns the result of the first request with the same key, whatever the current menu contains (policy O7).
+// Otherwise it returns the spec with its key and fingerprint. source is the connection's at that time.
+func (o *Orders) replay(ctx context.Context, spec CallSpec, r request, source string) (_ CallSpec, first Result, found bool, err error) {
+	record, number, err := o.deps.Journal.Lookup(ctx, spec.Connection, func(secret []byte) string {
+		spec.Fingerprint, spec.Key, spec.Derived = r.hash(secret, spec, source)
+		return spec.Key
+	})
+	switch {
+	case errors.Is(err, ErrKeyFree):
+		_, err = o.deps.service(spec.Connection)
+		return spec, Result{}, false, err
+	case err != nil:
+		return spec, Result{}, false, err
+	}
+	first, err = replayed(record, number, spec.Fingerprint)
+	return spec, first, true, err
+}
+
+// hash returns the fingerprint and the key of a call. Both are keyed hashes and contain neither the client's key nor the
+// body (policy O7). A change without a key gets one derived from its content (policy O9); a new order without a key has none.
+func (r request) hash(secret []byte, spec CallSpec, source string) (fingerprint, key string, derived bool) {
+	fingerprint = hashed(secret, string(spec.Operation), r.of, jsontext.String(r.body))
+	switch {
+	case r.key != "":
+		return fingerprint, hashedKey(secret, spec.Client, spec.Connection, r.key), false
+	case spec.Operation == upstream.OpCreate:
+		return fingerprint, "", false
+	}
+	parts := []string{"derived", spec.Client, spec.Connection, fingerprint}
+	if source != "" { // another service's order may have the same orderID (policy O16)
+		parts = append(parts, source)
+	}
+	return fingerprint, hashed(secret, parts...), true
+}
+
+// hashedKey returns the hash of a client's key. It differs between clients and between connections.
+func hashedKey(secret []byte, client, connection, key string) string {
+	return hashed(secret, "key", client, connection, key)
+}
+
+// hashed returns the keyed hash of texts. The length of each text is hashed too, so that moving a boundary changes the hash.
+func hashed(secret []byte, parts ...string) string {
+	h := hmac.New(sha256.New, secret)
+	for _, part := range parts {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part)))) // never fails (hash.Hash)
+		h.Write([]byte(part))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// replayed returns the result of the call that has the key. It returns *KeyReusedError for a
+// different request, and *InFlightError while the call is in progress.
+func replayed(record Record, number int, fingerprint string) (Result, error) {
+	call, ok := record.Call(number)
+	switch {
+	case !ok:
+		return Result{}, &JournalError{Err: errors.New("the record does not contain the call of the key")}
+	case call.Fingerprint != fingerprint:
+		return Result{}, &KeyReusedError{Ref: record.Ref}
+	case call.Outcome == OutcomeOpen, call.Recheck == RecheckRunning:
+		return Result{}, &InFlightError{Ref: record.Ref}
+	default:
+		return Result{Record: record, Call: call, Replayed: true}, nil
+	}
+}
