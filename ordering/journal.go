@@ -256,7 +256,9 @@ type NotReadyError struct {
 	// Msg describes the problem and the setting that solves it.
 	Msg        string
 	RetryAfter time.Duration // time after which the client should retry
-	Err        error
+	// Err is nil if a setting of Redis must change. Otherwise Redis or its replicas do not answer, or the records have
+	// another format.
+	Err error
 }
 
 func (e *NotReadyError) Error() string {

@@ -81,7 +81,7 @@ func (h *Handlers) Place(c *gin.Context) error {
 	if auth.IsGuest(c) {
 		h.chargeOrder(c, h.deps.PublicLimit, body)
 		if err = h.decodePublicOrder(request.Order, input); err != nil {
-			return respond.WithLanguage(c, err)
+			return respond.WithLanguage(c, err) // not noted: guests could fill the log
 		}
 		// Guests share one client, so each address has its own share of the capacity (policy O8a).
 		request.CapacityKey = auth.PublicClient + " " + ratelimit.AddressKey(h.deps.Auth.ClientIP(c))

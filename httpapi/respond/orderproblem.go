@@ -66,8 +66,8 @@ func journalProblem(err error) *Problem {
 		restored *ordering.RestoredError
 		journal  *ordering.JournalError
 	)
-	const unsent = "; this request was not sent to the ordering service"
-	const public = "orders are not accepted at the moment" + unsent + "; try again later"
+	const nothingSent = "; this request was not sent to the ordering service"
+	const public = "orders are not accepted at the moment" + nothingSent + "; try again later"
 	if format, ok := errors.AsType[*ordering.FormatError](err); ok {
 		p := temporaryProblem(CodeJournalFormat, retryRestored, err, format.Msg()) // policy O20
 		p.Params, p.public = map[string]any{"unreadable": append([]ordering.Unreadable{}, format.Unreadable...)}, public
@@ -82,9 +82,9 @@ func journalProblem(err error) *Problem {
 		return temporaryProblem(CodeJournalRestored, retryRestored, err,
 			"new orders are paused while the records of earlier orders are checked; try again later")
 	case errors.As(err, &journal) && !errors.Is(err, context.Canceled):
-		p := temporaryProblem(CodeJournalUnavailable, retryJournal, err, "the order journal does not answer"+unsent+"; try again")
+		p := temporaryProblem(CodeJournalUnavailable, retryJournal, err, "the order journal does not answer"+nothingSent+"; try again")
 		if text := redisdb.SafeText(err); !strings.HasPrefix(text, "does not answer") {
-			p.Msg, p.public = "Redis "+text+unsent, public
+			p.Msg, p.public = "Redis "+text+nothingSent, public
 		}
 		return p
 	default:

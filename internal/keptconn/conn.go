@@ -73,6 +73,7 @@ func (c *Conn) quiet() bool {
 	c.wire.instant = true
 	_, err := c.Conn.Read(one[:])
 	c.wire.instant = false
+	// EAGAIN is a temporary error, so TLS does not keep it.
 	return errors.Is(err, syscall.EAGAIN) && (c.Conn == net.Conn(c.wire) || c.wire.head == 0)
 }
 
@@ -133,7 +134,7 @@ func (w *wire) Read(p []byte) (n int, err error) {
 	}
 	for _, b := range p[:n] {
 		if w.head < recordHead {
-			w.head, w.rest = w.head+1, (w.rest<<8|int(b))&math.MaxUint16
+			w.head, w.rest = w.head+1, (w.rest<<8|int(b))&math.MaxUint16 // after five bytes, the last two
 		} else {
 			w.rest--
 		}

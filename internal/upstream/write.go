@@ -33,7 +33,7 @@ type Answer struct {
 
 // CreateOrder creates an order (docs/ordering-service.md, section 4.1); body is an encoded Order. The error
 // is an *Error with the certainty of policy O8: with EffectUnknown the order may exist, and the call must not
-// be repeated. The write timeout limits the whole call and starts when the request arrives (see Reserve). The
+// be repeated. The write timeout limits the whole call and starts when the request was read (see Reserve). The
 // call also ends with ctx; to prevent that, pass context.WithoutCancel. After either, nothing is sent, even
 // if the process was suspended in between.
 func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) {

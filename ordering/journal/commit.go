@@ -48,7 +48,7 @@ func (s *store) apply(ctx context.Context, c *tx) (*order, error) {
 	return o, err
 }
 
-// blank returns a transaction without changes, with modeWatch or modeProbe. Neither raises the
+// blank returns a transaction that belongs to no order, with modeWatch or modeProbe. Neither raises the
 // mark; otherwise instances that learn each other's marks would never stop committing.
 func (s *store) blank(connection, mode string) *tx {
 	c := s.newTx(&order{place: location{connection: connection}})

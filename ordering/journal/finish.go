@@ -20,7 +20,9 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 		if !ok || e.SpecID != "" && call.SpecID != e.SpecID {
 			return nil, ordering.ErrNoOrder // after a failover, another call may have this number
 		}
-		if contradicts = call.Outcome.Certain() && !agrees(o, call, e); contradicts || call.Outcome.Certain() {
+		certain := call.Outcome.Certain()
+		contradicts = certain && !agrees(o, call, e)
+		if certain {
 			c = addToEnded(j.store.newTx(o), call, e, contradicts)
 		} else if c, repeated, err = j.endCall(ctx, o, call, e); err != nil {
 			return nil, err

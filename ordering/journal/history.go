@@ -156,24 +156,25 @@ func (h *history) learn(s *state, r reply, mode string, known remembered) {
 	s.replicated = s.replicated || r.replicated || r.acknowledged > 0
 	s.seen = max(s.seen, r.mark)
 	s.pausedAt = r.pausedAt
-	if required := required(h.cfg, s.remembered); r.epoch == "" || required > 0 && r.acknowledged < required {
-		return
+	if enough := required(h.cfg, s.remembered); r.epoch == "" || enough > 0 && r.acknowledged < enough {
+		return // only what enough replicas have is remembered
 	}
 	own := int64(0)
 	if (mode == modeCreate || mode == modeCommit) && !r.refused {
 		own = r.mark
 	}
 	switch {
-	case s.Epoch == r.epoch && r.behind && s.pausedAt.IsZero(): // only reported
+	case s.Epoch == r.epoch && r.behind && s.pausedAt.IsZero(): // Redis lacks commits, and the configuration only reports it
 		if s.Mark == known.Mark && s.Own == known.Own {
 			s.missing++
 			s.Mark, s.Own = r.mark, own
 		}
-	case s.Epoch == r.epoch && r.pausedAt.IsZero():
+	case s.Epoch == r.epoch && r.pausedAt.IsZero(): // the usual reply
 		s.Mark, s.Own = max(s.Mark, r.mark), max(s.Own, own)
-	case s.Epoch == "", slices.Contains(r.predecessors, s.Epoch):
+	case s.Epoch == "", slices.Contains(r.predecessors, s.Epoch): // the first reply, or a restore was accepted
 		s.Epoch, s.Mark, s.Own = r.epoch, r.mark, own
 	}
+	// Otherwise new orders are paused, or the epoch is not known: what is remembered proves the loss, so it stays.
 }
 
 // saved is the content of a file in ordering.state_dir: an epoch and marks that Redis, and as many

@@ -10,8 +10,10 @@ import (
 type order struct {
 	ordering.Record
 
-	place    location
-	revision string // empty if there is no record yet
+	place location
+	// revision is empty if there is no record yet. After Begin it is the ID of the CallSpec, so that Finish can commit from
+	// what Begin returned, without a read.
+	revision string
 	// unread is true if the record was not read but returned by Begin. Other orders may have changed.
 	unread bool
 }
