@@ -157,6 +157,8 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await page.goto(`${larder}/`);
   const line = page.locator(`larder-order-form [data-line=${fries.id}]`);
   await line.getByText('choose 1 fewer').waitFor(); // the notes of the menu and of the validation move the button
+  await page.getByRole('button', { name: /^Order for/ }).tap();
+  await eventually(() => line.evaluate((one) => one.contains(one.getRootNode().activeElement)), 'the focus is at the wrong line');
   await line.getByRole('button', { name: /^Change/ }).tap();
   const changed = page.locator('larder-order-form dialog[part=dish]');
   await changed.locator('[part=dish-add]').waitFor();

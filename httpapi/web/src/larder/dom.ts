@@ -8,7 +8,7 @@ type Child = Node | string | null | undefined | false;
 /**
  * h creates an element. A name that starts with "on" adds a listener, a name that
  * starts with "." sets a property, any other name sets an attribute. Values that
- * are false, null or undefined are skipped.
+ * are false, null or undefined are skipped; true is "true" for ARIA, else empty.
  */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -20,7 +20,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
     if (value === false || value === null || value === undefined) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value as EventListener);
     else if (name.startsWith(".")) (element as unknown as Attributes)[name.slice(1)] = value;
-    else element.setAttribute(name, value === true ? "" : String(value));
+    else element.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
   }
   element.append(...children.filter((c): c is Node | string => c !== null && c !== undefined && c !== false));
   return element;
