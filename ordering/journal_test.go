@@ -65,6 +65,10 @@ func TestRecordsCalls(t *testing.T) {
 	if paid := r.Payments(); len(paid) != 1 || paid[0].Code != "done" {
 		t.Errorf("paid with %+v, want the successful payment", paid)
 	}
+	unknown, _ := r.LastUnknown(upstream.OpComplete)
+	if _, ok := r.LastUnknown(upstream.OpPay); ok || unknown.Number != 4 {
+		t.Errorf("the unknown completion is call %d, want 4; an unknown payment: %t", unknown.Number, ok)
+	}
 	r.Calls = r.Calls[:2]
 	if _, ok := r.Busy(); ok || r.Payments() != nil {
 		t.Errorf("busy %t, paid with %+v; want neither", ok, r.Payments())

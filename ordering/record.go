@@ -217,8 +217,13 @@ func (r *Record) Last(op Operation) (Call, bool) {
 	return r.last(func(c *Call) bool { return c.Operation == op })
 }
 
-// Busy returns the call that prevents changes of the order: it is open, or its outcome is unknown.
-// There is at most one (policy O9).
+// LastUnknown returns the last call of an operation whose outcome is unknown.
+func (r *Record) LastUnknown(op Operation) (Call, bool) {
+	return r.last(func(c *Call) bool { return c.Operation == op && c.Outcome == OutcomeUnknown })
+}
+
+// Busy returns the last call that prevents changes of the order: it is open, or its outcome is unknown. There is at most
+// one (policy O9), unless Redis had lost calls.
 func (r *Record) Busy() (Call, bool) {
 	return r.last(func(c *Call) bool { return c.Outcome == OutcomeOpen || c.Outcome == OutcomeUnknown })
 }

@@ -26,7 +26,7 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 	if err != nil {
 		return Result{}, err
 	}
-	call, _ := record.Last(r.Operation)
+	call, _ := record.LastUnknown(r.Operation) // otherwise the journal returns a *StateError
 	resolve := ResolveCall{
 		Connection: record.Connection,
 		Ref:        record.Ref,
@@ -48,7 +48,7 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 	if err != nil && !errors.Is(err, ErrUnreplicated) {
 		return Result{}, err
 	}
-	call, _ = record.Last(r.Operation)
+	call, _ = record.Call(call.Number)
 	if err != nil { // policy O14
 		result := CallResult{
 			Connection: record.Connection,
@@ -80,7 +80,7 @@ func (o *Orders) resolveAgain(ctx context.Context, w pendingWrite) (bool, error)
 
 // sendAgain sends a call with an unknown outcome again. It reads the body of the call before anything is resolved.
 func (o *Orders) sendAgain(ctx context.Context, record Record, again ResolveCall, arrived time.Time) (Result, error) {
-	if call, ok := record.Last(again.Operation); !ok || call.Outcome != OutcomeUnknown {
+	if _, ok := record.LastUnknown(again.Operation); !ok {
 		return Result{}, &StateError{Record: record, Operation: again.Operation}
 	}
 	if record.Foreign {

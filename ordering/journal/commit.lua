@@ -8,14 +8,14 @@
 -- ARGV[1 to 9]  see history.lua
 -- ARGV[10]  the number of keys that must not exist
 -- ARGV[11]  the number of checks
--- ARGV[12]  "@time" in a step is the later of the time of the commit + ARGV[12]
+-- ARGV[12]  "@time" as a whole argument of a step is the later of the time of the commit + ARGV[12]
 -- ARGV[13]  and this time, both in milliseconds
 -- ARGV[14 ..] two words for each check: last, value. The bytes 0 to last of the
 --           string must be the value; with last = its length, the whole string.
 --           With last "until", value is a time in milliseconds that must not have passed.
 -- then for each step: its form, the command, its arguments after the key. The form is their number, as "2";
 --           "if 2": the command runs only if the string at the key is the first argument, which is not one of the command;
---           "now 2": in each argument, the byte 1 is replaced by the time of the commit, 15 digits.
+--           "now 2": in each argument, the first byte 1 is replaced by the time of the commit, 15 digits.
 --
 -- KEYS has the state, the list of every record, the keys that must not exist, the
 -- key of each check, and the key of each step.
@@ -25,6 +25,8 @@
 --        "0"  a checked value has changed
 -- Missing fields are empty; behind is "1" if Redis lacks a commit of the
 -- remembered epoch. predecessors is empty if the epoch is the remembered one.
+-- history.lua runs before this in the same script. It defines call, keys, words, mode, state, now, mark, paused, less, raise
+-- and result.
 local absent, checks, later, notBefore = unpack(words, 10, 13)
 local keyAt = 2 + tonumber(absent) -- the last key that was used
 if keyAt > 2 and call("EXISTS", unpack(keys, 3, keyAt)) > 0 then
@@ -46,26 +48,28 @@ if mode == "create" and paused ~= "" then
   return result("2")
 end
 
-local at = string.format("%.0f", math.max(tonumber(now) + tonumber(later), tonumber(notBefore)))
+local at
 local padded = string.sub("00000000000000" .. now, -15)
-local sizes = {
+local sizes = { -- a look-up, because tonumber takes as long as a simple command
   ["0"] = 0, ["1"] = 1, ["2"] = 2, ["3"] = 3,
   ["if 1"] = 1, ["if 2"] = 2, ["if 3"] = 3,
   ["now 1"] = 1, ["now 2"] = 2, ["now 3"] = 3,
 }
 for n = keyAt + 1, #keys do
   local key, form, command = keys[n], words[wordAt + 1], words[wordAt + 2]
-  local first, last = wordAt + 3, wordAt + 2 + sizes[form]
+  local conditional, dated = #form == 4, #form == 5 -- "if 2", "now 2"
+  local first, last = wordAt + 3, wordAt + 2 + (sizes[form] or error("unknown form " .. form))
   wordAt = last
   local runs = true
-  if #form == #"if 2" then
+  if conditional then
     runs = call("GET", key) == words[first]
     first = first + 1
   end
   for i = first, last do
     if words[i] == "@time" then
+      at = at or string.format("%.0f", math.max(tonumber(now) + tonumber(later), tonumber(notBefore)))
       words[i] = at
-    elseif #form == #"now 2" then
+    elseif dated then
       words[i] = string.gsub(words[i], "\1", padded, 1)
     end
   end

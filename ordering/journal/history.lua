@@ -1,3 +1,4 @@
+-- The first part of the script of a commit; commit.lua is the rest.
 -- What Redis knows about the commits of one connection, and the comparison with what the calling instance remembers. If
 -- Redis has lost commits, new orders are paused (policy O14a). The state (KEYS[1], a hash) has the fields:
 --   epoch         random name of this history of commits
@@ -9,6 +10,8 @@
 --   paused        time since which new orders are paused, in milliseconds
 --   disputed      epochs that the pausing instances remembered, separated by spaces
 --   replicated    "1" once a replica has acknowledged a write (policy O14)
+--
+-- KEYS[2]   the list of every record, for unreadable (format.lua)
 --
 -- ARGV[1]   mode: "create" is rejected during a pause, the others never;
 --           "watch" and "probe" do not raise the mark; "probe" writes the
@@ -47,7 +50,7 @@ end
 local stored = call("HMGET", state, "epoch", "format", "mark", own, "paused", "replicated")
 local epoch, mark, ownMark = stored[1] or "", stored[3] or "0", stored[4] or "0"
 local paused, replicated, predecessors, behind = stored[5] or "", stored[6] or "", "", ""
-local isFirst = not stored[4] -- the first commit of this instance
+local isFirst = not stored[4] -- Redis has no mark of this instance
 local other = stored[2] ~= "3" and unreadable(state, keys[2])
 if other then
   return other

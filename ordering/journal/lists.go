@@ -7,7 +7,8 @@ import (
 	"larder.local/ordering"
 )
 
-// entry is the place of an order in a list (a sorted set). The suffix distinguishes the calls of an order.
+// entry is the place of an order in a list (a sorted set). The suffix distinguishes the calls of an order. The score is "0" or
+// atTime; an entry that stays keeps its score, except that of an expiry that changes.
 type entry struct{ key, suffix, score string }
 
 // lists returns the places of an order in the lists: that of all orders, that of its state, that of unknown outcomes, that of
@@ -35,8 +36,8 @@ func (c *tx) lists(r *ordering.Record) []entry {
 	return all
 }
 
-// updateLists moves the order from the lists that had it to those that have it after the transaction. A new expiry has a new
-// score.
+// updateLists removes the order from the lists that no longer have it, and adds it to those that newly have it. If its expiry
+// changes, so does its score.
 func (c *tx) updateLists() {
 	var before []entry
 	if c.order.revision != "" {
@@ -49,9 +50,9 @@ func (c *tx) updateLists() {
 		}
 	}
 	for _, e := range after {
-		moves := c.expires == atTime && e.key == c.expiryList()
+		newScore := c.expires == atTime && e.key == c.expiryList()
 		switch {
-		case slices.Contains(before, e) && !moves:
+		case slices.Contains(before, e) && !newScore:
 		case c.next.CreatedAt.Equal(atCommit()):
 			c.doNow(e.key, "ZADD", e.score, commitTime+"/"+c.order.place.ref+e.suffix)
 		default:

@@ -61,8 +61,9 @@ func (c *tx) takeID(ctx context.Context, orderID string, allow func(orderID stri
 
 // supersede makes the orderID of another order refer to this one. If the other order was adopted
 // after this order was created, both are the same order, which was changed before larder knew its
-// orderID. Then this order takes over the state. Otherwise the other is a different order: its
-// payment does not count here, and its changes without a client's key can be requested again.
+// orderID. Then this order takes over the state, and a change that is open or unknown as an unknown
+// one. Otherwise the other is a different order: its payment does not count here, and its changes
+// without a client's key can be requested again.
 func (c *tx) supersede(other *order) error {
 	c.checkRevision(other)
 	if other.Adopted {
@@ -77,6 +78,11 @@ func (c *tx) supersede(other *order) error {
 	if other.Adopted && other.CreatedAt.After(c.order.CreatedAt) {
 		c.placedState = other.State
 		c.next.Paid = c.next.Paid || other.Paid
+		if call, busy := other.Busy(); busy { // its effect on this order is not known here (policy O9)
+			call.Number, call.SpecID, call.Key, call.Answer = c.freeNumber(1), "", "", nil
+			call.Outcome, call.EndedAt = ordering.OutcomeUnknown, atCommit()
+			c.put(call)
+		}
 		return nil
 	}
 	c.freeDerivedKeys(other)

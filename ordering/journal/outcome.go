@@ -12,15 +12,11 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	n, before := call.Number, call.Outcome
 	call.Outcome = outcome
 	c.put(call)
-	c.next.State = c.replaced(ordering.StateAfter(c.order.State, call.Operation, outcome))
+	c.next.State = c.replaced(ordering.StateAfter(c.next.State, call.Operation, outcome))
 	c.next.Paid = c.next.Paid || call.Operation == upstream.OpPay && outcome == ordering.OutcomeDone
-	if outcome == ordering.OutcomeUnknown {
-		c.keepGuestData()
-		return
-	}
-	c.expireRecord(n, before == ordering.OutcomeUnknown)
+	c.keepOrExpire(n, before == ordering.OutcomeUnknown)
 	switch {
-	case call.Key == "":
+	case call.Key == "", outcome == ordering.OutcomeUnknown:
 	case frees:
 		c.doIf(c.idempotencyKey(call.Key), c.pointer(n), "DEL")
 	default:
@@ -40,6 +36,16 @@ func (c *tx) replaced(state ordering.State) ordering.State {
 func releasesKey(call ordering.Call, outcome ordering.Outcome) bool {
 	freed := call.Derived || call.Recheck == ordering.RecheckExplained
 	return outcome == ordering.OutcomeNotSent || outcome == ordering.OutcomeRefused && freed
+}
+
+// keepOrExpire lets the record and its guest data expire after a call has ended, unless a call of the order is open or
+// unknown: then nothing of it may expire, except the keys of calls that have ended.
+func (c *tx) keepOrExpire(ended int, wasUnknown bool) {
+	if _, busy := c.next.Busy(); busy {
+		c.keepGuestData()
+	} else {
+		c.expireRecord(ended, wasUnknown)
+	}
 }
 
 // expireRecord lets everything expire again after a call has ended. The record expires record_ttl after the later of

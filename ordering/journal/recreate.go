@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
@@ -41,9 +40,8 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 		o, err = j.durability.commit(ctx, j.store.newTx(o)) // a write for WAIT
 		return o, there.Number, err
 	}
-	n, changes := call.Number, 0
+	changes := 0
 	for _, other := range o.Calls {
-		n = max(n, other.Number+1)
 		if other.Operation != upstream.OpCreate {
 			changes++
 		}
@@ -53,28 +51,39 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 	}
 	c := j.store.newTx(o)
 	c.touch()
-	if call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone && known.OrderID != "" {
-		if call.Outcome, err = c.takeKnownID(ctx, call, known.OrderID); err != nil {
-			return nil, 0, err
-		}
-	}
+	c.next.Paid = c.next.Paid || known.Paid
 	if err := c.endKnown(ctx, known); err != nil {
 		return nil, 0, err
 	}
-	if err := c.putCall(ctx, call, n, body); err != nil {
+	for _, earlier := range known.Calls {
+		if _, there := openedBy(o, earlier.SpecID); there || earlier.SpecID == "" || earlier.Number >= call.Number || !earlier.Outcome.Certain() {
+			continue
+		}
+		if _, err := c.addKnown(ctx, known, earlier, nil); err != nil { // of earlier calls only the outcome is known
+			return nil, 0, err
+		}
+	}
+	n, err := c.addKnown(ctx, known, call, body)
+	if err != nil {
 		return nil, 0, err
 	}
-	c.next.State = c.replaced(ordering.StateAfter(c.next.State, call.Operation, call.Outcome))
 	o, err = j.durability.commit(ctx, c)
 	return o, n, err
 }
 
-// endKnown writes the ends of calls that Redis has lost. Without them the order would stay blocked: only the last call of an
-// operation can be resolved.
+// endKnown writes the ends of calls that Redis has lost. Without them the order would stay blocked. If Redis has another
+// outcome, both are recorded.
 func (c *tx) endKnown(ctx context.Context, known ordering.Record) (err error) {
 	for _, there := range c.order.Calls {
 		call, ended := openedBy(&order{Record: known}, there.SpecID)
-		if !ended || there.Outcome.Certain() || !call.Outcome.Certain() {
+		if !ended || !call.Outcome.Certain() {
+			continue
+		}
+		if there.Outcome.Certain() {
+			if (there.Outcome == ordering.OutcomeDone) != (call.Outcome == ordering.OutcomeDone) {
+				there.Contradicted = call.Outcome
+				c.put(there)
+			}
 			continue
 		}
 		outcome := call.Outcome
@@ -90,24 +99,43 @@ func (c *tx) endKnown(ctx context.Context, known ordering.Record) (err error) {
 	return nil
 }
 
+// addKnown adds a call that Redis has lost, with a new number if another call has its own, and returns the number.
+func (c *tx) addKnown(ctx context.Context, known ordering.Record, call ordering.Call, body []byte) (n int, err error) {
+	if call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone && known.OrderID != "" {
+		if call.Outcome, err = c.takeKnownID(ctx, call, known.OrderID); err != nil {
+			return 0, err
+		}
+	}
+	n = c.freeNumber(call.Number)
+	if err := c.putCall(ctx, call, n, body); err != nil {
+		return 0, err
+	}
+	c.next.State = c.replaced(ordering.StateAfter(c.next.State, call.Operation, call.Outcome))
+	return n, nil
+}
+
 func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended ordering.Call, body []byte) (*order, error) {
 	c := j.store.newTx(&order{place: location{known.Connection, known.Ref}, Record: known})
 	c.touch()
 	c.next.OrderID = ""
+	created, _ := known.Last(upstream.OpCreate) // none if larder did not place the order
 	if known.OrderID != "" {
-		outcome, err := c.takeKnownID(ctx, ended, known.OrderID)
+		outcome, err := c.takeKnownID(ctx, created, known.OrderID)
 		if err != nil {
 			return nil, err
 		}
-		if outcome != ended.Outcome {
-			ended.Outcome, c.next.State = outcome, ordering.StateUnknown
+		if outcome != created.Outcome {
+			created.Outcome, c.next.State = outcome, ordering.StateUnknown
 		}
 	}
 	c.next.State = c.replaced(c.next.State)
 	for _, call := range known.Calls {
 		var sent []byte // of earlier calls only the outcome is known
 		if call.Number == ended.Number {
-			call, sent = ended, body
+			sent = body
+		}
+		if call.Number == created.Number {
+			call = created
 		}
 		if err := c.putCall(ctx, call, call.Number, sent); err != nil {
 			return nil, err
@@ -128,22 +156,25 @@ func (c *tx) putCall(ctx context.Context, call ordering.Call, n int, body []byte
 	if err := c.takeKey(ctx, call, n); err != nil {
 		return err
 	}
-	if call.Outcome == ordering.OutcomeUnknown {
-		c.keepGuestData()
-		return nil
-	}
-	c.expireRecord(n, false)
+	c.keepOrExpire(n, false)
 	return nil
 }
 
-// takeKey makes the call the owner of its key, unless another call has taken it since.
+// takeKey makes the call the owner of its key, unless another call has taken it since, also one of this order.
 func (c *tx) takeKey(ctx context.Context, call ordering.Call, n int) error {
 	if call.Key == "" || releasesKey(call, call.Outcome) || call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry {
 		return nil
 	}
-	value, owner, _, err := c.store.keyOwner(ctx, c.connection(), call.Key)
-	if err != nil || owner != nil && !strings.HasPrefix(value, c.order.place.ref+" ") {
+	value, owner, number, err := c.store.keyOwner(ctx, c.connection(), call.Key)
+	if err != nil {
 		return err
+	}
+	if owner != nil {
+		holder, _ := c.next.Call(number)
+		again := holder.Resolved != nil && holder.Resolved.Resolution == ordering.ResolvedRetry
+		if owner.Ref != c.order.place.ref || holder.Key == call.Key && holder.Number != n && !again {
+			return nil
+		}
 	}
 	c.check(c.idempotencyKey(call.Key), value)
 	owns := []string{c.pointer(n)}

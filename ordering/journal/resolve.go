@@ -23,9 +23,11 @@ func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (orde
 		return ordering.Record{}, failed("resolve", s.Connection, err)
 	}
 	o, err := j.store.update(ctx, j.durability.commit, location{s.Connection, s.Ref}, nil, func(o *order) (*tx, error) {
-		call, ok := o.Last(s.Operation)
-		if !ok || call.Outcome != ordering.OutcomeUnknown || s.Call != 0 && s.Call != call.Number ||
-			s.SpecID != "" && s.SpecID != call.SpecID {
+		call, ok := o.LastUnknown(s.Operation)
+		if s.Call != 0 {
+			call, ok = o.Call(s.Call)
+		}
+		if !ok || call.Operation != s.Operation || call.Outcome != ordering.OutcomeUnknown || s.SpecID != "" && s.SpecID != call.SpecID {
 			return nil, &ordering.StateError{Record: o.Record, Operation: s.Operation}
 		}
 		if o.Foreign && s.Resolution == ordering.ResolvedRetry {

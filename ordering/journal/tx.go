@@ -26,7 +26,8 @@ type tx struct {
 	ownIDKey string
 	expires  expiry // of the record and of its orderID
 
-	// atTime means the later of a time after the commit, and of a time in milliseconds since the epoch.
+	// atTime is the later of in after the commit and notBefore, in milliseconds since the epoch. A transaction has one: the
+	// deadline of the call that it opens, or else the expiry of its record. An order with an open call has no expiry.
 	in        time.Duration
 	notBefore int64
 
@@ -37,7 +38,8 @@ type tx struct {
 	steps                     []step
 }
 
-// check is a condition of a transaction: the bytes 0 to last of a string have the value.
+// check is a condition of a transaction: the bytes 0 to last of a string have the value, or with the last "until", value is a
+// time that has not passed.
 type check struct{ key, last, value string }
 
 // step is a Redis command of a transaction. how begins its form in commit.lua.
@@ -55,7 +57,7 @@ const (
 	atTime  expiry = "@time"   // commit.lua replaces it; see tx.in
 )
 
-// commitTime is a byte that commit.lua replaces by the time of the commit, 15 digits. It is in no JSON text and no ref.
+// commitTime is a byte that commit.lua replaces by the time of the commit, 15 digits. It is in no JSON text, ref or revision.
 const commitTime = "\x01"
 
 // newTx starts a transaction on an order.
@@ -81,6 +83,14 @@ func (c *tx) put(call ordering.Call) {
 	} else {
 		c.next.Calls[i] = call
 	}
+}
+
+// freeNumber returns the number of a new call, at least the given one.
+func (c *tx) freeNumber(least int) int {
+	for _, call := range c.next.Calls {
+		least = max(least, call.Number+1)
+	}
+	return least
 }
 
 // seal adds the steps that write the record and its places in the lists. It fails for a record that decode would reject.
@@ -139,7 +149,7 @@ func (c *tx) guestKey(call int) string {
 func (c *tx) idempotencyKey(hash string) string { return c.store.keys.OrderKey(c.connection(), hash) }
 func (c *tx) orderIDKey(id string) string       { return c.store.keys.OrderID(c.connection(), id) }
 
-// pointer returns the reference to a call in the values of keys and in the list of open calls.
+// pointer returns the reference to a call in the values of keys.
 func (c *tx) pointer(call int) string { return c.order.place.ref + " " + strconv.Itoa(call) }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
@@ -185,8 +195,8 @@ func (c *tx) doIf(key, value, command string, args ...string) {
 	c.steps = append(c.steps, step{key, "if ", command, slices.Insert(args, 0, value)})
 }
 
-// milliseconds returns a duration as Redis's commands have it.
-func milliseconds(d time.Duration) string { return number(d.Milliseconds()) }
+// milliseconds returns a duration as Redis's commands take an expiry: at least 1.
+func milliseconds(d time.Duration) string { return number(max(d.Milliseconds(), 1)) }
 
 // putAnswer stores the service's answer to a call with the guest data, and its status and code in the record.
 func (c *tx) putAnswer(call *ordering.Call, a *ordering.Answer) {
@@ -211,7 +221,7 @@ func (c *tx) evalsha(r remembered) []any {
 	keys := append([]string{c.stateKey, c.ordersKey}, c.absent...)
 	words := []string{
 		c.mode, r.Epoch, number(r.Mark), r.Instance, number(r.Own), number(r.seen), r.candidate, flag(reportOnly), flag(r.replicated),
-		strconv.Itoa(len(c.absent)), strconv.Itoa(len(c.checks)), milliseconds(c.in), number(c.notBefore),
+		strconv.Itoa(len(c.absent)), strconv.Itoa(len(c.checks)), number(c.in.Milliseconds()), number(c.notBefore),
 	}
 	for _, check := range c.checks {
 		keys, words = append(keys, check.key), append(words, check.last, check.value)

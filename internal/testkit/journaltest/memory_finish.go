@@ -82,15 +82,16 @@ func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int
 		}
 		i := slices.IndexFunc(e.record.Calls, func(c ordering.Call) bool { return c.SpecID == call.SpecID })
 		if i < 0 {
+			e.record.Paid = e.record.Paid || known.Paid
 			e.endKnown(s, known, now, m.retention)
-			for _, c := range e.record.Calls {
-				call.Number = max(call.Number, c.Number+1)
+			for _, c := range known.Calls {
+				there := slices.ContainsFunc(e.record.Calls, func(have ordering.Call) bool { return have.SpecID == c.SpecID })
+				if !there && c.SpecID != "" && c.Number < number && c.Outcome.Certain() {
+					e.addKnown(s, known, c, nil, m.retention, now)
+				}
 			}
-			i = len(e.record.Calls)
-			e.record.Calls = append(e.record.Calls, cloneCall(call))
-			e.sent[call.Number] = sent{opening: call.SpecID, key: call.Key, body: bytes.Clone(body)}
-			s.recreate(e, call, m.retention, now)
-			e.applyOutcome(s, &call, known.OrderID)
+			e.addKnown(s, known, call, body, m.retention, now)
+			i = len(e.record.Calls) - 1
 		}
 		r, n = clone(e.record), e.record.Calls[i].Number
 		return nil
@@ -105,13 +106,37 @@ func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int
 func (e *entry) endKnown(s *connectionStore, known ordering.Record, now time.Time, retention Retention) {
 	for i := range e.record.Calls {
 		there := &e.record.Calls[i]
-		for _, call := range known.Calls {
-			if call.SpecID == there.SpecID && call.Outcome.Certain() && !there.Outcome.Certain() {
-				e.end(s, there, ordering.CallResult{Outcome: call.Outcome, Answer: call.Answer, OrderID: known.OrderID}, now, retention)
-				there.Resolved, there.EndedAt = call.Resolved, call.EndedAt
-			}
+		k := slices.IndexFunc(known.Calls, func(c ordering.Call) bool { return c.SpecID == there.SpecID && c.Outcome.Certain() })
+		switch {
+		case k < 0:
+		case !there.Outcome.Certain():
+			call := cloneCall(known.Calls[k])
+			there.Resolved = call.Resolved
+			e.end(s, there, ordering.CallResult{Outcome: call.Outcome, Answer: call.Answer, OrderID: known.OrderID}, now, retention)
+			e.record.Calls[i].EndedAt = call.EndedAt // end may have added a call
+		case (there.Outcome == ordering.OutcomeDone) != (known.Calls[k].Outcome == ordering.OutcomeDone):
+			there.Contradicted = known.Calls[k].Outcome
 		}
 	}
+}
+
+// addKnown adds a call that was lost, with a new number if another call has its own.
+func (e *entry) addKnown(
+	s *connectionStore, known ordering.Record, call ordering.Call, body []byte, retention Retention, now time.Time,
+) {
+	call = cloneCall(call)
+	call.Number = e.freeNumber(call.Number)
+	e.record.Calls = append(e.record.Calls, call)
+	e.sent[call.Number] = sent{opening: call.SpecID, key: call.Key, body: bytes.Clone(body)}
+	s.recreate(e, call, retention, now)
+	e.applyOutcome(s, &call, known.OrderID)
+}
+
+func (e *entry) freeNumber(least int) int {
+	for _, call := range e.record.Calls {
+		least = max(least, call.Number+1)
+	}
+	return least
 }
 
 // recreate restores the key of a lost call, unless another call has it.
@@ -271,6 +296,12 @@ func (e *entry) supersede(s *connectionStore, other *entry) {
 	}
 	if other.record.Adopted && other.record.CreatedAt.After(e.record.CreatedAt) {
 		e.record.State, e.record.Paid = other.record.State, other.record.Paid
+		if call, busy := other.record.Busy(); busy {
+			call = cloneCall(call)
+			call.Number, call.SpecID, call.Key, call.Answer = e.freeNumber(1), "", "", nil
+			call.Outcome, call.EndedAt = ordering.OutcomeUnknown, e.record.UpdatedAt
+			e.record.Calls = append(e.record.Calls, call)
+		}
 		return
 	}
 	for _, call := range other.record.Calls {

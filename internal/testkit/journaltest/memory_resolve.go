@@ -22,8 +22,11 @@ func (m *Memory) Resolve(ctx context.Context, resolution ordering.ResolveCall) (
 		if e == nil {
 			return ordering.ErrNoOrder
 		}
-		last, ok := e.record.Last(resolution.Operation)
-		if !ok || last.Outcome != ordering.OutcomeUnknown || resolution.Call != 0 && resolution.Call != last.Number ||
+		last, ok := e.record.LastUnknown(resolution.Operation)
+		if resolution.Call != 0 {
+			last, ok = e.record.Call(resolution.Call)
+		}
+		if !ok || last.Operation != resolution.Operation || last.Outcome != ordering.OutcomeUnknown ||
 			resolution.SpecID != "" && resolution.SpecID != last.SpecID {
 			return &ordering.StateError{Record: clone(e.record), Operation: resolution.Operation}
 		}

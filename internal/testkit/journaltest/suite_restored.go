@@ -151,6 +151,83 @@ func (s suite) restored(t *testing.T) {
 			j.ended(t, j.begun(t, change(upstream.OpComplete, orderID)), ordering.OutcomeDone, "")
 		}
 	})
+	s.test(t, "calls before the one that is written again", func(t *testing.T, j *journal) {
+		orderID := id()
+		stored := j.placed(t, orderID)
+		known := clone(stored)
+		for n, op := range []ordering.Operation{upstream.OpPay, upstream.OpComplete} {
+			call := cloneCall(stored.Calls[0])
+			call.Number, call.Operation, call.SpecID, call.Key, call.Outcome = n+2, op, id(), id(), ordering.OutcomeDone
+			known.Calls = append(known.Calls, call)
+		}
+		known.Paid, known.State = true, ordering.StateClosed
+		got, call, err := j.Recreate(t.Context(), known, 3, nil)
+		if err != nil || call != 3 || len(got.Calls) != 3 || !got.Paid || got.State != ordering.StateClosed {
+			t.Fatalf("Recreate = call %d of %+v, %v; want call 3 of a paid and closed order", call, got, err)
+		}
+		for n := range 3 {
+			j.wantKey(t, known.Calls[n].Key, stored.Ref, n+1)
+		}
+	})
+	s.test(t, "a call beside one whose outcome is unknown", func(t *testing.T, j *journal) {
+		orderID := id()
+		j.placed(t, orderID)
+		stored := j.ended(t, j.begun(t, change(upstream.OpPay, orderID)), ordering.OutcomeUnknown, "")
+		unknown := func() int {
+			page, _, err := j.List(t.Context(), ordering.Query{Connections: []string{conn}, State: ordering.StateUnknown, Limit: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(page)
+		}
+		for n, outcome := range []ordering.Outcome{ordering.OutcomeRefused, ordering.OutcomeUnknown} {
+			lost := clone(stored)
+			lost.Calls[1].SpecID, lost.Calls[1].Key, lost.Calls[1].Outcome = id(), id(), outcome
+			if _, call, err := j.Recreate(t.Context(), lost, 2, nil); err != nil || call != n+3 || unknown() != 1 {
+				t.Fatalf("Recreate = call %d, %v, and %d unknown orders; want call %d of one", call, err, unknown(), n+3)
+			}
+		}
+		for left := 1; left >= 0; left-- { // the last unknown one first
+			r := j.resolved(t, resolution(stored, upstream.OpPay, ordering.ResolvedNotDone, ""))
+			if _, busy := r.Busy(); busy != (left > 0) || unknown() != left {
+				t.Errorf("resolved: busy %t and %d unknown orders, want %d left", busy, unknown(), left)
+			}
+		}
+		j.begun(t, change(upstream.OpComplete, orderID))
+	})
+	s.test(t, "a call whose key another call of the order has", func(t *testing.T, j *journal) {
+		orderID := id()
+		j.placed(t, orderID)
+		o := change(upstream.OpPay, orderID)
+		lost := clone(j.begun(t, o))
+		paid := j.ended(t, lost, ordering.OutcomeDone, "")
+		lost.Calls[1].SpecID, lost.Calls[1].Outcome = id(), ordering.OutcomeRefused
+		if _, call, err := j.Recreate(t.Context(), lost, 2, nil); err != nil || call != 3 {
+			t.Fatalf("Recreate = call %d, %v; want 3", call, err)
+		}
+		j.wantKey(t, o.Key, paid.Ref, 2)
+	})
+	s.test(t, "a create whose order has a change with an uncertain outcome", func(t *testing.T, j *journal) {
+		for _, outcome := range []ordering.Outcome{ordering.OutcomeOpen, ordering.OutcomeUnknown} {
+			o := create()
+			known := j.begun(t, o)
+			j.pass(t, slack) // the adopted order is later
+			orderID := id()
+			adopted := j.begun(t, change(upstream.OpComplete, orderID, adopt))
+			if outcome == ordering.OutcomeUnknown {
+				j.ended(t, adopted, outcome, "")
+			}
+			got := j.ended(t, known, ordering.OutcomeDone, orderID)
+			if call, busy := got.Busy(); !busy || call.Operation != upstream.OpComplete || call.Outcome != ordering.OutcomeUnknown {
+				t.Errorf("the order's change is %+v, want an unknown completion", call)
+			}
+			_, err := j.Begin(t.Context(), change(upstream.OpReject, orderID))
+			wantType[*ordering.BusyError](t, "a rejection", err)
+			if r := j.resolved(t, resolution(known, upstream.OpComplete, ordering.ResolvedDone, "")); r.State != ordering.StateClosed {
+				t.Errorf("after the resolution: %s, want closed", r.State)
+			}
+		}
+	})
 	s.test(t, "a call beside one that has taken its number", func(t *testing.T, j *journal) {
 		j.placed(t, "765")
 		known := j.begun(t, change(upstream.OpPay, "765"))
