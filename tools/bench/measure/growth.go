@@ -262,11 +262,11 @@ func startRows() []row {
 			goal:   "1.8 GiB", reached: func(f Figures) bool { return f.ColdHeap <= 18<<30/10 },
 		},
 		{
-			name: "RSS", value: func(f Figures) string { return mib(f.ColdRSS) },
+			name: "RSS", kept: true, value: func(f Figures) string { return mib(f.ColdRSS) },
 			figure: func(f Figures) float64 { return float64(f.ColdRSS) },
 		},
 		{
-			name: "Redis (`used_memory`)", value: func(f Figures) string { return mib(f.RedisBytes) + ", " + f.each(f.RedisBytes) + " each" },
+			name: "Redis (`used_memory`)", kept: true, value: func(f Figures) string { return mib(f.RedisBytes) + ", " + f.each(f.RedisBytes) + " each" },
 			figure: func(f Figures) float64 { return float64(f.RedisBytes) },
 		},
 	}
@@ -276,7 +276,7 @@ func restRows() []row {
 	number := func(v float64) string { return fmt.Sprintf("%.2f", v) }
 	return []row{
 		{
-			name: "CPU at rest, seconds per minute: the instance", value: func(f Figures) string { return number(f.PollCPU) },
+			name: "CPU at rest, seconds per minute: the instance", kept: true, value: func(f Figures) string { return number(f.PollCPU) },
 			figure: func(f Figures) float64 { return f.PollCPU },
 		},
 		{
@@ -293,10 +293,10 @@ func restRows() []row {
 			figure: func(f Figures) float64 { return float64(f.Probe) },
 		},
 		{
-			name: "one request of `/metrics`", value: func(f Figures) string { return short(f.Scrape) },
+			name: "one request of `/metrics`", kept: true, value: func(f Figures) string { return short(f.Scrape) },
 			figure: func(f Figures) float64 { return float64(f.Scrape) },
 		},
-		{name: "time until a stop-list change is visible: median, maximum", value: func(f Figures) string { return short(f.ChangeMid) + ", " + short(f.ChangeP99) }},
+		{name: "time until a stop-list change is visible: median, maximum", kept: true, value: func(f Figures) string { return short(f.ChangeMid) + ", " + short(f.ChangeP99) }},
 	}
 }
 
@@ -306,8 +306,12 @@ func (r GrowthReport) Table() string {
 	if len(r.Sizes) == 0 {
 		return ""
 	}
+	return r.growthTable(growthRows())
+}
+
+func (r GrowthReport) growthTable(rows []row) string {
 	first, last := r.Sizes[0], r.Sizes[len(r.Sizes)-1]
-	return r.table(growthRows(), "growth per restaurant", func(one row) string {
+	return r.table(rows, "growth per restaurant", func(one row) string {
 		if one.figure == nil || one.figure(first) == 0 {
 			return ""
 		}
@@ -342,7 +346,7 @@ One instance, which is a process of the release binary (%s) with default setting
 %s
 ![How time, memory and CPU of one instance grow with the number of restaurants. The dashed lines show linear growth.](%s)
 
-%s`, growthBegin, r.Machine.Build, r.Sizes[0].Schedule, r.Sizes[0].Products, r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Machine.Redis, r.loads(), r.Table(), plot, growthEnd)
+%s`, growthBegin, r.Machine.Build, r.Sizes[0].Schedule, r.Sizes[0].Products, r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Machine.Redis, r.loads(), r.growthTable(onPage(growthRows())), plot, growthEnd)
 }
 
 // ReplaceGrowth replaces the section between the marks of a page.

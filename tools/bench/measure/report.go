@@ -24,6 +24,7 @@ type row struct {
 	reached func(f Figures) bool
 	// figure is the value as a number; nil: its growth is not shown.
 	figure func(f Figures) float64
+	kept   bool // on the page although it has no goal
 }
 
 // The goals of the table.
@@ -55,12 +56,12 @@ func rows() []row {
 			goal: "the same", reached: func(f Figures) bool { return f.ReplicaHeap <= f.HeapGoal },
 		},
 		{name: "the heap goal", value: func(f Figures) string { return mib(f.HeapGoal) }},
-		{name: "RSS of these two replicas", value: func(f Figures) string { return mib(f.ColdRSS) + ", " + mib(f.ReplicaRSS) }},
+		{name: "RSS of these two replicas", kept: true, value: func(f Figures) string { return mib(f.ColdRSS) + ", " + mib(f.ReplicaRSS) }},
 		{name: "live heap per restaurant, of these two replicas", value: func(f Figures) string { return f.each(f.ColdHeap) + ", " + f.each(f.ReplicaHeap) }},
-		{name: "Redis (`used_memory`)", value: func(f Figures) string { return mib(f.RedisBytes) + ", " + f.each(f.RedisBytes) + " per restaurant" }},
+		{name: "Redis (`used_memory`)", kept: true, value: func(f Figures) string { return mib(f.RedisBytes) + ", " + f.each(f.RedisBytes) + " per restaurant" }},
 		{name: "time until only scheduled syncs run", value: func(f Figures) string { return long(f.Steady) }},
 		{name: "steady state: schedule, syncs per second", value: func(f Figures) string { return fmt.Sprintf("%s, %.1f", f.Schedule, f.WindowRuns) }},
-		{name: "CPU seconds per minute, all replicas together", value: func(f Figures) string { return fmt.Sprintf("%.2f", sum(f.ReplicaCPU)) }},
+		{name: "CPU seconds per minute, all replicas together", kept: true, value: func(f Figures) string { return fmt.Sprintf("%.2f", sum(f.ReplicaCPU)) }},
 		{name: "CPU seconds per minute: Redis, ordering service", value: func(f Figures) string { return fmt.Sprintf("%.2f, %.2f", f.RedisCPU, f.ServiceCPU) }},
 		{name: "syncs with another outcome than `unchanged`", value: func(f Figures) string { return strconv.Itoa(f.WindowFaults) }, goal: "0", reached: func(f Figures) bool { return f.WindowFaults == 0 }},
 		{
@@ -75,7 +76,7 @@ func rows() []row {
 			name: "first reads after a cold start: median, maximum", value: func(f Figures) string { return short(f.FirstReadMid) + ", " + short(f.FirstReadMax) },
 			goal: "80 ms", reached: func(f Figures) bool { return time.Duration(f.FirstReadMax) <= firstReadGoal },
 		},
-		{name: "time until a stop-list change is on every replica: median, p99", value: func(f Figures) string { return short(f.ChangeMid) + ", " + short(f.ChangeP99) }},
+		{name: "time until a stop-list change is on every replica: median, p99", kept: true, value: func(f Figures) string { return short(f.ChangeMid) + ", " + short(f.ChangeP99) }},
 		{
 			name: "of this, from the notice to the other replicas: median, p99", value: func(f Figures) string {
 				if f.Replicas < 2 {
@@ -149,6 +150,11 @@ func (r Report) Table() string {
 	return r.table(slices.Concat(rows(), comparisons(r.Sizes)), "", nil)
 }
 
+// onPage leaves out the rows without a goal, except those that are kept.
+func onPage(all []row) []row {
+	return slices.DeleteFunc(slices.Clone(all), func(r row) bool { return r.goal == "" && !r.kept })
+}
+
 // table returns rows as a table. If more is not nil, there is one more column with this title.
 func (r Report) table(rows []row, title string, more func(row) string) string {
 	var text strings.Builder
@@ -215,7 +221,8 @@ Each restaurant has %d dishes. Chains of 50 restaurants share a menu and differ 
 %s
 ![How time, memory and CPU grow with the number of restaurants. The dashed lines show linear growth.](%s)
 
-%s`, beginMark, first.Products, first.Replicas, m.Cores, m.CPU, m.Go, m.Redis, r.loads(), r.Table(), plot, endMark)
+%s`, beginMark, first.Products, first.Replicas, m.Cores, m.CPU, m.Go, m.Redis, r.loads(),
+		r.table(onPage(slices.Concat(rows(), comparisons(r.Sizes))), "", nil), plot, endMark)
 }
 
 // Replace replaces the section between the marks of a page.

@@ -54,12 +54,22 @@ func (p Point) total() float64 {
 }
 
 // Table returns all results as Markdown tables.
-func (g Growth) Table() string {
+func (g Growth) Table() string { return g.table(func(points []Point) []Point { return points }) }
+
+// fewestAndMost returns the points of the page.
+func fewestAndMost(points []Point) []Point {
+	if len(points) < 3 {
+		return points
+	}
+	return []Point{points[0], points[len(points)-1]}
+}
+
+func (g Growth) table(shown func([]Point) []Point) string {
 	var text strings.Builder
 	text.WriteString("CPU time per order in µs; medians of the rounds. The generator and the ordering service use the same cores.\n\n")
 	text.WriteString("| | instances | orders per second | larder | Redis | replicas | ordering service, generator | Redis memory per order | first bottleneck |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, m := range g.Setups {
-		for _, p := range m.Points {
+		for _, p := range shown(m.Points) {
 			fmt.Fprintf(&text, "| %s | %d | %.0f | %.0f | %.0f | %.0f | %.0f, %.0f | %.1f KiB | %s |\n", m.Setup, p.Instances, p.of(perSecond),
 				p.of(func(r Run) float64 { return r.Server }), p.of(func(r Run) float64 { return r.Redis }), p.of(func(r Run) float64 { return r.Replicas }),
 				p.of(func(r Run) float64 { return r.Service }), p.of(func(r Run) float64 { return r.Generator }),
@@ -126,7 +136,7 @@ Everything runs over loopback on one machine with %d cores (%s), %s and %s with 
 
 ![Orders per second by number of instances](%s)
 
-%s%s`, growthBegin, m.Cores, m.CPU, m.Go, m.Redis, connections, g.Rounds, g.Seconds, g.Load, g.Command, plot, g.Table(), growthEnd)
+%s%s`, growthBegin, m.Cores, m.CPU, m.Go, m.Redis, connections, g.Rounds, g.Seconds, g.Load, g.Command, plot, g.table(fewestAndMost), growthEnd)
 }
 
 // ReplaceGrowth replaces the section between the marks of a page.

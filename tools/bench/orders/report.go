@@ -19,6 +19,15 @@ func (r Report) Table() string {
 	return text.String()
 }
 
+// page returns the tables of the page. What is measured with appendfsync always is only a ratio there.
+func (r Report) page() string {
+	var text strings.Builder
+	r.rates(&text, Everysec)
+	r.limits(&text)
+	r.latencies(&text)
+	return text.String()
+}
+
 // heading describes a mode.
 func heading(mode string) string {
 	if mode == Always {
@@ -111,7 +120,7 @@ func (r Report) Section() string {
 The release binary is compared with the usual implementation. Everything runs over loopback on one machine with %d cores (%s). The versions are %s and %s. There are %d keep-alive connections and %d alternating rounds of %.1f s. The median time of an fsync is %.2f ms. The ordering service alone takes %.0f orders per second, and %.0f µs of CPU time for each; the fastest server reaches %.0f %% of that. The load average before was %.1f. Command: `+"`%s`"+`.
 
 %s%s`, beginMark, m.Cores, m.CPU, m.Go, m.Redis, connections, r.Rounds, r.Seconds, ms(time.Duration(r.Disk)),
-		r.Service.PerSecond, r.Service.Service, 100*r.fastest(), r.Load, r.Command, r.Table(), endMark)
+		r.Service.PerSecond, r.Service.Service, 100*r.fastest(), r.Load, r.Command, r.page(), endMark)
 }
 
 // fastest is the highest rate of a server, as a share of the ordering service's own.

@@ -110,6 +110,12 @@ func (r Report) Table() string {
 		m.table(&text)
 		text.WriteString("\n")
 	}
+	return text.String() + r.ratios()
+}
+
+// ratios returns the tables of the page: what has a limit, and the latencies.
+func (r Report) ratios() string {
+	var text strings.Builder
 	r.goals(&text)
 	for _, m := range r.Modes {
 		m.latencies(&text)
@@ -236,7 +242,7 @@ The release binary with default settings is compared with servers that serve the
 
 ![Requests per second of larder and of other servers](%s)
 
-%s%s`, beginMark, m.Cores, m.CPU, m.Go, m.Redis, strings.Join(r.Servers, ", "), r.Connections, r.Rounds, r.Seconds, r.Load, r.Command, plot, r.Table(), endMark)
+%s%s`, beginMark, m.Cores, m.CPU, m.Go, m.Redis, strings.Join(r.Servers, ", "), r.Connections, r.Rounds, r.Seconds, r.Load, r.Command, plot, r.ratios(), endMark)
 }
 
 // Replace replaces the section between the marks of a page.
