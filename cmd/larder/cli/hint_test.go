@@ -27,7 +27,7 @@ import (
 // Every error code of a daemon has a hint.
 func TestEveryRefusalHasANextStep(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("../../httpapi/respond/codes.go")
+	source, err := os.ReadFile("../../../httpapi/respond/codes.go")
 	if err != nil {
 		t.Fatal(err)
 	}

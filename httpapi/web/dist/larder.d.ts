@@ -2,7 +2,8 @@
 // then knows document.querySelector("larder-menu") and addEventListener("larder:placed", …).
 
 /** A text, or plural forms of which `other` is required. "{n}" and other parameters keep their names. */
-export type LarderText = string | { zero?: string; one?: string; two?: string; few?: string; many?: string; other: string };
+export type LarderText =
+  string | { zero?: string; one?: string; two?: string; few?: string; many?: string; other: string };
 
 /** Texts by key. /web/texts.json has all keys. */
 export type LarderTexts = Record<string, LarderText>;
@@ -51,11 +52,25 @@ export interface LarderOrderForm extends LarderElement {
 }
 
 /** An interval in RFC 3339. */
-export interface LarderOpening { from: string; to: string }
+export interface LarderOpening {
+  from: string;
+  to: string;
+}
 
-export interface LarderViolation { path: string; code: string; msg: string; params?: Record<string, unknown> }
+export interface LarderViolation {
+  path: string;
+  code: string;
+  msg: string;
+  params?: Record<string, unknown>;
+}
 
-export interface LarderBasketNews { id: string; name: string; kind: "gone" | "options" | "price"; was?: string; now?: string }
+export interface LarderBasketNews {
+  id: string;
+  name: string;
+  kind: "gone" | "options" | "price";
+  was?: string;
+  now?: string;
+}
 
 /** The events of the elements. They bubble, so document and window receive them too. Prices, totals and quantities are decimal strings such as "219.9". */
 export interface LarderEventMap {
