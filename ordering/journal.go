@@ -47,7 +47,7 @@ type Journal interface {
 	//  6. The state is not StatePlaced, or the record is Paid and the operation is
 	//     a payment: *StateError.
 	//  7. New orders are paused, or the store has lost commits that this instance
-	//     remembers, and the call creates an order: *RestoredError (policy O14a).
+	//     remembers, and the call needs a new record: *RestoredError (policy O14a).
 	//  8. Too few replicas acknowledge writes: *NotReadyError (policy O14).
 	//
 	// After an error nothing may be sent. After a *JournalError the call may be open

@@ -163,17 +163,18 @@ func NewOrders(cfg Config, deps Deps) *Orders {
 }
 
 // ByOrderID returns the record of an orderID on any of the connections. It returns ErrNoOrder if
-// it is unknown, and *AmbiguousError if several connections have one. Foreign records count only if no other has it.
+// it is unknown, *RestoredError if Redis may have lost it, and *AmbiguousError if several connections have one.
+// Foreign records count only if no other has it.
 func (o *Orders) ByOrderID(ctx context.Context, connections []string, orderID string) (Record, error) {
-	return single(connections, func(connection string) (Record, error) {
+	return o.single(ctx, connections, func(connection string) (Record, error) {
 		return o.deps.Journal.Order(ctx, connection, orderID)
 	})
 }
 
 // ByKey returns the record of a client's request with the given key. It returns ErrNoOrder if
-// there is no such request, and *AmbiguousError if several connections have one.
+// there is no such request, *RestoredError if Redis may have lost it, and *AmbiguousError if several connections have one.
 func (o *Orders) ByKey(ctx context.Context, connections []string, client, key string) (Record, error) {
-	return single(connections, func(connection string) (Record, error) {
+	return o.single(ctx, connections, func(connection string) (Record, error) {
 		record, _, err := o.deps.Journal.Lookup(ctx, connection, func(secret []byte) string {
 			return hashedKey(secret, client, connection, key)
 		})
@@ -182,7 +183,7 @@ func (o *Orders) ByKey(ctx context.Context, connections []string, client, key st
 }
 
 // single returns the only record that find returns for the connections.
-func single(connections []string, find func(connection string) (Record, error)) (Record, error) {
+func (o *Orders) single(ctx context.Context, connections []string, find func(connection string) (Record, error)) (Record, error) {
 	var (
 		found Record
 		on    []string
@@ -201,10 +202,24 @@ func single(connections []string, find func(connection string) (Record, error)) 
 	}
 	switch len(on) {
 	case 0:
-		return Record{}, ErrNoOrder
+		return Record{}, o.notFound(ctx, connections...)
 	case 1:
 		return found, nil
 	default:
 		return Record{}, &AmbiguousError{Connections: on}
 	}
+}
+
+// notFound returns the error for an order without a record: *RestoredError while Redis may have lost the record (policy
+// O14a), otherwise ErrNoOrder.
+func (o *Orders) notFound(ctx context.Context, connections ...string) error {
+	for _, connection := range connections {
+		if err := o.Watch(ctx, connection); err != nil {
+			return err
+		}
+		if health, _ := o.Health(connection); !health.PausedAt.IsZero() {
+			return &RestoredError{Connection: connection, Since: health.PausedAt}
+		}
+	}
+	return ErrNoOrder
 }

@@ -52,6 +52,36 @@ func TestJournalRestored_O14a(t *testing.T) {
 	}
 }
 
+// TestEmptyJournal_O14a: Redis has lost all orders of the connection. Nothing acknowledged is sent again, and larder does
+// not say of an order without a record that it does not exist.
+func TestEmptyJournal_O14a(t *testing.T) {
+	t.Parallel()
+	k := apitest.NewOrders(t)
+	one := k.Place("first")
+	sameKey := append(apitest.Key("second"), k.Shop...)
+	compatible := "/orders/api/v1/orders/" + one.OrderID + "/pay"
+	k.Put(compatible, apitest.Payment, sameKey...).Is(t, http.StatusOK)
+	k.EmptyJournal(t)
+
+	notFound := func(got apitest.Reply, status int, code string) {
+		t.Helper()
+		if got.Status != status || !strings.Contains(string(got.Body), code) {
+			t.Errorf("got %d %s; want %d %s", got.Status, got.Body, status, code)
+		}
+	}
+	notFound(k.Put(compatible, apitest.Payment, sameKey...), http.StatusServiceUnavailable, "journal_restored")
+	notFound(k.Change(one.OrderID, "pay", apitest.Payment), http.StatusServiceUnavailable, "journal_restored")
+	notFound(k.Change(one.OrderID, "complete", ""), http.StatusServiceUnavailable, "journal_restored")
+	notFound(k.Get("/v1/orders/"+one.OrderID, k.Shop...), http.StatusServiceUnavailable, "journal_restored")
+	notFound(k.Get("/v1/orders?key=first", k.Shop...), http.StatusServiceUnavailable, "journal_restored")
+	if got := k.Main.Orders(); len(got) != 1 || len(got[0].Payments) != 1 {
+		t.Errorf("the service has %+v; want one order with one payment", got)
+	}
+	k.Post("/v1/ops/journal/accept?connection=main", "", k.Ops...).Is(t, http.StatusOK)
+	notFound(k.Get("/v1/orders/"+one.OrderID, k.Shop...), http.StatusNotFound, "order_not_found")
+	notFound(k.Change(one.OrderID, "pay", apitest.Payment), http.StatusNotFound, "order_not_found")
+}
+
 // TestJournalRestored_SendAgain_O14a: an order with an unknown outcome is not sent again while new
 // orders are paused, because another instance may have sent it again after the backup. Other
 // resolutions are possible (policy O14a).

@@ -87,22 +87,23 @@ func TestElementsAreDescribed(t *testing.T) {
 	menu, form := manifest.Modules[0].Declarations[0], manifest.Modules[0].Declarations[1]
 	attributes, events := names(menu.Attributes, form.Attributes), names(menu.Events, form.Events)
 	parts := names(menu.CSSParts, form.CSSParts)
+	attributeTypes, _, _ := strings.Cut(types, "\nexport interface LarderElement ")
 	_, attributeTable, _ := strings.Cut(docs, "\n## Attributes\n")
 	attributeTable, _, _ = strings.Cut(attributeTable, "\n## ")
 	_, partTable, _ := strings.Cut(docs, "Style these parts with `::part()`:")
 	partTable, _, _ = strings.Cut(partTable, "\n\nBoth elements have the slots")
 	for what, pair := range map[string][2][]string{
-		"attributes: source":      {attributes, found(source, `(?:observedAttributes = \[|this\.toggleAttribute\()([^\]\n]*?)(?:\]|, intent)`)},
-		"attributes: larder.d.ts": {attributes, found(types, `(?m)^  "?([a-z-]+)"?\??: (?:string|boolean|"light" \| "dark");$`)},
+		"attributes: source":      {attributes, found(source, `(?:observedAttributes = \[|this\.toggleAttribute\()([^\]]*?)(?:\]|, intent)`)},
+		"attributes: larder.d.ts": {attributes, found(attributeTypes, `(?m)^  "?([a-z-]+)"?\??: (?:string|boolean|"light" \| "dark");$`)},
 		"attributes: docs":        {append(slices.Clone(attributes), "dir"), found(attributeTable, "(?m)^\\| `([a-z-]+)` \\|")},
-		"events: source":          {local(events), found(source, `this\.emit\("([a-z-]+)"`)},
+		"events: source":          {local(events), found(source, `this\.emit\(\s*"([a-z-]+)"`)},
 		"events: larder.d.ts":     {events, found(types, `"(larder:[a-z-]+)": CustomEvent`)},
 		"events: docs":            {events, found(docs, "(?m)^\\| `(larder:[a-z-]+)` \\|")},
 		"parts: source":           {parts, found(source, `part(?:: |=)"([a-z -]+)"`)},
 		"parts: docs":             {parts, found(partTable, "`([a-z-]+)`")},
 		"variables: source":       {names(menu.CSSProperties), found(source, `var\((--larder-[a-z-]+)`)},
 		"variables: docs":         {names(form.CSSProperties), found(docs, "`(--larder-[a-z-]+)`")},
-		"slots: source":           {names(menu.Slots, form.Slots), append([]string{"card-ID"}, found(source, `h\("slot", \{ name: "([a-z-]+)"`)...)},
+		"slots: source":           {names(menu.Slots, form.Slots), append([]string{"card-ID"}, found(source, `h\(\s*"slot",\s*\{ name: "([a-z-]+)"`)...)},
 	} {
 		slices.Sort(pair[0])
 		if diff := cmp.Diff(pair[0], pair[1]); diff != "" {

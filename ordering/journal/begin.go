@@ -150,6 +150,7 @@ func (s *store) adopted(o ordering.CallSpec) *tx {
 
 func (s *store) newRecordTx(r ordering.Record) *tx {
 	c := s.newTx(&order{place: location{r.Connection, r.Ref}})
+	c.mode = modeCreate // rejected while new orders are paused (policy O14a)
 	r.Calls, r.CreatedAt = c.next.Calls, atCommit()
 	c.next.Record = r
 	c.touch()
@@ -173,9 +174,6 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 		Key:         o.Key,
 		Payments:    o.Payments,
 	}, o.Body, o.Deadline)
-	if o.Operation == upstream.OpCreate {
-		c.mode = modeCreate
-	}
 	begun, err := j.durability.commit(ctx, c)
 	if errors.Is(err, errReplicas) {
 		return nil, errors.Join(err, j.abortCall(ctx, o))

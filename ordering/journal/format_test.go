@@ -120,17 +120,15 @@ func TestNewJournal_O20(t *testing.T) {
 	if err := w.client.HSet(t.Context(), "larder:{o:main}:f1:journal", "source", "s").Err(); err != nil {
 		t.Fatal(err)
 	}
-	ended(t, w.Journal, begun(t, w.Journal, create()), ordering.OutcomeDone, "765")
+	known := ended(t, w.Journal, begun(t, w.Journal, create()), ordering.OutcomeDone, "765")
 	if err := w.client.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Watch(t.Context(), main); err != nil { // pauses
 		t.Fatal(err)
 	}
-	c := pay("9")
-	c.Adopt = true
-	if _, err := w.Begin(t.Context(), c); err != nil {
-		t.Errorf("a payment during the pause: %v", err)
+	if _, _, err := w.Recreate(t.Context(), known, 1, nil); err != nil {
+		t.Errorf("Recreate during the pause: %v", err)
 	}
 	if accepted, err := w.Accept(t.Context(), main); err != nil || !accepted {
 		t.Errorf("Accept = %t, %v; want true", accepted, err)

@@ -2,8 +2,8 @@
 // form loads this module when the browser is idle, or when the basket is not empty.
 
 export { Fieldset } from "./larder/fieldset";
-export { bodyOf, lineMessages, problemsOf } from "./larder/order";
+export { OrderCheck } from "./larder/ordercheck";
 export { checkSettings } from "./larder/settings";
-export { followOrder } from "./larder/stream";
+export { OrderFollower } from "./larder/orderfollower";
 export { callTo, pastOrders, receipt, reorder } from "./larder/receipt";
 export { default as css } from "./larder/checkout.css";

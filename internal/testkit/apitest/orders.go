@@ -35,6 +35,16 @@ func (w *Fixture) RestoreRedis(t *testing.T) {
 	}
 }
 
+// EmptyJournal deletes everything that the Redis of a fixture has of the orders of connection main.
+func (w *Fixture) EmptyJournal(t *testing.T) {
+	t.Helper()
+	all := strings.TrimSuffix(cache.NewKeys(w.Redis.Prefix()).JournalState("main"), "journal") + "*"
+	keys := w.Redis.Client().Keys(t.Context(), all).Val()
+	if err := w.Redis.Client().Del(t.Context(), keys...).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // OtherFormat changes the format of the records of a connection to that of another version of larder.
 func (w *Fixture) OtherFormat(t *testing.T, connection string) {
 	t.Helper()

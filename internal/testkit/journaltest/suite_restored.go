@@ -1,6 +1,7 @@
 package journaltest
 
 import (
+	"errors"
 	"testing"
 
 	"larder.local/internal/upstream"
@@ -8,7 +9,7 @@ import (
 )
 
 // restored tests policy O14a: a store that has lost data of the journal accepts no
-// new orders until an operator accepts that. Everything else continues.
+// new records until an operator accepts that. Orders with a record continue.
 func (s suite) restored(t *testing.T) {
 	t.Helper()
 	s.test(t, "creates are paused until an operator accepts", func(t *testing.T, j *journal) {
@@ -40,6 +41,22 @@ func (s suite) restored(t *testing.T) {
 				t.Errorf("%s: Watch after the acceptance = %+v, %v; want no pause", name, health, err)
 			}
 		}
+	})
+	s.test(t, "a change of an order without a record is paused", func(t *testing.T, j *journal) {
+		j.ended(t, j.begun(t, change(upstream.OpPay, "765", adopt)), ordering.OutcomeDone, "")
+		j.fixture.Lose(t, conn)
+		o := create()
+		_, err := j.Begin(t.Context(), o)
+		wantType[*ordering.RestoredError](t, "Begin of a create", err)
+		for _, op := range changes() {
+			_, err := j.Begin(t.Context(), change(op, "765", adopt))
+			wantType[*ordering.RestoredError](t, "Begin of "+string(op), err)
+		}
+		if r, err := j.Order(t.Context(), conn, "765"); !errors.Is(err, ordering.ErrNoOrder) {
+			t.Errorf("Order = %+v, %v; want none", r, err)
+		}
+		j.accepted(t)
+		j.begun(t, change(upstream.OpPay, "765", adopt))
 	})
 	s.test(t, "an unknown create is resolved, but not sent again", func(t *testing.T, j *journal) {
 		known, o := j.unknown(t, upstream.OpCreate)
@@ -104,6 +121,7 @@ func (s suite) restored(t *testing.T) {
 			known := j.begun(t, o)
 			if !there {
 				j.fixture.Lose(t, conn)
+				j.accepted(t)
 			}
 			j.pass(t, slack) // the adopted order is later
 			orderID := id()
@@ -244,4 +262,15 @@ func (s suite) restored(t *testing.T) {
 		}
 		j.wantKey(t, lost.Calls[1].Key, known.Ref, 3)
 	})
+}
+
+// accepted ends a pause as an operator does.
+func (j *journal) accepted(t *testing.T) {
+	t.Helper()
+	if _, err := j.Watch(t.Context(), conn); err != nil { // the store notices its loss
+		t.Fatalf("Watch: %v", err)
+	}
+	if accepted, err := j.Accept(t.Context(), conn); err != nil || !accepted {
+		t.Fatalf("Accept = %t, %v; want it accepted", accepted, err)
+	}
 }

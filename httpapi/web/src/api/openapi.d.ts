@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: ffc49019983999a62f4442fb9962328a7a933d06d300a2b3a8ec4d8ab07b6367
+// openapi.yaml: 9b41f00ced3a03b424b58a63c4b8358ebf030e8d6772199b3e062fec26b9a001
 // what follows: 27a9a8edbde8219a352dd1fd31eccabe96db7e603b593b6024f70edd2ca5a5ac
 export interface paths {
     "/connect/token": {

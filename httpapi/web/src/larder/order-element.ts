@@ -7,8 +7,8 @@ import { h, reach, sheet } from "./dom";
 import { LarderElement } from "./element";
 import type { Fieldset, FormHost } from "./fieldset";
 import type { Form } from "./order";
-import { OrderCheck } from "./ordercheck";
-import { OrderFollower } from "./orderfollower";
+import type { OrderCheck } from "./ordercheck";
+import type { OrderFollower } from "./orderfollower";
 import { checkoutFile, preload } from "./lazy";
 import css from "./order.css";
 import { busy, isOnline, notSent, type Placed, type Refusal, type Refused } from "./place";
@@ -28,24 +28,17 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private readonly basketView = new BasketView(this.formatter, {
     change: (line) => this.dialog.open(line.id, line),
     setQuantity: (line, to) => this.shop?.basket.setQuantity(line.key, to),
-    problemsOf: (line, menu, wrong) =>
-      checkoutFile.module?.lineMessages(this.check.violations, this.check.indexOf(line), menu, line.picks, wrong) ?? [],
+    problemsOf: (line, menu, wrong) => this.check?.problemsOf(line, menu, wrong) ?? [],
     focusLost: () => this.heading.focus(),
   });
-  private readonly check = new OrderCheck({
-    form: () => this.form,
-    shop: () => this.shop,
-    body: () => this.body(),
-    released: () => this.fields?.released ?? null,
-    draw: () => this.draw(),
-  });
-  private readonly follower = new OrderFollower();
   private readonly total = h("p", { part: "total", class: "row" });
   private readonly summary = h("div", { part: "violations", role: "alert", tabindex: "-1" });
   private readonly offline = h("p", { part: "offline", class: "muted", role: "status" });
   private readonly submit = h("button", { type: "submit", class: "main", part: "place" });
   private readonly pending = h("div"); // until the fields are loaded
-  private fields: Fieldset | null = null;
+  private fields: Fieldset | null = null; // null, like the next two, until checkoutFile is loaded
+  private check: OrderCheck | null = null;
+  private follower: OrderFollower | null = null;
   private readonly box: HTMLFormElement;
   private readonly dialog: DishDialog;
   private submitted = false; // the guest has tried to order
@@ -132,7 +125,6 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   protected joined(shop: Shop, signal: AbortSignal): void {
     this.details = {}; // of the restaurant before
-    this.follower.stop();
     const listen = (target: EventTarget, name: string, work: (event: Event) => void): void =>
       target.addEventListener(name, work, { signal });
     for (const name of ["menu", "fault"])
@@ -152,8 +144,11 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       });
       this.changed();
     });
+    let retry = 0;
     listen(shop.placing, "change", () => {
-      this.follower.follow(shop, signal);
+      clearTimeout(retry);
+      if (shop.placing.intent?.state === "lost") retry = setTimeout(() => void shop.placing.wake(), unreachable);
+      this.follow(shop, signal);
       this.draw();
     });
     listen(shop.placing, "missed", () => {
@@ -167,22 +162,17 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     // Only the form continues an order: a page with only a menu does not know the order URL.
     const wake = (): void => {
       this.changed();
-      this.follower.retry();
-      this.follower.follow(shop, signal);
+      this.follower?.retry();
+      this.follow(shop, signal);
       void shop.placing.wake();
     };
     listen(document, "visibilitychange", () => {
       if (document.visibilityState === "visible") wake();
     });
     listen(window, "online", wake);
-    let retry = 0;
-    listen(shop.placing, "change", () => {
-      clearTimeout(retry);
-      if (shop.placing.intent?.state === "lost") retry = setTimeout(() => void shop.placing.wake(), unreachable);
-    });
     listen(signal, "abort", () => {
       clearTimeout(retry);
-      this.follower.stop();
+      this.follower?.stop();
     });
     listen(window, "offline", () => this.draw());
     void shop.api.restaurant().then((details) => {
@@ -191,8 +181,16 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.draw();
     });
     void shop.placing.wake();
-    this.follower.follow(shop, signal);
+    this.follow(shop, signal);
     preload(this);
+  }
+
+  /** follow keeps the state of the order current, if its file can be loaded. */
+  private follow(shop: Shop, signal: AbortSignal): void {
+    if (!this.follower && !shop.placing.intent) return;
+    void checkoutFile.load().then((ok) => {
+      if (ok && !signal.aborted) (this.follower ??= new checkoutFile.module!.OrderFollower()).follow(shop, signal);
+    });
   }
 
   /** changed redraws and schedules a validation. */
@@ -243,8 +241,8 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   /** later schedules a validation. The page does not move before the response. */
   later(): void {
-    this.check.drop();
-    if (this.shop?.menu && this.shop.basket.lines.length && !this.busy) this.check.begin();
+    this.check?.drop();
+    if (this.shop?.menu && this.shop.basket.lines.length && !this.busy) this.check?.begin();
   }
 
   protected render(): void {
@@ -286,7 +284,13 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private equip(): void {
     const { module } = checkoutFile;
     if (!module || this.fields) return;
-    this.fields = new module.Fieldset(this);
+    const fields = (this.fields = new module.Fieldset(this));
+    this.check = new module.OrderCheck({
+      form: () => this.form,
+      shop: () => this.shop,
+      released: () => fields.released,
+      draw: () => this.draw(),
+    });
     this.pending.replaceWith(this.fields.element);
     const [first, ...others] = this.root.adoptedStyleSheets;
     this.root.adoptedStyleSheets = [first!, sheet(module.css), ...others];
@@ -331,37 +335,35 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   }
 
   private drawViolations(): void {
-    this.fields?.show(this.check.violations, this.summary, {
+    const { check } = this;
+    if (!check) return;
+    this.fields?.show(check.violations, this.summary, {
       submitted: this.submitted,
       menu: this.shop?.menu,
       line: (index) => {
-        const row = this.check.lineAt(index);
+        const row = check.lineAt(index);
         return row && [row, () => this.basketView.focusLine(row.key)];
       },
       top: () => this.heading.focus(),
     });
   }
 
-  private body(): string {
-    return checkoutFile.module!.bodyOf(this.shop!.menu!, this.shop!.basket.lines, this.form);
-  }
-
   /** place validates the order and, unless it is invalid, places it. Larder validates it again. */
   private async place(): Promise<void> {
-    const shop = this.shop;
-    if (!shop?.menu || !this.fields || this.busy || this.checking || shop.basket.lines.length === 0) return;
-    this.check.stop();
+    const { shop, check, fields } = this;
+    if (!shop?.menu || !check || this.busy || this.checking || shop.basket.lines.length === 0) return;
+    check.stop();
     this.submitted = true;
     this.notice.textContent = "";
-    this.fields?.expire();
+    fields?.expire();
     if (!this.form.soonest && this.form.gone) return this.point();
     this.checking = true;
-    const body = this.body(); // what the guest has agreed to
+    const body = check.body(shop); // what the guest has agreed to
     try {
       this.draw();
-      const valid = isOnline() ? await this.check.ask() : null;
-      if (!isOnline()) this.check.checkHere();
-      if (valid === false || (valid === null && this.check.violations.length)) {
+      const valid = isOnline() ? await check.ask() : null;
+      if (!isOnline()) check.checkHere();
+      if (valid === false || (valid === null && check.violations.length)) {
         this.point();
         return;
       }
@@ -369,8 +371,8 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.checking = false;
       this.draw();
     }
-    if (this.box.hidden) return this.lead(); // it shows an earlier order that was placed late
-    if (body !== this.body()) return; // changed meanwhile, and drawn again: the guest decides
+    if (this.box.hidden) return this.point();
+    if (body !== check.body(shop)) return; // changed meanwhile, and drawn again: the guest decides
     this.leading = true;
     void shop.placing.begin(
       body,
@@ -387,16 +389,19 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   private refuse({ violations, status, lines }: Refusal): void {
     const msg = this.message(status === 401 || status === 403 ? "notTaken" : "unsent");
-    this.check.show(violations.length ? violations : [{ path: "", code: "", msg }], lines);
     this.submitted = true;
     this.emit("violations", violations);
-    this.point();
+    void checkoutFile.load().then(() => {
+      this.equip();
+      this.check?.show(violations.length ? violations : [{ path: "", code: "", msg }], lines);
+      this.point();
+    });
   }
 
   private onEnded(intent: Placed | Refused): void {
     if (intent.state === "placed") {
       this.submitted = false;
-      this.check.violations = [];
+      this.check?.show([], []);
       this.basketView.clearNews();
       this.emit("placed", { orderID: intent.orderID, total: intent.total ?? null });
     } else {

@@ -1,8 +1,9 @@
 // Whether the order is valid: larder checks it after each change, and the form shows why not.
 
-import { checkoutFile } from "./lazy";
 import type { Line } from "./basket";
-import type { Form } from "./order";
+import type { Note } from "./basketview";
+import type { Menu } from "./menu";
+import { bodyOf, lineMessages, problemsOf, type Form } from "./order";
 import type { Violation } from "./place";
 import type { Shop } from "./shop";
 
@@ -12,8 +13,7 @@ const pause = 400; // milliseconds between the last change and the check
 export interface CheckedForm {
   form(): Form;
   shop(): Shop | null;
-  body(): string; // the order as it is sent
-  released(): Promise<void> | null; // when the response may be shown; null if the fields are not loaded
+  released(): Promise<void>; // when the response may be shown
   draw(): void;
 }
 
@@ -45,10 +45,10 @@ export class OrderCheck {
   /** ask checks the order now. It returns null if that is not known, or if the check was dropped or a newer one begun. */
   async ask(): Promise<boolean | null> {
     const shop = this.host.shop();
-    if (!shop?.menu || shop.basket.lines.length === 0 || !this.host.released()) return null;
+    if (!shop?.menu || shop.basket.lines.length === 0) return null;
     const question = (this.question = new AbortController());
     const asked = shop.basket.lines.map((l) => l.key);
-    const verdict = await shop.api.validate(this.host.body(), question.signal);
+    const verdict = await shop.api.validate(this.body(shop), question.signal);
     await this.host.released();
     if (question.signal.aborted || question !== this.question) return null;
     this.show(verdict?.violations ?? this.problems(), asked);
@@ -62,7 +62,17 @@ export class OrderCheck {
   }
 
   private problems(): Violation[] {
-    return checkoutFile.module!.problemsOf(this.host.form());
+    return problemsOf(this.host.form());
+  }
+
+  /** body returns the order as it is sent. The shop needs a menu. */
+  body(shop: Shop): string {
+    return bodyOf(shop.menu!, shop.basket.lines, this.host.form());
+  }
+
+  /** problemsOf returns what is wrong with a line of the basket. */
+  problemsOf(line: Line, menu: Menu, wrong: boolean): Note[] {
+    return lineMessages(this.violations, this.indexOf(line), menu, line.picks, wrong);
   }
 
   /** show sets the violations of an order with these lines. */
@@ -72,7 +82,7 @@ export class OrderCheck {
   }
 
   /** indexOf returns the index of a line in the checked order, or -1. */
-  indexOf(line: Line): number {
+  private indexOf(line: Line): number {
     return this.asked.indexOf(line.key);
   }
 

@@ -1,7 +1,7 @@
 // What becomes of an order: the form follows the events of larder until the state is final.
 
-import { checkoutFile } from "./lazy";
 import type { Shop } from "./shop";
+import { followOrder } from "./stream";
 
 /** OrderFollower keeps the state of one order current, until it is final. A site's own backend has no such stream. */
 export class OrderFollower {
@@ -20,17 +20,13 @@ export class OrderFollower {
     this.live.stop.abort();
     const live: typeof this.live = (this.live = { key, stop: new AbortController(), over: false });
     if (!key) return;
-    void checkoutFile.load().then(async (ok) => {
-      if (!ok)
-        live.key = ""; // the next change tries again
-      else
-        await checkoutFile.module!.followOrder(
-          api.orderEvents,
-          key,
-          live.stop.signal,
-          () => api.look(key),
-          (seen) => placing.observe(key, seen),
-        );
+    void followOrder(
+      api.orderEvents,
+      key,
+      live.stop.signal,
+      () => api.look(key),
+      (seen) => placing.observe(key, seen),
+    ).then(() => {
       live.over = true; // larder has rejected it: retry tries again
     });
   }
