@@ -32,7 +32,7 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	r := request{key: c.Key, of: c.OrderID, body: body.canonical()}
 	result, err := o.change(ctx, spec, r, c, body, arrived)
 	if errors.Is(err, ErrNoOrder) {
-		return Result{}, o.notFound(ctx, c.Connection)
+		return Result{}, notFound(ctx, o, c.Connection)
 	}
 	if _, ended := errors.AsType[*StateError](err); ended || errors.As(err, new(*BusyError)) {
 		if first, found := o.firstOfFormer(ctx, spec, r); found {

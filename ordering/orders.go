@@ -166,7 +166,7 @@ func NewOrders(cfg Config, deps Deps) *Orders {
 // it is unknown, *RestoredError if Redis may have lost it, and *AmbiguousError if several connections have one.
 // Foreign records count only if no other has it.
 func (o *Orders) ByOrderID(ctx context.Context, connections []string, orderID string) (Record, error) {
-	return o.single(ctx, connections, func(connection string) (Record, error) {
+	return single(ctx, o, connections, func(connection string) (Record, error) {
 		return o.deps.Journal.Order(ctx, connection, orderID)
 	})
 }
@@ -174,7 +174,7 @@ func (o *Orders) ByOrderID(ctx context.Context, connections []string, orderID st
 // ByKey returns the record of a client's request with the given key. It returns ErrNoOrder if
 // there is no such request, *RestoredError if Redis may have lost it, and *AmbiguousError if several connections have one.
 func (o *Orders) ByKey(ctx context.Context, connections []string, client, key string) (Record, error) {
-	return o.single(ctx, connections, func(connection string) (Record, error) {
+	return single(ctx, o, connections, func(connection string) (Record, error) {
 		record, _, err := o.deps.Journal.Lookup(ctx, connection, func(secret []byte) string {
 			return hashedKey(secret, client, connection, key)
 		})
@@ -183,7 +183,7 @@ func (o *Orders) ByKey(ctx context.Context, connections []string, client, key st
 }
 
 // single returns the only record that find returns for the connections.
-func (o *Orders) single(ctx context.Context, connections []string, find func(connection string) (Record, error)) (Record, error) {
+func single(ctx context.Context, o *Orders, connections []string, find func(connection string) (Record, error)) (Record, error) {
 	var (
 		found Record
 		on    []string
@@ -202,7 +202,7 @@ func (o *Orders) single(ctx context.Context, connections []string, find func(con
 	}
 	switch len(on) {
 	case 0:
-		return Record{}, o.notFound(ctx, connections...)
+		return Record{}, notFound(ctx, o, connections...)
 	case 1:
 		return found, nil
 	default:
@@ -212,7 +212,7 @@ func (o *Orders) single(ctx context.Context, connections []string, find func(con
 
 // notFound returns the error for an order without a record: *RestoredError while Redis may have lost the record (policy
 // O14a), otherwise ErrNoOrder.
-func (o *Orders) notFound(ctx context.Context, connections ...string) error {
+func notFound(ctx context.Context, o *Orders, connections ...string) error {
 	for _, connection := range connections {
 		if err := o.Watch(ctx, connection); err != nil {
 			return err

@@ -184,7 +184,7 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 // openCall adds a call, without a result, as the order's last call. The revision of the record is then
 // the ID of the CallSpec, so that Finish needs no read (see begunOrder).
 func (c *tx) openCall(call ordering.Call, body []byte, deadline time.Duration) {
-	call.Number = c.freeNumber(1)
+	call.Number = freeNumber(c.next.Calls, 1)
 	call.Outcome, call.StartedAt, call.EndedAt = ordering.OutcomeOpen, atCommit(), time.Time{}
 	call.Attempts, call.Answer, call.Resolved, call.Contradicted = nil, nil, nil, ""
 	c.in, c.notBefore = deadline, 0

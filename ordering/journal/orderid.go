@@ -79,7 +79,7 @@ func (c *tx) supersede(other *order) error {
 		c.placedState = other.State
 		c.next.Paid = c.next.Paid || other.Paid
 		if call, busy := other.Busy(); busy { // its effect on this order is not known here (policy O9)
-			call.Number, call.SpecID, call.Key, call.Answer = c.freeNumber(1), "", "", nil
+			call.Number, call.SpecID, call.Key, call.Answer = freeNumber(c.next.Calls, 1), "", "", nil
 			call.Outcome, call.EndedAt = ordering.OutcomeUnknown, atCommit()
 			c.put(call)
 		}

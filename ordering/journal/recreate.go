@@ -106,7 +106,7 @@ func (c *tx) addKnown(ctx context.Context, known ordering.Record, call ordering.
 			return 0, err
 		}
 	}
-	n = c.freeNumber(call.Number)
+	n = freeNumber(c.next.Calls, call.Number)
 	if err := c.putCall(ctx, call, n, body); err != nil {
 		return 0, err
 	}

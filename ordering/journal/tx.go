@@ -85,9 +85,9 @@ func (c *tx) put(call ordering.Call) {
 	}
 }
 
-// freeNumber returns the number of a new call, at least the given one.
-func (c *tx) freeNumber(least int) int {
-	for _, call := range c.next.Calls {
+// freeNumber returns the number of a new call beside these, at least the given one.
+func freeNumber(calls []ordering.Call, least int) int {
+	for _, call := range calls {
 		least = max(least, call.Number+1)
 	}
 	return least
