@@ -241,6 +241,11 @@ func (o *Orders) finishCall(ctx context.Context, w *pendingWrite) (Record, int, 
 			msg:     "the journal had lost a call; it was written again",
 		})
 	}
+	for _, call := range got.Calls {
+		if call.Contradicted != "" && call.Number != number { // found while the call was written again
+			o.reportConflict(&ContradictionError{Record: got, Call: call.Number, Outcome: call.Contradicted}, w.record.OrderID)
+		}
+	}
 	return got, number, err
 }
 

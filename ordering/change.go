@@ -32,7 +32,7 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	r := request{key: c.Key, of: c.OrderID, body: body.canonical()}
 	result, err := o.change(ctx, spec, r, c, body, arrived)
 	if errors.Is(err, ErrNoOrder) {
-		return Result{}, notFound(ctx, o, c.Connection)
+		return Result{}, notFound(ctx, o.deps.Journal, c.Connection)
 	}
 	if _, ended := errors.AsType[*StateError](err); ended || errors.As(err, new(*BusyError)) {
 		if first, found := o.firstOfFormer(ctx, spec, r); found {
@@ -40,7 +40,7 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 		}
 	}
 	if err == nil && !result.Replayed && c.Operation == upstream.OpReject && result.Call.Outcome == OutcomeRefused {
-		o.refreshReasons(ctx, c.Connection) // the list may have changed (policy S5a)
+		o.deps.refreshReasons(ctx, c.Connection) // the list may have changed (policy S5a)
 	}
 	return result, err
 }
@@ -145,7 +145,7 @@ func (o *Orders) checkReason(ctx context.Context, connection string, r *validate
 	if err != nil {
 		return // the list is not known
 	}
-	if r.Check(reasons) || !o.refreshReasons(ctx, connection) {
+	if r.Check(reasons) || !o.deps.refreshReasons(ctx, connection) {
 		return
 	}
 	if reasons, err = o.deps.Reasons(ctx, connection); err == nil {
@@ -153,6 +153,6 @@ func (o *Orders) checkReason(ctx context.Context, connection string, r *validate
 	}
 }
 
-func (o *Orders) refreshReasons(ctx context.Context, connection string) bool {
-	return o.deps.RefreshReasons != nil && o.deps.RefreshReasons(ctx, connection)
+func (d *Deps) refreshReasons(ctx context.Context, connection string) bool {
+	return d.RefreshReasons != nil && d.RefreshReasons(ctx, connection)
 }

@@ -26,6 +26,8 @@ type Journal interface {
 	// Watch compares the commits that this instance remembers with those of the store (policy O14a), and
 	// checks whether writes are acknowledged again (policy O14). It is called once per second.
 	Watch(ctx context.Context, connection string) (JournalHealth, error)
+	// Paused compares too, and returns since when new orders are paused; zero without a pause. It costs one round trip.
+	Paused(ctx context.Context, connection string) (time.Time, error)
 	// Accept accepts the records of a connection as the store has them, which ends the pause of new
 	// orders (policy O14a). It reports whether there was a pause.
 	Accept(ctx context.Context, connection string) (bool, error)
@@ -99,11 +101,13 @@ type Journal interface {
 	// the caller aborts it by its ID. For done and not_done, ErrUnreplicated comes with the record: the
 	// caller calls Resolve or Finish again until enough replicas have the change (policy O14).
 	//
-	// Errors: ErrNoOrder; *StateError if the operation is not unknown, or if Call and SpecID do not match its last
-	// call; *RestoredError for ResolvedRetry of a create while new orders are paused (policy O14a); *OrderIDTakenError
-	// if another order that larder placed has the OrderID (an adopted one loses it); *BusyError if the adopted one has
-	// an open or unknown call, which must be resolved first; ErrNoBody if the body is no longer kept; *SourceError for
-	// ResolvedRetry of a foreign record (policy O16).
+	// Errors: ErrNoOrder; *StateError if the operation is not unknown, if Call and SpecID do not match its last call, or
+	// if ResolvedRetry of a change is not allowed any more, because the order is paid or its state is another;
+	// *BusyError for ResolvedRetry if another call is open or unknown; *RestoredError for ResolvedRetry of a create
+	// while new orders are paused (policy O14a); *OrderIDTakenError if another order that larder placed has the OrderID
+	// (an adopted one loses it); *BusyError if the adopted one has an open or unknown call, which must be resolved
+	// first; ErrNoBody if the body is no longer kept, or the call is a copy of one of an adopted record, which may still
+	// be in progress; *SourceError for ResolvedRetry of a foreign record (policy O16).
 	Resolve(ctx context.Context, s ResolveCall) (Record, error)
 	// Sweep sets calls of a connection whose deadline has passed from open to unknown, at most 100 (policy
 	// O12), and returns their records. It also removes expired records from the lists (policy O13).

@@ -166,7 +166,7 @@ func NewOrders(cfg Config, deps Deps) *Orders {
 // it is unknown, *RestoredError if Redis may have lost it, and *AmbiguousError if several connections have one.
 // Foreign records count only if no other has it.
 func (o *Orders) ByOrderID(ctx context.Context, connections []string, orderID string) (Record, error) {
-	return single(ctx, o, connections, func(connection string) (Record, error) {
+	return single(ctx, o.deps.Journal, connections, func(connection string) (Record, error) {
 		return o.deps.Journal.Order(ctx, connection, orderID)
 	})
 }
@@ -174,7 +174,7 @@ func (o *Orders) ByOrderID(ctx context.Context, connections []string, orderID st
 // ByKey returns the record of a client's request with the given key. It returns ErrNoOrder if
 // there is no such request, *RestoredError if Redis may have lost it, and *AmbiguousError if several connections have one.
 func (o *Orders) ByKey(ctx context.Context, connections []string, client, key string) (Record, error) {
-	return single(ctx, o, connections, func(connection string) (Record, error) {
+	return single(ctx, o.deps.Journal, connections, func(connection string) (Record, error) {
 		record, _, err := o.deps.Journal.Lookup(ctx, connection, func(secret []byte) string {
 			return hashedKey(secret, client, connection, key)
 		})
@@ -182,11 +182,22 @@ func (o *Orders) ByKey(ctx context.Context, connections []string, client, key st
 	})
 }
 
-// single returns the only record that find returns for the connections.
-func single(ctx context.Context, o *Orders, connections []string, find func(connection string) (Record, error)) (Record, error) {
+// ByRef returns the record of a ref on any of the connections. It returns ErrNoOrder if it is unknown, and *RestoredError if
+// Redis may have lost it.
+func (o *Orders) ByRef(ctx context.Context, connections []string, ref string) (Record, error) {
+	record, err := o.deps.Journal.Record(ctx, connections, ref)
+	if errors.Is(err, ErrNoOrder) {
+		return Record{}, notFound(ctx, o.deps.Journal, connections...)
+	}
+	return record, err
+}
+
+// single returns the only record that find returns for the connections. If one of several connections may have lost one
+// (policy O14a), the record of another one may not be meant.
+func single(ctx context.Context, journal Journal, connections []string, find func(connection string) (Record, error)) (Record, error) {
 	var (
-		found Record
-		on    []string
+		found       Record
+		on, without []string
 	)
 	for _, connection := range connections {
 		record, err := find(connection)
@@ -198,27 +209,29 @@ func single(ctx context.Context, o *Orders, connections []string, find func(conn
 		case err == nil: // the foreign one does not count
 		case !errors.Is(err, ErrNoOrder) && !errors.Is(err, ErrKeyFree):
 			return Record{}, err
+		default:
+			without = append(without, connection)
 		}
 	}
-	switch len(on) {
-	case 0:
-		return Record{}, notFound(ctx, o, connections...)
-	case 1:
-		return found, nil
-	default:
+	if len(on) > 1 {
 		return Record{}, &AmbiguousError{Connections: on}
 	}
+	if err := notFound(ctx, journal, without...); len(on) == 0 || !errors.Is(err, ErrNoOrder) {
+		return Record{}, err
+	}
+	return found, nil
 }
 
 // notFound returns the error for an order without a record: *RestoredError while Redis may have lost the record (policy
 // O14a), otherwise ErrNoOrder.
-func notFound(ctx context.Context, o *Orders, connections ...string) error {
+func notFound(ctx context.Context, journal Journal, connections ...string) error {
 	for _, connection := range connections {
-		if err := o.Watch(ctx, connection); err != nil {
+		since, err := journal.Paused(ctx, connection)
+		if err != nil {
 			return err
 		}
-		if health, _ := o.Health(connection); !health.PausedAt.IsZero() {
-			return &RestoredError{Connection: connection, Since: health.PausedAt}
+		if !since.IsZero() {
+			return &RestoredError{Connection: connection, Since: since}
 		}
 	}
 	return ErrNoOrder

@@ -222,6 +222,11 @@ func (r *Record) LastUnknown(op Operation) (Call, bool) {
 	return r.last(func(c *Call) bool { return c.Operation == op && c.Outcome == OutcomeUnknown })
 }
 
+// UnknownCall returns the last call whose outcome is unknown.
+func (r *Record) UnknownCall() (Call, bool) {
+	return r.last(func(c *Call) bool { return c.Outcome == OutcomeUnknown })
+}
+
 // Busy returns the last call that prevents changes of the order: it is open, or its outcome is unknown. There is at most
 // one (policy O9), unless Redis had lost calls.
 func (r *Record) Busy() (Call, bool) {

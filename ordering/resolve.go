@@ -13,16 +13,17 @@ import (
 // With ResolvedRetry the call is sent again with the same body and key, and the Result contains the
 // new call; otherwise nothing is sent, and the Result contains the resolved call.
 //
-// If nothing was changed, Resolve returns ErrNoOrder; *SourceError for ResolvedRetry of a foreign order; *InvalidError
-// with pointers into the operator's body; *StateError if the operation is not unknown; *OrderIDTakenError; *BusyError (see
-// Journal.Resolve); *JournalError; or, if the call cannot be sent again, ErrNoBody, *NotReadyError,
-// *RestoredError, *NotSentError, or another error if the connection is not configured.
+// If nothing was changed, Resolve returns the errors of ByRef; *SourceError for ResolvedRetry of a foreign order;
+// *InvalidError with pointers into the operator's body; *StateError if the operation is not unknown, or the order does
+// not allow it any more; *OrderIDTakenError; *BusyError (see Journal.Resolve); *JournalError; or, if the call cannot be
+// sent again, ErrNoBody, *NotReadyError, *RestoredError, *NotSentError, or another error if the connection is not
+// configured.
 func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) {
 	arrived := time.Now()
 	if err := r.check(); err != nil {
 		return Result{}, err
 	}
-	record, err := o.deps.Journal.Record(ctx, r.Connections, r.Ref)
+	record, err := o.ByRef(ctx, r.Connections, r.Ref)
 	if err != nil {
 		return Result{}, err
 	}

@@ -178,6 +178,10 @@ func (g *gate) Ready(ctx context.Context, connection string) error {
 	return g.do(ctx, journaltest.MethodReady, func() error { return g.Journal.Ready(ctx, connection) })
 }
 
+func (g *gate) Paused(ctx context.Context, connection string) (time.Time, error) {
+	return guarded(g, ctx, journaltest.MethodWatch, func() (time.Time, error) { return g.Journal.Paused(ctx, connection) })
+}
+
 func (g *gate) Watch(ctx context.Context, connection string) (ordering.JournalHealth, error) {
 	return guarded(g, ctx, journaltest.MethodWatch, func() (ordering.JournalHealth, error) { return g.Journal.Watch(ctx, connection) })
 }

@@ -54,6 +54,7 @@ type Engine interface {
 	Resolve(ctx context.Context, resolution ordering.ResolveRequest) (ordering.Result, error)
 	ByOrderID(ctx context.Context, connections []string, orderID string) (ordering.Record, error)
 	ByKey(ctx context.Context, connections []string, client, key string) (ordering.Record, error)
+	ByRef(ctx context.Context, connections []string, ref string) (ordering.Record, error)
 	AcceptRestore(ctx context.Context, connection string) (bool, error)
 }
 

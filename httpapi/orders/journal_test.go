@@ -74,12 +74,36 @@ func TestEmptyJournal_O14a(t *testing.T) {
 	notFound(k.Change(one.OrderID, "complete", ""), http.StatusServiceUnavailable, "journal_restored")
 	notFound(k.Get("/v1/orders/"+one.OrderID, k.Shop...), http.StatusServiceUnavailable, "journal_restored")
 	notFound(k.Get("/v1/orders?key=first", k.Shop...), http.StatusServiceUnavailable, "journal_restored")
+	notFound(k.Get("/v1/ops/orders/"+one.Ref, k.Ops...), http.StatusServiceUnavailable, "journal_restored")
+	resolve := func() apitest.Reply {
+		return k.Post("/v1/ops/orders/"+one.Ref+"/resolve", `{"operation":"pay","outcome":"not_done"}`, k.Ops...)
+	}
+	notFound(resolve(), http.StatusServiceUnavailable, "journal_restored")
 	if got := k.Main.Orders(); len(got) != 1 || len(got[0].Payments) != 1 {
 		t.Errorf("the service has %+v; want one order with one payment", got)
 	}
 	k.Post("/v1/ops/journal/accept?connection=main", "", k.Ops...).Is(t, http.StatusOK)
 	notFound(k.Get("/v1/orders/"+one.OrderID, k.Shop...), http.StatusNotFound, "order_not_found")
 	notFound(k.Change(one.OrderID, "pay", apitest.Payment), http.StatusNotFound, "order_not_found")
+	notFound(resolve(), http.StatusNotFound, "order_not_found")
+}
+
+// TestLostOrderOfOneConnection_O14a: while one of a client's connections may have lost an order, the order of another
+// connection with the same orderID may not be the one that is meant.
+func TestLostOrderOfOneConnection_O14a(t *testing.T) {
+	t.Parallel()
+	k := apitest.NewOrders(t)
+	k.Place("first")
+	var placed apitest.Placed
+	for _, key := range []string{"k1", "k2"} { // the second orderID is one of connection north only
+		headers := append(apitest.Key(key), k.As(apitest.ClientNorth)...)
+		k.Post("/v1/restaurants/"+apitest.North+"/orders", apitest.Order(), headers...).Is(t, http.StatusCreated).Into(t, &placed)
+	}
+	k.Get("/v1/orders/"+placed.OrderID, k.Ops...).Is(t, http.StatusOK)
+	k.RestoreRedis(t)
+	k.Get("/v1/orders?key=any", k.Shop...).Refused(t, http.StatusServiceUnavailable, "journal_restored")
+	k.Get("/v1/orders/"+placed.OrderID, k.Ops...).Refused(t, http.StatusServiceUnavailable, "journal_restored")
+	k.Get("/v1/orders/"+placed.OrderID+"?connection=north", k.Ops...).Is(t, http.StatusOK)
 }
 
 // TestJournalRestored_SendAgain_O14a: an order with an unknown outcome is not sent again while new

@@ -81,8 +81,8 @@ type unknownView struct {
 
 func (h *Handlers) listed(ctx context.Context, record ordering.Record) (listedOrder, error) {
 	view := listedOrder{newRecordView(record), visible.Name(h.deps.Directory, h.deps.Replica, record.Restaurant), nil}
-	call, busy := record.Busy()
-	if !busy || call.Outcome != ordering.OutcomeUnknown {
+	call, unknown := record.UnknownCall()
+	if !unknown {
 		return view, nil
 	}
 	restaurant, _ := h.deps.Directory.Restaurant(record.Restaurant)
@@ -147,7 +147,7 @@ func (h *Handlers) Details(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	record, err := h.deps.Journal.Record(c.Request.Context(), seen, respond.Param(c, "ref"))
+	record, err := h.deps.Orders.ByRef(c.Request.Context(), seen, respond.Param(c, "ref"))
 	if err != nil {
 		return err
 	}

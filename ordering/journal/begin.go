@@ -83,17 +83,26 @@ func (j *Journal) beginChange(ctx context.Context, o ordering.CallSpec, key stri
 	if found.Foreign {
 		return nil, j.rejected(ctx, o, found, &ordering.SourceError{Record: found.Record})
 	}
-	if call, busy := found.Busy(); busy {
-		return nil, j.rejected(ctx, o, found, &ordering.BusyError{Record: found.Record, Call: call})
-	}
-	if found.State != ordering.StatePlaced || (o.Operation == upstream.OpPay && found.Paid) {
-		return nil, j.rejected(ctx, o, found, &ordering.StateError{Record: found.Record, Operation: o.Operation})
+	if err := mayBegin(&found.Record, o.Operation); err != nil {
+		return nil, j.rejected(ctx, o, found, err)
 	}
 	c := j.store.newTx(found)
 	c.check(c.orderIDKey(o.OrderID), ref)
 	c.touch()
 	c.dropOldest()
 	return j.open(ctx, o, c, key)
+}
+
+// mayBegin returns an error if the order does not allow the operation (policy O9). A create that is sent again is allowed in
+// every state.
+func mayBegin(r *ordering.Record, op ordering.Operation) error {
+	if call, busy := r.Busy(); busy {
+		return &ordering.BusyError{Record: *r, Call: call}
+	}
+	if op != upstream.OpCreate && (r.State != ordering.StatePlaced || op == upstream.OpPay && r.Paid) {
+		return &ordering.StateError{Record: *r, Operation: op}
+	}
+	return nil
 }
 
 // rejected returns the reason to reject a change. If the key was taken after it was read, that takes precedence over

@@ -3,6 +3,7 @@ package journal_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +100,14 @@ func wantLists(t *testing.T, r *redisdb.DB, j ordering.Journal, connection strin
 			has[order] = append(has[order], name+call)
 		}
 	}
+	prefix := r.Prefix() + ":{o:" + connection + "}:f1:"
+	for _, key := range r.Client().Keys(ctx, prefix+"order:*").Val() {
+		ref := strings.TrimPrefix(key, prefix+"order:")
+		inLists := func(member string) bool { return strings.HasSuffix(member, "/"+ref) }
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(has)), inLists) {
+			t.Errorf("the order %s is in no list", ref)
+		}
+	}
 	for member, got := range has {
 		_, ref, _ := strings.Cut(member, "/")
 		record, err := j.Record(ctx, []string{connection}, ref)
@@ -124,6 +133,12 @@ func wantLists(t *testing.T, r *redisdb.DB, j ordering.Journal, connection strin
 		}
 		if !unknown && open == 0 {
 			want = append(want, "expiry")
+			for _, call := range record.Calls {
+				key := prefix + "guest:" + ref + ":" + strconv.Itoa(call.Number)
+				if r.Client().TTL(ctx, key).Val() == -1 {
+					t.Errorf("the guest data of call %d of the %s order %s does not expire", call.Number, record.State, ref)
+				}
+			}
 		}
 		slices.Sort(got)
 		slices.Sort(want)

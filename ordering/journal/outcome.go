@@ -14,7 +14,7 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	c.put(call)
 	c.next.State = c.replaced(ordering.StateAfter(c.next.State, call.Operation, outcome))
 	c.next.Paid = c.next.Paid || call.Operation == upstream.OpPay && outcome == ordering.OutcomeDone
-	c.keepOrExpire(n, before == ordering.OutcomeUnknown)
+	c.expireAgain(n, before == ordering.OutcomeUnknown)
 	switch {
 	case call.Key == "", outcome == ordering.OutcomeUnknown:
 	case frees:
@@ -38,33 +38,22 @@ func releasesKey(call ordering.Call, outcome ordering.Outcome) bool {
 	return outcome == ordering.OutcomeNotSent || outcome == ordering.OutcomeRefused && freed
 }
 
-// keepOrExpire lets the record and its guest data expire after a call has ended, unless a call of the order is open or
-// unknown: then nothing of it may expire, except the keys of calls that have ended.
-func (c *tx) keepOrExpire(ended int, wasUnknown bool) {
-	if _, busy := c.next.Busy(); busy {
-		c.keepGuestData()
-	} else {
-		c.expireRecord(ended, wasUnknown)
+// expireAgain lets the order expire after a call has ended, unless a call is open or unknown. The record expires record_ttl
+// after the later of creation and expectedAt, but not before customer_data_ttl from now. The call's guest data expires
+// customer_data_ttl from now, and if the outcome had been unknown, so does the guest data of every call. While an outcome
+// is unknown, no guest data of the order expires (policy O13).
+func (c *tx) expireAgain(ended int, wasUnknown bool) {
+	if _, busy := c.next.Busy(); !busy {
+		c.expires, c.in, c.notBefore = atTime, c.store.cfg.CustomerDataTTL, c.recordUntil()
 	}
-}
-
-// expireRecord lets everything expire again after a call has ended. The record expires record_ttl after the later of
-// creation and expectedAt, but not before customer_data_ttl from now. The call's guest data expires customer_data_ttl
-// from now, and if the outcome had been unknown, so does the guest data of every call (policy O13).
-func (c *tx) expireRecord(ended int, wasUnknown bool) {
-	c.expires, c.in, c.notBefore = atTime, c.store.cfg.CustomerDataTTL, c.recordUntil()
+	_, unknown := c.next.UnknownCall()
 	for _, call := range c.next.Calls {
-		if call.Number == ended || wasUnknown {
-			c.do(c.guestKey(call.Number), "PEXPIRE", milliseconds(c.store.cfg.CustomerDataTTL))
+		switch key := c.guestKey(call.Number); {
+		case unknown:
+			c.do(key, "PERSIST")
+		case call.Number == ended || wasUnknown:
+			c.do(key, "PEXPIRE", milliseconds(c.store.cfg.CustomerDataTTL))
 		}
-	}
-}
-
-// keepGuestData keeps the guest data of every call that still exists: nothing of an order with an unknown outcome expires
-// (policy O13).
-func (c *tx) keepGuestData() {
-	for _, call := range c.next.Calls {
-		c.do(c.guestKey(call.Number), "PERSIST")
 	}
 }
 

@@ -352,8 +352,8 @@ func (s *store) listed(ctx context.Context, q ordering.Query, before string, cou
 // matches reports whether an order still belongs to a list.
 func matches(o *order, state ordering.State) bool {
 	if state == ordering.StateUnknown {
-		call, busy := o.Busy()
-		return busy && call.Outcome == ordering.OutcomeUnknown
+		_, unknown := o.UnknownCall()
+		return unknown
 	}
 	return state == "" || o.State == state
 }

@@ -156,7 +156,7 @@ func (c *tx) putCall(ctx context.Context, call ordering.Call, n int, body []byte
 	if err := c.takeKey(ctx, call, n); err != nil {
 		return err
 	}
-	c.keepOrExpire(n, false)
+	c.expireAgain(n, false)
 	return nil
 }
 
@@ -171,8 +171,8 @@ func (c *tx) takeKey(ctx context.Context, call ordering.Call, n int) error {
 	}
 	if owner != nil {
 		holder, _ := c.next.Call(number)
-		again := holder.Resolved != nil && holder.Resolved.Resolution == ordering.ResolvedRetry
-		if owner.Ref != c.order.place.ref || holder.Key == call.Key && holder.Number != n && !again {
+		gone := releasesKey(holder, holder.Outcome) || holder.Resolved != nil && holder.Resolved.Resolution == ordering.ResolvedRetry
+		if owner.Ref != c.order.place.ref || holder.Key == call.Key && holder.Number != n && !gone {
 			return nil
 		}
 	}

@@ -50,6 +50,10 @@ func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (orde
 func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s ordering.ResolveCall) (*tx, error) {
 	n, c := call.Number, j.store.newTx(o)
 	c.touch()
+	again := s.Resolution == ordering.ResolvedRetry
+	if again && call.SpecID == "" { // a copy: the service may still get the original (see supersede)
+		return nil, ordering.ErrNoBody
+	}
 	call.Resolved = &ordering.ResolvedBy{By: s.By, At: atCommit(), Resolution: s.Resolution, Note: s.Note}
 	call.EndedAt = atCommit()
 	if s.Resolution == ordering.ResolvedDone {
@@ -64,8 +68,11 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 	// A call that is not done is refused, but a client's own key stays, so that its replay returns
 	// the resolution. With ResolvedRetry the key belongs to the new call.
 	c.setOutcome(call, ordering.OutcomeRefused, s.Resolution == ordering.ResolvedNotDone && call.Derived)
-	if s.Resolution != ordering.ResolvedRetry {
+	if !again {
 		return c, nil
+	}
+	if err := mayBegin(&c.next.Record, s.Operation); err != nil {
+		return nil, err
 	}
 	body, err := j.store.sent(ctx, j.store.write, o.place, n)
 	if err != nil && (call.Operation != upstream.OpComplete || !errors.Is(err, ordering.ErrNoBody)) {

@@ -50,6 +50,16 @@ func (j *Journal) Watch(ctx context.Context, connection string) (ordering.Journa
 	return health, nil
 }
 
+// Paused compares as Watch does, and returns since when new orders are paused. The time is zero if they are not, or if lost
+// commits are accepted automatically.
+func (j *Journal) Paused(ctx context.Context, connection string) (time.Time, error) {
+	r, err := j.store.run(ctx, j.store.blank(connection, modeWatch), 0, 0)
+	if err != nil || j.history.restoreAccepted() {
+		return time.Time{}, failed("watch", connection, err)
+	}
+	return r.pausedAt, nil
+}
+
 func (j *Journal) watchState(ctx context.Context, s *state, connection string) error {
 	known, required := s.known(), j.durability.required(connection)
 	r, err := j.store.run(ctx, j.store.blank(connection, modeWatch), 0, 0)

@@ -158,6 +158,16 @@ func (m *Memory) Watch(ctx context.Context, connection string) (h ordering.Journ
 	return h, err
 }
 
+// Paused notices the effect of Lose too.
+func (m *Memory) Paused(ctx context.Context, connection string) (since time.Time, err error) {
+	err = m.do(ctx, MethodWatch, func(now time.Time) error {
+		m.compare(connection, now)
+		since = m.paused[connection]
+		return nil
+	})
+	return since, err
+}
+
 // compare pauses the creates of a connection that has lost its data.
 func (m *Memory) compare(connection string, now time.Time) {
 	if m.lost[connection] && m.paused[connection].IsZero() {

@@ -60,9 +60,14 @@ func (e *entry) resolve(
 			}
 		}
 	}
-	what := e.sent[call.Number]
-	if resolution.Resolution == ordering.ResolvedRetry && what.body == nil && call.Operation != upstream.OpComplete {
+	what, again := e.sent[call.Number], resolution.Resolution == ordering.ResolvedRetry
+	if again && (call.SpecID == "" || what.body == nil && call.Operation != upstream.OpComplete) {
 		return ordering.ErrNoBody
+	}
+	if again {
+		if err := e.allows(call); err != nil {
+			return err
+		}
 	}
 	call.Resolved = &ordering.ResolvedBy{
 		By:         resolution.By,
@@ -75,7 +80,7 @@ func (e *entry) resolve(
 		result.Outcome, result.OrderID = ordering.OutcomeDone, resolution.OrderID
 	}
 	e.end(s, call, result, now, retention)
-	if resolution.Resolution != ordering.ResolvedRetry {
+	if !again {
 		return nil
 	}
 	if creates {
@@ -96,6 +101,20 @@ func (e *entry) resolve(
 		body:     bytes.Clone(what.body),
 		deadline: now.Add(resolution.Deadline),
 	}, s, now)
+	return nil
+}
+
+// allows returns an error if the order does not allow that the call is sent again.
+func (e *entry) allows(again *ordering.Call) error {
+	for _, call := range e.record.Calls {
+		if !call.Outcome.Certain() && call.Number != again.Number {
+			return &ordering.BusyError{Record: clone(e.record), Call: cloneCall(call)}
+		}
+	}
+	changes := again.Operation != upstream.OpCreate
+	if changes && (e.record.State != ordering.StatePlaced || again.Operation == upstream.OpPay && e.record.Paid) {
+		return &ordering.StateError{Record: clone(e.record), Operation: again.Operation}
+	}
 	return nil
 }
 

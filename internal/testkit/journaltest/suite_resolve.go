@@ -12,6 +12,7 @@ import (
 // resolution returns a person's resolution of a record's operation.
 func resolution(r ordering.Record, op ordering.Operation, how ordering.Resolution, orderID string) ordering.ResolveCall {
 	return ordering.ResolveCall{
+		ID:         id(),
 		Connection: r.Connection,
 		Ref:        r.Ref,
 		Operation:  op,
@@ -182,7 +183,8 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 	s.test(t, "a "+string(op)+" sent again", func(t *testing.T, j *journal) {
 		r, o := j.unknown(t, op)
 		first := len(r.Calls)
-		got := j.resolved(t, resolution(r, op, ordering.ResolvedRetry, ""))
+		w := resolution(r, op, ordering.ResolvedRetry, "")
+		got := j.resolved(t, w)
 		if len(got.Calls) != first+1 {
 			t.Fatalf("the record has %d calls, want %d", len(got.Calls), first+1)
 		}
@@ -199,6 +201,7 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 			RequestID:   "request-9",
 			Fingerprint: o.Fingerprint,
 			Key:         o.Key,
+			SpecID:      w.ID,
 			StartedAt:   got.UpdatedAt,
 			Payments:    o.Payments,
 		}

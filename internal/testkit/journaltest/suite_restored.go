@@ -241,10 +241,72 @@ func (s suite) restored(t *testing.T) {
 			}
 			_, err := j.Begin(t.Context(), change(upstream.OpReject, orderID))
 			wantType[*ordering.BusyError](t, "a rejection", err)
+			again := resolution(known, upstream.OpComplete, ordering.ResolvedRetry, "")
+			again.ID = id()
+			_, err = j.Resolve(t.Context(), again) // the first one may still be in progress
+			wantIs(t, "send_again", err, ordering.ErrNoBody)
 			if r := j.resolved(t, resolution(known, upstream.OpComplete, ordering.ResolvedDone, "")); r.State != ordering.StateClosed {
 				t.Errorf("after the resolution: %s, want closed", r.State)
 			}
 		}
+	})
+	s.test(t, "what another call has done is not sent again", func(t *testing.T, j *journal) {
+		orderID := id()
+		j.placed(t, orderID)
+		o := change(upstream.OpPay, orderID)
+		stored := j.ended(t, j.begun(t, o), ordering.OutcomeUnknown, "")
+		again := resolution(stored, upstream.OpPay, ordering.ResolvedRetry, "")
+		for _, outcome := range []ordering.Outcome{ordering.OutcomeUnknown, ordering.OutcomeDone} {
+			lost := clone(stored)
+			lost.Calls[1].SpecID, lost.Calls[1].Key, lost.Calls[1].Outcome = id(), id(), outcome
+			if _, _, err := j.Recreate(t.Context(), lost, 2, o.Body); err != nil {
+				t.Fatalf("Recreate: %v", err)
+			}
+			again.ID = id()
+			_, err := j.Resolve(t.Context(), again)
+			wantType[*ordering.BusyError](t, "send_again beside another unknown payment", err)
+		}
+		j.resolved(t, resolution(stored, upstream.OpPay, ordering.ResolvedNotDone, ""))
+		again.ID = id()
+		_, err := j.Resolve(t.Context(), again)
+		wantType[*ordering.StateError](t, "send_again of a payment of a paid order", err)
+		if r := j.now(t, stored); len(r.Calls) != 4 || !r.Paid {
+			t.Errorf("the order is %+v; want it paid, with 4 calls", r)
+		}
+	})
+	s.test(t, "a call beside one in progress", func(t *testing.T, j *journal) {
+		orderID := id()
+		j.placed(t, orderID)
+		running := j.begun(t, change(upstream.OpPay, orderID))
+		for _, outcome := range []ordering.Outcome{ordering.OutcomeRefused, ordering.OutcomeUnknown} {
+			lost := clone(running)
+			lost.Calls[1].SpecID, lost.Calls[1].Key, lost.Calls[1].Outcome = id(), id(), outcome
+			if _, _, err := j.Recreate(t.Context(), lost, 2, []byte("{}")); err != nil {
+				t.Fatalf("Recreate: %v", err)
+			}
+		}
+		unknown := ordering.Query{Connections: []string{conn}, State: ordering.StateUnknown, Limit: 10}
+		if page, _, err := j.List(t.Context(), unknown); err != nil || len(page) != 1 {
+			t.Errorf("%d unknown orders, %v; want this one", len(page), err)
+		}
+		j.resolved(t, resolution(running, upstream.OpPay, ordering.ResolvedNotDone, ""))
+		if paid := j.ended(t, running, ordering.OutcomeDone, ""); !paid.Paid {
+			t.Errorf("the order is %+v, want it paid", paid)
+		}
+	})
+	s.test(t, "a call whose key an earlier lost call had freed", func(t *testing.T, j *journal) {
+		orderID := id()
+		j.placed(t, orderID)
+		o := change(upstream.OpPay, orderID)
+		known := clone(j.begun(t, o))
+		known.Calls[1].Outcome = ordering.OutcomeNotSent
+		paid := cloneCall(known.Calls[1])
+		paid.Number, paid.SpecID, paid.Outcome = 3, id(), ordering.OutcomeDone
+		known.Calls = append(known.Calls, paid)
+		if got, call, err := j.Recreate(t.Context(), known, 3, o.Body); err != nil || call != 3 || !got.Paid {
+			t.Fatalf("Recreate = call %d of %+v, %v; want call 3 of a paid order", call, got, err)
+		}
+		j.wantKey(t, o.Key, known.Ref, 3)
 	})
 	s.test(t, "a call beside one that has taken its number", func(t *testing.T, j *journal) {
 		j.placed(t, "765")

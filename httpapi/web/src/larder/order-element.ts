@@ -170,7 +170,8 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       if (document.visibilityState === "visible") wake();
     });
     listen(window, "online", wake);
-    listen(signal, "abort", () => {
+    // Without the signal: it removes its own listeners first.
+    signal.addEventListener("abort", () => {
       clearTimeout(retry);
       this.follower?.stop();
     });
@@ -372,6 +373,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.draw();
     }
     if (this.box.hidden) return this.point();
+    if (shop !== this.shop) return; // the page shows another restaurant
     if (body !== check.body(shop)) return; // changed meanwhile, and drawn again: the guest decides
     this.leading = true;
     void shop.placing.begin(
@@ -391,9 +393,13 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const msg = this.message(status === 401 || status === 403 ? "notTaken" : "unsent");
     this.submitted = true;
     this.emit("violations", violations);
-    void checkoutFile.load().then(() => {
+    const wrong = violations.length ? violations : [{ path: "", code: "", msg }];
+    const early = !this.check;
+    if (early) this.notice.textContent = wrong.map((one) => one.msg).join(" "); // until the fields can show it
+    void checkoutFile.load().then((ok) => {
       this.equip();
-      this.check?.show(violations.length ? violations : [{ path: "", code: "", msg }], lines);
+      this.check?.show(wrong, lines);
+      if (ok && early) this.notice.textContent = "";
       this.point();
     });
   }
