@@ -48,7 +48,7 @@ await scenario({ expected: [/^request failed: 404 GET \S+\/\?restaurant=nope /] 
     };
     equal(await link.getAttribute('href'), `#${ids[20]}`, 'the link to a dish');
     await link.click();
-    equal(new URL(plain.page.url()).hash, `#${ids[20]}`, 'the address of a dish');
+    await eventually(() => new URL(plain.page.url()).hash === `#${ids[20]}`, 'the address of a dish'); // it comes after the click
     await eventually(reached, 'the link scrolls to the dish');
     await plain.page.goto('about:blank');
     await plain.page.goto(`${larder}/#${ids[20]}`);
