@@ -212,6 +212,7 @@ func (s *Server) newMenuHandlers() {
 		Scheduler: deps.Scheduler,
 		Runner:    deps.Runner,
 		Journal:   deps.Journal,
+		Paused:    s.paused,
 		Tokens: func(connection string) upstream.TokenStatus {
 			i := slices.IndexFunc(deps.Connections, func(c Connection) bool { return c.Name == connection })
 			return deps.Connections[i].TokenStatus()
@@ -220,6 +221,12 @@ func (s *Server) newMenuHandlers() {
 		Clock: deps.Clock,
 		Log:   deps.Log,
 	})
+}
+
+// paused reports whether new orders of a connection are paused (policy O14a), as the instance knows it.
+func (s *Server) paused(connection string) bool {
+	health, _ := s.deps.Orders.Health(connection)
+	return !health.PausedAt.IsZero()
 }
 
 // newOrderHandlers creates the groups of handlers that place and change orders.
@@ -232,6 +239,7 @@ func (s *Server) newOrderHandlers() {
 	s.orderHandlers = orders.New(orders.Deps{
 		Orders:          deps.Orders,
 		Journal:         deps.Journal,
+		Paused:          s.paused,
 		Replica:         deps.Replica,
 		Directory:       deps.Directory,
 		Auth:            s.auth,

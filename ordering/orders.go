@@ -103,6 +103,7 @@ type ResolveRequest struct {
 	Connections []string // connections that the operator may see
 	Ref         string
 	Operation   Operation
+	Call        int // the number of the call that the person has seen; 0: the last unknown one
 	Resolution  Resolution
 	OrderID     string // the id of a created order, with ResolvedDone
 	By, Note    string

@@ -3,6 +3,7 @@ package ordering
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"larder.local/internal/tracing"
@@ -28,13 +29,30 @@ func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 	if found || err != nil {
 		return first, err
 	}
+	var placed Result
 	checked, err := o.validateOrder(ctx, p)
-	if err != nil {
-		return Result{}, err
+	if err == nil {
+		valid := checked.result
+		spec.MenuVersion, spec.Total, spec.ExpectedAt, spec.Body = valid.Version, valid.Total, valid.ExpectedAt, valid.Order
+		placed, err = o.call(ctx, plannedCall{spec: spec, share: cmp.Or(p.CapacityKey, p.Client), arrived: arrived, order: checked})
 	}
-	valid := checked.result
-	spec.MenuVersion, spec.Total, spec.ExpectedAt, spec.Body = valid.Version, valid.Total, valid.ExpectedAt, valid.Order
-	return o.call(ctx, plannedCall{spec: spec, share: cmp.Or(p.CapacityKey, p.Client), arrived: arrived, order: checked})
+	if err != nil && spec.Key != "" {
+		return Result{}, orLost(ctx, o.deps.Journal, p.Connection, err)
+	}
+	return placed, err
+}
+
+// orLost returns the error with which nothing was begun, or *RestoredError while new orders are paused: the first request
+// with this key may have placed the order, and Redis may have lost that (policy O14a).
+func orLost(ctx context.Context, journal Journal, connection string, err error) error {
+	invalid, is422 := errors.AsType[*InvalidError](err)
+	if is422 && invalid.Ref != "" || is[*KeyReusedError](err) || is[*InFlightError](err) || ctx.Err() != nil {
+		return err // the key is known, or the client has left
+	}
+	if lost := notFound(ctx, journal, connection); !errors.Is(lost, ErrNoOrder) {
+		return lost
+	}
+	return err
 }
 
 // checkedOrder is a valid order and the menu against which it was checked.

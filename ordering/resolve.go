@@ -28,6 +28,12 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 		return Result{}, err
 	}
 	call, _ := record.LastUnknown(r.Operation) // otherwise the journal returns a *StateError
+	if r.Call != 0 {
+		call, _ = record.Call(r.Call)
+		if call.Outcome != OutcomeUnknown || call.Operation != r.Operation {
+			return Result{}, &StateError{Record: record, Operation: r.Operation}
+		}
+	}
 	resolve := ResolveCall{
 		Connection: record.Connection,
 		Ref:        record.Ref,

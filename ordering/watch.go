@@ -92,9 +92,11 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 		emit(logrus.WarnLevel, "journal.accepted", "Redis was restored or has lost its data; this was accepted (ordering.accept_restore)")
 	case paused && !was:
 		emit(logrus.ErrorLevel, "journal.restored", "Redis was restored or has lost orders: new orders are paused on all instances "+
-			"until an operator accepts the journal with: larder order accept-restore")
+			"until an operator has looked for the lost orders (docs/runbook/LarderJournalRestored.md) and accepts that: "+
+			"larder order accept-restore")
 	case was && !paused:
-		emit(logrus.WarnLevel, "journal.accepted", "the restored journal was accepted: new orders are possible again")
+		emit(logrus.WarnLevel, "journal.accepted",
+			"new orders are possible again: an operator has accepted the journal, or Redis has the lost orders again")
 	}
 	return nil
 }

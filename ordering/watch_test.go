@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder.local/internal/testkit/journaltest"
+	"larder.local/internal/testkit/menutest"
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
 )
@@ -305,6 +306,35 @@ func TestNoRuleForReplicasIsLogged_O14b(t *testing.T) {
 				t.Errorf("logged: %v %s; want order.not_ready", last.Data["event"], last.Message)
 			}
 		}
+	}
+}
+
+// During a pause, a request whose key may be lost is not said to have placed nothing, also if it could not be placed now.
+func TestARepeatedOrderDuringAPause_O14a(t *testing.T) {
+	t.Parallel()
+	for name, later := range map[string]func(h *harness, p *placeRequest){
+		"not valid any more": func(_ *harness, p *placeRequest) { p.Body = []byte(menutest.Order(`[{"ID":"gone","quantity":1}]`)) },
+		"the service is busy": func(h *harness, _ *placeRequest) {
+			h.service.reserve = func(string) error { return upstream.ErrBusy }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHarness(t, ordering.DefaultConfig())
+			h.placed(t)
+			h.journal.Lose("main")
+			p := placing()
+			later(h, &p)
+			if _, err := h.Place(t.Context(), p); !is[*ordering.RestoredError](err) {
+				t.Errorf("Place() = %v, want a *RestoredError", err)
+			}
+			if accepted, err := h.AcceptRestore(t.Context(), "main"); err != nil || !accepted {
+				t.Errorf("AcceptRestore() = %t, %v", accepted, err)
+			}
+			if _, err := h.Place(t.Context(), p); err == nil || is[*ordering.RestoredError](err) {
+				t.Errorf("Place() after the acceptance = %v, want the order's own error", err)
+			}
+		})
 	}
 }
 

@@ -232,7 +232,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		}
 		const unknown = "86439fb3-c0c4-42ca-a269-64f031a6a33b"
 		got = command{env: append(slices.Clone(env), "LARDER_RESTAURANTS_0_ID="+unknown)}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if got.Status != cli.StatusFailed || !strings.Contains(got.Out, "FAILED  connection main menu of restaurant "+unknown+": ") || !strings.Contains(got.Out, "; correct restaurants[0].id\n") {
+		if got.Status != cli.StatusFailed || !strings.Contains(got.Out, "FAILED  connection main menu of restaurant "+unknown+": ") || !strings.Contains(got.Out, "; correct restaurants[0].id, or the base_url of its connection\n") {
 			t.Errorf("check --online of a restaurant that the service does not have: %+v", got)
 		}
 		got = command{env: append(slices.Clone(env), "LARDER_ORDERING_ALLOW_NON_DURABLE=false")}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")

@@ -133,7 +133,7 @@ var neverFromEnvironment = []string{
 	"menu rollback --hold", "token rotate-key --allow-unknown-keys", "token rotate-key --keep-tokens",
 	"order validate --restaurant", "order place --restaurant", "order place --key",
 	"order accept-restore --connection", "order list --connection", "order list --limit", "order list --state", "order show --connection",
-	"order resolve --note", "order resolve --operation", "order resolve --order-id", "order resolve --outcome",
+	"order resolve --call", "order resolve --note", "order resolve --operation", "order resolve --order-id", "order resolve --outcome",
 }
 
 func TestOnlyFlagsOfConnectionAndOutputReadTheEnvironment(t *testing.T) {

@@ -34,6 +34,7 @@ type Deps struct {
 	Scheduler *menusync.Scheduler
 	Runner    *menusync.Runner // of the Scheduler
 	Journal   Lister
+	Paused    func(connection string) bool // whether Redis may have lost orders (policy O14a)
 	Tokens    func(connection string) upstream.TokenStatus
 	Audit     *audit.Log
 	Clock     func() time.Time

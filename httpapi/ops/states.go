@@ -96,6 +96,8 @@ type summaryView struct {
 	// others. Null if the journal cannot be read.
 	UnknownOrders *int `json:"unknownOrders"`
 	More          bool `json:"moreUnknownOrders"`
+	// Paused has the connections whose Redis may have lost orders, which are not counted (policy O14a).
+	Paused []string `json:"paused"`
 	// Tokens has the connections whose token endpoint does not return a token (policy W2a).
 	Tokens map[string]upstream.TokenStatus `json:"tokens"`
 }
@@ -116,6 +118,7 @@ func (h *Handlers) Summary(c *gin.Context) error {
 		}
 	}
 	connections, err = visible.Recorded(c, h.deps.Directory, h.deps.Journal)
+	view.Paused = visible.Paused(connections, h.deps.Paused)
 	query := ordering.Query{Connections: connections, State: ordering.StateUnknown, Limit: summarised}
 	records, next, failed := h.deps.Journal.List(c.Request.Context(), query)
 	if err = cmp.Or(err, failed); err != nil {

@@ -79,6 +79,17 @@ func TestEmptyJournal_O14a(t *testing.T) {
 		return k.Post("/v1/ops/orders/"+one.Ref+"/resolve", `{"operation":"pay","outcome":"not_done"}`, k.Ops...)
 	}
 	notFound(resolve(), http.StatusServiceUnavailable, "journal_restored")
+	if err := k.Engine.Watch(t.Context(), "main"); err != nil { // as each second
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/v1/ops/orders?state=unknown": `"result":[],"next":null,"unreadable":[],"paused":["main"]`,
+		"/v1/ops/summary":              `"paused":["main"]`,
+	} {
+		if got := k.Get(path, k.Ops...).Is(t, http.StatusOK); !strings.Contains(string(got.Body), want) {
+			t.Errorf("%s: %s, want %s", path, got.Body, want)
+		}
+	}
 	if got := k.Main.Orders(); len(got) != 1 || len(got[0].Payments) != 1 {
 		t.Errorf("the service has %+v; want one order with one payment", got)
 	}

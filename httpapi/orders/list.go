@@ -38,7 +38,7 @@ func (h *Handlers) List(c *gin.Context) error {
 	if errors.Is(err, ordering.ErrCursor) {
 		err = respond.BadCursor()
 	}
-	list := orderPage{Unreadable: []ordering.Unreadable{}}
+	list := orderPage{Unreadable: []ordering.Unreadable{}, Paused: visible.Paused(query.Connections, h.deps.Paused)}
 	if format, ok := errors.AsType[*ordering.FormatError](err); ok && len(records) > 0 {
 		list.Unreadable, err = format.Unreadable, nil // an empty list would look as if there were no orders (policy O20)
 	}
@@ -54,10 +54,12 @@ func (h *Handlers) List(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, list)
 }
 
-// orderPage is a page of the operators' list, with the records that cannot be read.
+// orderPage is a page of the operators' list, with the records that cannot be read, and the connections whose Redis may have
+// lost orders (policy O14a).
 type orderPage struct {
 	respond.Page[listedOrder]
 	Unreadable []ordering.Unreadable `json:"unreadable"`
+	Paused     []string              `json:"paused"`
 }
 
 // listedOrder is a record in the operators' list.

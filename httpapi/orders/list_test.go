@@ -175,7 +175,9 @@ func TestResolve(t *testing.T) {
 		`{"Operation":"create","OUTCOME":"done","orderId":null}`: {"/orderID field_required"},
 		`{"operation":"create","outcome":true,"note":{}}`:        {"/outcome type_mismatch", "/note type_mismatch"},
 		`{"operation":1,"outcome":"done"}`:                       {"/operation type_mismatch"},
-		`[]`:                                                     {" type_mismatch"},
+		`{"operation":"create","outcome":"not_done","call":0}`:   {"/call value_not_allowed"},
+		`{"operation":"create","outcome":"not_done","call":"a"}`: {"/call value_not_allowed"},
+		`[]`: {" type_mismatch"},
 		`{"operation":"create","outcome":"not_done","note":"` + strings.Repeat("ж", 1001) + `"}`: {"/note limit_exceeded"},
 	} {
 		broken := resolve(ref, resolution).Refused(t, http.StatusUnprocessableEntity, "validation_failed")
@@ -290,6 +292,25 @@ func TestIsolationOfTheJournal(t *testing.T) {
 	if record := k.Get("/v1/ops/orders/"+lost, k.Ops...).Is(t, http.StatusOK); !strings.Contains(string(record.Body), `"state":"unknown"`) {
 		t.Errorf("got %s", record.Body)
 	}
+}
+
+// TestResolveTheCallThatWasSeen_O12: a resolution that names a call is not recorded for a later one, about which the person
+// has not asked.
+func TestResolveTheCallThatWasSeen_O12(t *testing.T) {
+	t.Parallel()
+	k := apitest.NewOrders(t)
+	ref := k.LostOrder("lost")
+	resolve := func(resolution string) apitest.Reply {
+		return k.Post("/v1/ops/orders/"+ref+"/resolve", resolution, k.Ops...)
+	}
+	k.Main.Fault(http.MethodPost, `"do":"execute_then_reset"`)
+	resolve(`{"operation":"create","outcome":"send_again","call":1}`).Is(t, http.StatusOK)
+	resolve(`{"operation":"create","outcome":"not_done","call":1}`).Refused(t, http.StatusConflict, "order_state")
+	resolve(`{"operation":"create","outcome":"not_done","call":3}`).Refused(t, http.StatusConflict, "order_state")
+	if one := opsOrderOf(k, ref); one.State != "unknown" {
+		t.Errorf("the order is %s, want it unknown", one.State)
+	}
+	resolve(`{"operation":"create","outcome":"not_done","call":2}`).Is(t, http.StatusOK)
 }
 
 // Several orders get one reason. Each is answered and audited for itself; an order that is not unknown any more is skipped.

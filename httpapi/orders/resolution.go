@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -22,8 +23,8 @@ const (
 	maxRefs = 100  // orders that one request resolves
 )
 
-// readResolution reads {"operation", "outcome", "orderID", "note"}, and for several orders "refs" instead of
-// "orderID". The names ignore case and underscores. Package ordering checks whether the values fit together.
+// readResolution reads {"operation", "outcome", "call", "orderID", "note"}, and for several orders "refs" instead of
+// "call" and "orderID". The names ignore case and underscores. Package ordering checks whether the values fit together.
 func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRequest, refs []string, err error) {
 	body, err := respond.ReadJSON(c)
 	if err != nil {
@@ -41,12 +42,13 @@ func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRe
 	fields := map[string]func(text string){
 		"operation": func(text string) { resolution.Operation = ordering.Operation(text) },
 		"outcome":   func(text string) { resolution.Resolution = ordering.Resolution(text) },
+		"call":      func(text string) { resolution.Call = callNumber(text, violate) },
 		"orderid":   func(text string) { resolution.OrderID = text },
 		"note":      func(text string) { resolution.Note = text },
 	}
-	names := "operation, outcome, orderID and note"
+	names := "operation, outcome, call, orderID and note"
 	if several {
-		delete(fields, "orderid")
+		maps.DeleteFunc(fields, func(name string, _ func(string)) bool { return name == "call" || name == "orderid" })
 		names = "refs, operation, outcome and note"
 	}
 	for name := range reader.Members() {
@@ -61,7 +63,7 @@ func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRe
 			continue
 		}
 		read := reader.Text
-		if folded == "orderid" {
+		if folded == "orderid" || folded == "call" {
 			read = reader.ID // a number too (policy W4)
 		}
 		text, ok := read()
@@ -82,6 +84,15 @@ func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRe
 		return resolution, nil, notResolvable(violations, nil)
 	}
 	return resolution, refs, cmp.Or(checkOrderID(&resolution), unknown)
+}
+
+// callNumber returns the number of a call, or 0 without a text.
+func callNumber(text string, violate func(string, violation.Code, violation.Params)) int {
+	number, err := strconv.Atoi(text)
+	if text != "" && (err != nil || number < 1) {
+		violate("/call", violation.ValueNotAllowed, violation.Params{"allowed": []string{"the number of a call of the order"}})
+	}
+	return number
 }
 
 // checkOrderID rejects the orderID of an order that was not created. This mistake could not be undone: an operator who

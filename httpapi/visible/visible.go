@@ -131,6 +131,11 @@ func Asked(c *gin.Context, seen []string) ([]string, error) {
 	return []string{name}, nil
 }
 
+// Paused returns those of the connections that are paused; not nil.
+func Paused(connections []string, paused func(connection string) bool) []string {
+	return slices.DeleteFunc(append([]string{}, connections...), func(connection string) bool { return !paused(connection) })
+}
+
 // SyncedMenu returns the menu in the path: a restaurant's, or a connection's default menu as "@connection".
 func SyncedMenu(c *gin.Context, known *directory.Directory) (menu.RestaurantID, error) {
 	id := menu.RestaurantID(respond.Param(c, "restaurant"))

@@ -273,7 +273,8 @@ func checkJournal(ctx context.Context, orders *journal.Journal, connection strin
 	}
 	health, err := orders.Health(ctx, connection)
 	if err == nil && !health.PausedAt.IsZero() {
-		err = errors.New("cannot be placed: Redis was restored or has lost orders; accept the journal with larder order accept-restore")
+		err = errors.New("cannot be placed: Redis was restored or has lost orders; look for the lost orders " +
+			"(docs/runbook/LarderJournalRestored.md), and then accept that with larder order accept-restore")
 	}
 	return health.Rule(), err
 }
@@ -340,7 +341,9 @@ func checkConnectionMenus(ctx context.Context, cfg *configs.Config, client *upst
 	what := "connection " + client.Name() + " menu"
 	var findings []finding
 	if client.Config().KeepsDefaultMenu() {
-		findings = append(findings, checkMenu(ctx, client, what, "", ""))
+		i := slices.IndexFunc(cfg.Connections, func(c upstream.Config) bool { return c.Name == client.Name() })
+		correct := fmt.Sprintf("connections[%d].base_url, or set connections[%[1]d].default_menu: false if the service has none", i)
+		findings = append(findings, checkMenu(ctx, client, what, "", correct))
 	}
 	elsewhere := func(r configs.Restaurant) bool { return r.Connection != client.Name() }
 	restaurants := slices.DeleteFunc(slices.Clone(cfg.Restaurants), elsewhere)
@@ -349,7 +352,7 @@ func checkConnectionMenus(ctx context.Context, cfg *configs.Config, client *upst
 			return append(findings, newFinding(what, fmt.Sprintf("tested the first %d of %d restaurants", i, len(restaurants)), nil))
 		}
 		at := slices.IndexFunc(cfg.Restaurants, func(other configs.Restaurant) bool { return other.ID == r.ID })
-		key := fmt.Sprintf("restaurants[%d].id", at)
+		key := fmt.Sprintf("restaurants[%d].id, or the base_url of its connection", at)
 		findings = append(findings, checkMenu(ctx, client, what+" of restaurant "+string(r.ID), string(r.ID), key))
 	}
 	return findings
@@ -359,7 +362,7 @@ func checkConnectionMenus(ctx context.Context, cfg *configs.Config, client *upst
 // service has no such restaurant.
 func checkMenu(ctx context.Context, client *upstream.Client, what, restaurant, id string) finding {
 	view, size, err := fetchMenu(ctx, client, restaurant)
-	if failed, ok := errors.AsType[*upstream.Error](err); ok && failed.Status == http.StatusNotFound && id != "" {
+	if failed, ok := errors.AsType[*upstream.Error](err); ok && failed.Status == http.StatusNotFound {
 		err = fmt.Errorf("%w; correct %s", err, id)
 	}
 	if err != nil {

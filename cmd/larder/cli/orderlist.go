@@ -118,6 +118,12 @@ func listOrders(cmd *cobra.Command, env *Environment) error {
 			"The daemon's log has each such order (event journal.corrupt) and connection (journal.format).",
 		}
 	}
+	if len(page.Paused) > 0 {
+		return &hintError{
+			errors.New("this list may lack orders, because Redis may have lost orders of " + strings.Join(page.Paused, ", ")),
+			"docs/runbook/LarderJournalRestored.md describes how to find them.",
+		}
+	}
 	return nil
 }
 
@@ -125,6 +131,7 @@ func listOrders(cmd *cobra.Command, env *Environment) error {
 type orderPage struct {
 	client.Envelope[[]OrderRecord]
 	Unreadable []ordering.Unreadable
+	Paused     []string // connections whose Redis may have lost orders
 }
 
 func (env *Environment) printOrderList(page orderPage) {
@@ -153,69 +160,6 @@ func (env *Environment) printOrderList(page orderPage) {
 	if page.Next != nil {
 		env.Out.Println("there are more orders; use --limit (up to 500)")
 	}
-}
-
-func orderResolveCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder order", "resolve REF…", func(cmd *cobra.Command, args []string) error {
-		body, err := resolutionBody(cmd, args)
-		if err != nil {
-			return err
-		}
-		if len(args) > 1 {
-			return resolveOrders(cmd, env, body)
-		}
-		_, err = request(cmd, env, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(args[0])+"/resolve", body, env.printOrder)
-		return err
-	})
-	cmd.Flags().String("operation", string(upstream.OpCreate), "operation to resolve: create, pay, complete or reject")
-	cmd.Flags().String("outcome", "", "outcome according to the restaurant: done, not_done or send_again")
-	cmd.Flags().String("order-id", "", "order id of the ordering service, for a created order")
-	cmd.Flags().String("note", "", "note for the order's record")
-	addTarget(cmd)
-	return cmd
-}
-
-// resolveOrders resolves several orders. It fails if an order was skipped.
-func resolveOrders(cmd *cobra.Command, env *Environment, body []byte) error {
-	type resolved struct {
-		Ref, State, Msg string
-		Resolved        bool
-	}
-	all, err := request(cmd, env, http.MethodPost, "/v1/ops/orders/resolve", body, func(all client.Envelope[[]resolved]) {
-		for _, one := range all.Result {
-			if one.Resolved {
-				env.Out.Printf("%s: resolved, the order is %s\n", one.Ref, one.State)
-			} else {
-				env.Out.Printf("%s: skipped: %s\n", one.Ref, one.Msg)
-			}
-		}
-	})
-	return reported(err, slices.ContainsFunc(all.Result, func(one resolved) bool { return !one.Resolved }))
-}
-
-// resolutionBody returns the body of the request.
-func resolutionBody(cmd *cobra.Command, refs []string) ([]byte, error) {
-	operation, outcome, orderID := StringFlag(cmd, "operation"), StringFlag(cmd, "outcome"), StringFlag(cmd, "order-id")
-	err := cmp.Or(oneOf("operation", operation, operationNames()), oneOf("outcome", outcome, resolutionNames()))
-	switch done := outcome == string(ordering.ResolvedDone); {
-	case err != nil:
-		return nil, err
-	case len(refs) > 1 && (outcome == string(ordering.ResolvedRetry) || done && operation == string(upstream.OpCreate)):
-		return nil, &usageError{"several orders can be resolved at once as not_done, or as done for pay, complete and reject; " +
-			"resolve the others one by one"}
-	case operation != string(upstream.OpCreate):
-	case done && orderID == "":
-		return nil, &usageError{"--order-id is required: pass the order id of the ordering service, " +
-			"or --operation if the unknown outcome is not that of create (larder order show)"}
-	case !done && orderID != "":
-		return nil, &usageError{"--order-id is allowed only with --outcome done"}
-	}
-	body := map[string]any{"operation": operation, "outcome": outcome, "orderID": orderID, "note": StringFlag(cmd, "note")}
-	maps.DeleteFunc(body, func(_ string, value any) bool { return value == "" })
-	if len(refs) > 1 {
-		body["refs"] = refs
-	}
-	return json.Marshal(body)
 }
 
 func orderAcceptRestoreCommand(env *Environment) *cobra.Command {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -114,8 +115,23 @@ func (v *watcher) poll(ctx context.Context, last snapshot) (snapshot, error) {
 			msg := "restaurant " + order.place() + ", since " + order.CreatedAt
 			now.set("order", order.Ref, subjectState{state: order.StateText(), msg: msg})
 		}
+		v.keepUnproven(ctx, last, now)
 	}
 	return now, nil
+}
+
+// keepUnproven keeps the orders that are not in the list of unknown ones any more, unless their records say that they are
+// resolved: Redis may have lost them.
+func (v *watcher) keepUnproven(ctx context.Context, last, now snapshot) {
+	for ref, was := range last["order"] {
+		if _, listed := now["order"][ref]; listed {
+			continue
+		}
+		order, err := client.Get[OrderRecord](ctx, v.ops, "/v1/ops/orders/"+url.PathEscape(ref))
+		if err != nil || order.Unknown != nil {
+			now.set("order", ref, was)
+		}
+	}
 }
 
 // unknownOrders lists the orders that need resolving. It stops after a refusal,

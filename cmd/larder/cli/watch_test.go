@@ -12,8 +12,8 @@ import (
 
 // shown is a daemon with changeable responses.
 type shown struct {
-	ready, restaurants, orders atomic.Pointer[http.HandlerFunc]
-	asked                      atomic.Int64 // for orders
+	ready, restaurants, orders, order atomic.Pointer[http.HandlerFunc]
+	asked                             atomic.Int64 // for lists of orders
 }
 
 func (s *shown) set(at *atomic.Pointer[http.HandlerFunc], answer http.HandlerFunc) { at.Store(&answer) }
@@ -31,6 +31,7 @@ func newShown(t *testing.T) (s *shown, base string) {
 	s.set(&s.ready, clitest.Says(200, allWell))
 	s.set(&s.restaurants, rows(`"version":4,"lastOutcome":"unchanged","checkedAt":"2026-11-21T10:00:00Z"`))
 	s.set(&s.orders, clitest.Says(200, noOrder))
+	s.set(&s.order, clitest.Says(200, `{"result":{"ref":"01M7XYWYA9ZF3T3GVVC5557T6W","state":"placed","unknown":null}}`))
 	current := func(at *atomic.Pointer[http.HandlerFunc]) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { (*at.Load())(w, r) }
 	}
@@ -40,6 +41,7 @@ func newShown(t *testing.T) (s *shown, base string) {
 			s.asked.Add(1)
 			(*s.orders.Load())(w, r)
 		},
+		"GET /v1/ops/orders/{ref}": current(&s.order),
 	})
 	return s, base
 }
@@ -67,6 +69,27 @@ func TestAWatchTellsEachChange(t *testing.T) {
 	}
 	if lines := strings.Count(watch.Out.String(), "\n"); lines != 11 {
 		t.Errorf("%d lines, want one for each change:\n%s", lines, watch.Out)
+	}
+}
+
+// Redis has lost an unknown order: it is not in the list any more, but it is not resolved.
+func TestAWatchDoesNotCallALostOrderResolved_O14a(t *testing.T) {
+	t.Parallel()
+	s, base := newShown(t)
+	s.set(&s.orders, clitest.Says(200, oneOrder))
+	s.set(&s.order, clitest.Says(503, `{"code":"journal_restored","msg":"records may be missing"}`))
+	watch := command{}.start(t, clitest.AsOps(base, "status", "--watch", "--every", "200ms")...)
+	watch.Out.Find(t, `  order 01M7XYWYA9ZF3T3GVVC5557T6W: unknown `)
+	s.set(&s.orders, clitest.Says(200, noOrder))
+	s.set(&s.restaurants, rows(`"version":5,"lastOutcome":"updated"`))
+	watch.Out.Find(t, `  restaurant r1: version 4 → version 5\n`)
+	asked := s.asked.Load()
+	clitest.Eventually(t, "two more polls", func() bool { return s.asked.Load() > asked+2 })
+	if status := watch.Stop(); status != StatusDone {
+		t.Errorf("ended with status %d", status)
+	}
+	if strings.Contains(watch.Out.String(), "resolved") {
+		t.Errorf("the lost order is called resolved:\n%s", watch.Out)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 9b41f00ced3a03b424b58a63c4b8358ebf030e8d6772199b3e062fec26b9a001
-// what follows: 27a9a8edbde8219a352dd1fd31eccabe96db7e603b593b6024f70edd2ca5a5ac
+// openapi.yaml: 32da2dc65d563ee9c10338f1a78a004eea325962e2572c23e55ff3e69838a2f8
+// what follows: dea3b2d9181591b7b88fe9d560d0274bdc3d394b8b83a7632c3fbff1c75b65dd
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1757,6 +1757,8 @@ export interface components {
         };
         OrderList: {
             next: components["schemas"]["Next"];
+            /** @description Connections whose Redis may have lost orders, which the list does not have then. New orders of them are paused until an operator accepts that. */
+            paused: string[];
             result: components["schemas"]["ListedOrder"][];
             /** @description What is missing in the list, because another version of larder wrote it. If nothing can be listed then, the response is 503 `journal_format`. */
             unreadable: {
@@ -1987,6 +1989,8 @@ export interface components {
         };
         /** @description An operator's resolution of an unknown outcome. It cannot be changed. */
         Resolution: {
+            /** @description The number of the call that you have asked about, from the order's `calls`. If it is not unknown any more, the response is 409 `order_state`. Without it, the last unknown call of the operation is resolved. */
+            call?: number | null;
             /** @description Stored with the order, for example who confirmed it. */
             note?: string | null;
             operation: components["schemas"]["Operation"];
@@ -2194,6 +2198,8 @@ export interface components {
             result: {
                 /** @description There are more than the counted ones. */
                 moreUnknownOrders: boolean;
+                /** @description Connections whose Redis may have lost orders, which are not counted then. */
+                paused: string[];
                 restaurants: number;
                 /** @description The number of restaurants by state. `attention` counts those that are `missing`, `failed`, `quarantined` or `stale`, `ok` those in no state. */
                 states: {

@@ -469,13 +469,14 @@ export class Placing extends EventTarget {
     const { status, body } = answer;
     const state = body?.result?.state;
     const open = this.arriving().length > 0;
-    if (status === 404 && intent.state !== "unknown") {
+    const missing = status === 404 && body?.code === "order_not_found"; // a proxy may answer 404 too
+    if (missing && intent.state !== "unknown") {
       // larder has not received it yet
       if (old && !open) this.set({ ...intent, state: "unsent" });
       return open && intent.state === "checking";
     }
-    if (status === 404) return true; // larder had the order once, so it is never sent again
-    if (status !== 200) return status === 0 || status === 429 || status >= 500;
+    if (missing) return true; // larder had the order once, so it is never sent again
+    if (status !== 200) return status === 0 || status === 404 || status === 429 || status >= 500;
     const placed = placedIn(answer, true);
     if (placed) {
       this.set({ ...intent, ...placed });

@@ -99,13 +99,18 @@ export function outcome(word: string | null): Child {
 }
 
 /** Returns which orders are missing in a list, and why; empty if none are. */
-export function missingOrders(unreadable: OrderPage["unreadable"]): string {
+export function missingOrders({ unreadable, paused }: OrderPage): string {
   const names = unreadable.map(({ connection, ref }) =>
     ref === null ? `all orders of connection ${connection}` : `order ${ref} of connection ${connection}`,
   );
-  return names.length === 0
-    ? ""
-    : `Not listed, because another version of larder wrote the records: ${names.join(", ")}.`;
+  const texts: string[] = [];
+  if (names.length > 0)
+    texts.push(`Not listed, because another version of larder wrote the records: ${names.join(", ")}.`);
+  if (paused.length > 0)
+    texts.push(
+      `Redis may have lost orders of ${paused.join(", ")}, also ones that need resolving. New orders are paused until somebody has looked for the lost ones, and accepts that.`,
+    );
+  return texts.join(" ");
 }
 
 /** Returns the badge of an order's state, with the words of the filters. */

@@ -35,8 +35,8 @@ export type Changes = Schemas["ComparisonAnswer"]["result"];
 export type Order = Schemas["ListedOrder"] &
   More<Schemas["OpsOrderAnswer"]["result"], "calls" | "restaurantPhone" | "restaurantAddress">;
 
-/** A page of orders, and what is missing in it because another version of larder wrote it. */
-export type OrderPage = Page<Order> & Pick<Schemas["OrderList"], "unreadable">;
+/** A page of orders, and what is missing in it. */
+export type OrderPage = Page<Order> & Pick<Schemas["OrderList"], "unreadable" | "paused">;
 
 export type Call = Schemas["Call"];
 

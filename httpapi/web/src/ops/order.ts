@@ -235,6 +235,7 @@ function resolveForm(
             signal,
             body: {
               operation: call.operation,
+              call: call.number,
               outcome,
               ...(creates && outcome === "done" ? { orderID: orderID.value.trim() } : {}),
               ...(note.value.trim() ? { note: note.value.trim() } : {}),

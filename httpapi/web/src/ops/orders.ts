@@ -25,7 +25,7 @@ const filters: [string, string][] = [
 export const orders: View = async (root, { params, signal }) => {
   const state = params.get("state") ?? "unknown";
   const cursors: (string | null)[] = [null];
-  let page: OrderPage = { result: [], next: null, unreadable: [] };
+  let page: OrderPage = { result: [], next: null, unreadable: [], paused: [] };
   const selected = new Set<string>(); // refs; only of the current page
   const list = h("div", { class: "list" });
   const missing = h("p", { class: "fault", role: "alert", hidden: true });
@@ -113,12 +113,12 @@ export const orders: View = async (root, { params, signal }) => {
     for (const ref of selected) if (!page.result.some((one) => one.ref === ref)) selected.delete(ref);
     previous.disabled = cursors.length === 1;
     next.disabled = page.next === null;
-    const text = missingOrders(page.unreadable);
+    const text = missingOrders(page);
     missing.hidden = text === "";
     if (missing.textContent !== text) put(missing, text); // not announced again at each reload
     put(where, `Page ${cursors.length}, ${count(page.result.length, "order")}`);
     if (page.result.length === 0) {
-      const none = state === "unknown" ? "No orders need resolving." : "No orders in this state.";
+      const none = state === "unknown" && text === "" ? "No orders need resolving." : "No orders in this state.";
       put(list, h("p", { class: "empty" }, none));
     } else if (state === "unknown") {
       const columns = ["Select", "Order", "Restaurant", "Guest", "Unknown", "Total"];

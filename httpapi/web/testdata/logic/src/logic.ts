@@ -364,7 +364,7 @@ class Larder implements OrderTransport {
   };
   look = async (): Promise<Answer> => {
     this.looks++;
-    return this.seen.shift() ?? answer(404);
+    return this.seen.shift() ?? answer(404, { code: "order_not_found" });
   };
 }
 
@@ -419,7 +419,10 @@ test("a reload during a request continues the intent", async () => {
   const store = new Drawer();
   let first!: Placing;
   await new Promise<void>((left) => {
-    first = placing(store, { place: () => new Promise(() => left()), look: async () => answer(404) });
+    first = placing(store, {
+      place: () => new Promise(() => left()),
+      look: async () => answer(404, { code: "order_not_found" }),
+    });
     void first.begin("a", []);
   });
   const larder = new Larder(
@@ -549,8 +552,26 @@ test("an old order that was refused or not sent is shown as such, without sendin
   }
 });
 
+test("a 404 that is not larder's says nothing about an order", async () => {
+  for (const [code, want] of [
+    ["order_not_found", "unsent"],
+    ["not_found", "lost"],
+  ] as const) {
+    const store = new Drawer();
+    store.setItem(
+      "o",
+      JSON.stringify({ format: 1, key: "k", body: "a", lines: [], state: "sending", at: Date.now() - 30 * 60_000 }),
+    );
+    const larder = new Larder([]);
+    larder.look = async () => answer(404, { code });
+    const p = placing(store, larder);
+    await p.wake();
+    assert.deepEqual([p.intent!.state, larder.keys], [want, []], code);
+  }
+});
+
 test("an order that was certainly not placed can always be sent again by the guest", async () => {
-  for (const look of [async () => answer(404), () => null]) {
+  for (const look of [async () => answer(404, { code: "order_not_found" }), () => null]) {
     // larder itself, and the site's own backend
     const store = new Drawer();
     store.setItem(
@@ -715,7 +736,11 @@ test("a refusal is certain only if no earlier request can still arrive", async (
     const refusals: number[] = [],
       states = new Set<string>();
     const looks = placedAfter
-      ? [answer(404), answer(404), answer(200, { result: { state: "placed", orderID: "7", total: 1 } })]
+      ? [
+          answer(404, { code: "order_not_found" }),
+          answer(404, { code: "order_not_found" }),
+          answer(200, { result: { state: "placed", orderID: "7", total: 1 } }),
+        ]
       : [];
     const larder = new Larder([answer(0), invalid, invalid], looks);
     const p = placing(store, larder);
@@ -755,7 +780,10 @@ test("an order without a route to look for it is asked for by sending it again, 
 
 test("a reload counts the request whose response was lost with the page", async () => {
   const store = new Drawer();
-  void placing(store, { place: () => new Promise(() => {}), look: async () => answer(404) }).begin("a", []);
+  void placing(store, {
+    place: () => new Promise(() => {}),
+    look: async () => answer(404, { code: "order_not_found" }),
+  }).begin("a", []);
   await new Promise((done) => setTimeout(done));
   const began = Date.now();
   const larder = new Larder([invalid, invalid]);
@@ -774,7 +802,7 @@ test("an order that is placed after all is shown, whatever the guest has begun m
         new Promise((done) => {
           arrive = done;
         }),
-      look: async () => answer(404),
+      look: async () => answer(404, { code: "order_not_found" }),
     });
     const ends: Placed[] = [];
     first.addEventListener("ended", (event) => ends.push((event as CustomEvent<Placed>).detail));
@@ -1183,7 +1211,7 @@ test("if the stream of an order cannot be opened, its state is asked for, less a
         "/v1/orders/events",
         "k",
         stop.signal,
-        async () => looks.shift() ?? answer(404),
+        async () => looks.shift() ?? answer(404, { code: "order_not_found" }),
         async ({ state }) => {
           seen.push(state);
           return state !== states.at(-1);
@@ -1377,7 +1405,7 @@ test("an order that waits for the network can be changed: only the changed one i
 
 test("an order that was being sent when the network was lost may have been placed", async () => {
   let online = true;
-  const larder = new Larder([], [answer(404)]);
+  const larder = new Larder([], [answer(404, { code: "order_not_found" })]);
   const send = larder.place;
   larder.place = async (key, sent) => {
     online = false;
@@ -1465,7 +1493,7 @@ test("while another tab sends an order, a rate limit does not mean that nothing 
       new Promise((done) => {
         late = done;
       }),
-    look: async () => answer(404),
+    look: async () => answer(404, { code: "order_not_found" }),
   });
   const sending = first.wake();
   await new Promise((done) => setTimeout(done));
@@ -1489,7 +1517,10 @@ test("the event stream shows what becomes of a placed order, and starts a look a
   assert.deepEqual([await p.observe(key, { state: "placed", paid: true }), shown(p).paid], [true, true]);
   assert.deepEqual([await p.observe(key, { state: "closed", paid: true }), shown(p).closed], [false, true]);
   assert.deepEqual([await p.observe("other", { state: "rejected" }), shown(p).rejected], [false, false]);
-  const other = placing(store, { place: () => new Promise(() => {}), look: async () => answer(404) });
+  const other = placing(store, {
+    place: () => new Promise(() => {}),
+    look: async () => answer(404, { code: "order_not_found" }),
+  });
   await other.forget();
   void other.begin("b", []);
   await new Promise((done) => setTimeout(done));
