@@ -27,12 +27,13 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 	if err != nil {
 		return Result{}, err
 	}
-	call, _ := record.LastUnknown(r.Operation) // otherwise the journal returns a *StateError
+	call, unknown := record.LastUnknown(r.Operation)
 	if r.Call != 0 {
 		call, _ = record.Call(r.Call)
-		if call.Outcome != OutcomeUnknown || call.Operation != r.Operation {
-			return Result{}, &StateError{Record: record, Operation: r.Operation}
-		}
+		unknown = call.Outcome == OutcomeUnknown && call.Operation == r.Operation
+	}
+	if !unknown { // the journal would resolve a call that has become unknown since
+		return Result{}, &StateError{Record: record, Operation: r.Operation}
 	}
 	resolve := ResolveCall{
 		Connection: record.Connection,
