@@ -118,7 +118,8 @@ func readRefs(reader *jsontext.Reader, path string, violate func(string, violati
 			violate(path, violation.LimitExceeded, violation.Params{"limit": maxRefs})
 		case i > maxRefs:
 		case !ok:
-			violate(path+"/"+strconv.Itoa(i), violation.TypeMismatch, violation.Params{"want": jsontext.KindString.String(), "got": kind.String()})
+			wrong := violation.Params{"want": jsontext.KindString.String(), "got": kind.String()}
+			violate(path+"/"+strconv.Itoa(i), violation.TypeMismatch, wrong)
 		case !slices.Contains(refs, ref):
 			refs = append(refs, ref)
 		}

@@ -80,7 +80,8 @@ func journalProblem(err error) *Problem {
 		return p
 	case errors.As(err, &restored):
 		return temporaryProblem(CodeJournalRestored, retryRestored, err,
-			"records of earlier orders may be missing: new orders are paused, and so are orders without a record"+nothingSent+"; try again later")
+			"records of earlier orders may be missing: new orders are paused, and so are orders without a record"+
+				nothingSent+"; try again later")
 	case errors.As(err, &journal) && !errors.Is(err, context.Canceled):
 		p := temporaryProblem(CodeJournalUnavailable, retryJournal, err, "the order journal does not answer"+nothingSent+"; try again")
 		if text := redisdb.SafeText(err); !strings.HasPrefix(text, "does not answer") {
