@@ -3,7 +3,6 @@ package chaos
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +13,7 @@ import (
 
 	"larder.local/internal/sandbox"
 	"larder.local/internal/testkit/process"
+	"larder.local/internal/testkit/redistest"
 )
 
 // instances is the number of larder processes of a run.
@@ -45,16 +45,10 @@ type instanceProcess struct {
 }
 
 // newLarder writes the configuration of an instance.
-func newLarder(ctx context.Context, r Run, number int, redisURL, serviceURL string) (*instanceProcess, error) {
+func newLarder(tb testing.TB, r Run, number int, redisURL, serviceURL string) (*instanceProcess, error) {
+	tb.Helper()
 	l := &instanceProcess{binary: r.Binary, dir: r.Dir, name: fmt.Sprintf("larder-%d", number)}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	l.addr = listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		return nil, err
-	}
+	l.addr = fmt.Sprintf("127.0.0.1:%d", redistest.FreePort(tb))
 	l.config = filepath.Join(r.Dir, l.name+".yaml")
 	durability := ""
 	if r.WithoutDisk {

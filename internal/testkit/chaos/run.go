@@ -95,7 +95,7 @@ func (w *testbed) startInstances() {
 	w.tb.Helper()
 	ctx := w.tb.Context()
 	for n := range instances {
-		l, err := newLarder(ctx, w.run, n, w.store.url(), w.service.server.URL)
+		l, err := newLarder(w.tb, w.run, n, w.store.url(), w.service.server.URL)
 		w.must(err)
 		w.must(l.start(ctx))
 		w.tb.Cleanup(func() { l.process.Kill() })

@@ -117,6 +117,15 @@ func (p *process) answers(ctx context.Context, to *redis.Options) (err error) {
 	return nil
 }
 
+// FreePort returns a free loopback port, for a server that is started and stopped several times. No other test uses the
+// port until this test ends, and the system gives it to no connection.
+func FreePort(tb testing.TB) int {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), readyWithin)
+	defer cancel()
+	return freePort(ctx, tb, false)
+}
+
 // freePort returns a free loopback port. With bus, the port 10,000 above is free
 // too.
 func freePort(ctx context.Context, tb testing.TB, bus bool) int {
@@ -139,15 +148,19 @@ func freePort(ctx context.Context, tb testing.TB, bus bool) int {
 	return 0
 }
 
+// ports is the folder with a file for each reserved port. It does not follow a later change of TMPDIR.
+//
+//nolint:gochecknoglobals // it never changes
+var ports = filepath.Join(os.TempDir(), fmt.Sprintf("larder-test-ports-%d", os.Getuid()))
+
 // reserve locks the port until the test ends, and reports whether no other test, also of
 // another process, has locked it. So no other test uses it while its server is stopped.
 func reserve(tb testing.TB, port int) bool {
 	tb.Helper()
-	dir := filepath.Join(os.TempDir(), fmt.Sprintf("larder-test-ports-%d", os.Getuid()))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(ports, 0o700); err != nil {
 		tb.Fatalf("redistest: create the folder of the ports: %v", err)
 	}
-	file, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := os.OpenFile(filepath.Join(ports, strconv.Itoa(port)), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		tb.Fatalf("redistest: reserve port %d: %v", port, err)
 	}
