@@ -266,3 +266,45 @@ func TestRetryWhileAClientWaits(t *testing.T) {
 		})
 	}
 }
+
+// early is a journal whose Record returns the record that it has, if any, as if the order was changed just afterwards.
+type early struct {
+	ordering.Journal
+
+	record *ordering.Record
+}
+
+func (e *early) Record(ctx context.Context, connections []string, ref string) (ordering.Record, error) {
+	if e.record != nil {
+		return *e.record, nil
+	}
+	return e.Journal.Record(ctx, connections, ref)
+}
+
+// A person resolves a payment, and it becomes unknown only after its record was read: it is not resolved.
+func TestResolveWhatBecomesUnknownLater_O12(t *testing.T) {
+	t.Parallel()
+	journal := &early{}
+	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
+		journal.Journal = d.Journal
+		d.Journal = journal
+	})
+	placed := h.placed(t)
+	h.service.fails(lostAnswer())
+	paid := h.changed(t, ordering.OutcomeUnknown, changing(upstream.OpPay, fullPayment))
+	journal.record = &placed.Record // as it was before the payment
+	for _, how := range []ordering.Resolution{ordering.ResolvedDone, ordering.ResolvedNotDone, ordering.ResolvedRetry} {
+		for _, call := range []int{0, paid.Call.Number} {
+			r := resolution(placed.Record.Ref, upstream.OpPay, how)
+			r.Call = call
+			if got, err := h.Resolve(t.Context(), r); !is[*ordering.StateError](err) {
+				t.Errorf("Resolve() of call %d as %s = %+v, %v; want a StateError", call, how, got.Call, err)
+			}
+		}
+	}
+	record := h.record(t, placed.Record.Ref)
+	if call, _ := record.Last(upstream.OpPay); call.Outcome != ordering.OutcomeUnknown || call.Resolved != nil {
+		t.Errorf("the payment is %s, resolved %v; want it unknown", call.Outcome, call.Resolved)
+	}
+	h.wantSent(t, 2)
+}
