@@ -132,7 +132,9 @@ func (o *Orders) begin(ctx context.Context, c plannedCall) (begunCall, error) {
 		record, err = o.deps.Journal.Begin(ctx, c.spec)
 	}
 	if err != nil {
-		span.Fail("not_begun")
+		if !is[*KeyTakenError](err) { // a repeated order is no failure
+			span.Fail("not_begun")
+		}
 		return begunCall{}, err
 	}
 	return begunCall{record, record.Calls[len(record.Calls)-1].Number, end}, nil

@@ -48,9 +48,15 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 func (o *Orders) change(
 	ctx context.Context, spec CallSpec, r request, c ChangeRequest, body changeBody, arrived time.Time,
 ) (Result, error) {
-	spec, first, found, err := o.replay(ctx, spec, r, o.deps.Sources.Current(c.Connection))
-	if found || err != nil {
+	spec, err := withKey(ctx, o.deps.Journal, spec, r, o.deps.Sources.Current(c.Connection))
+	if err != nil {
+		return Result{}, err
+	}
+	if first, err := replay(ctx, o.deps.Journal, spec); !errors.Is(err, ErrKeyFree) {
 		return first, err
+	}
+	if _, err := o.deps.service(c.Connection); err != nil {
+		return Result{}, err
 	}
 	if spec.Body, spec.Payments, err = o.validateChange(ctx, c, body); err != nil {
 		return Result{}, err
@@ -95,8 +101,11 @@ func (o *Orders) firstOfFormer(ctx context.Context, spec CallSpec, r request) (r
 		return Result{}, false
 	}
 	for _, source := range append([]string{""}, names[1:]...) {
-		_, result, found, err := o.replay(ctx, spec, r, source)
-		if found && err == nil {
+		former, err := withKey(ctx, o.deps.Journal, spec, r, source)
+		if err != nil {
+			return Result{}, false
+		}
+		if result, err := replay(ctx, o.deps.Journal, former); err == nil {
 			return result, true
 		}
 	}

@@ -88,6 +88,9 @@ func (s *fakeService) Reserve(ctx context.Context, op ordering.Operation, client
 	return new(upstream.Slot), ctx.Err()
 }
 
+// Free reports whether there is always a slot.
+func (s *fakeService) Free(context.Context) bool { return s.reserve == nil }
+
 func (s *fakeService) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
 	return s.take(ctx, exchange{upstream.OpCreate, "", string(body)})
 }

@@ -14,8 +14,8 @@ type fixedSecret struct {
 	begun *[]ordering.CallSpec
 }
 
-func (f fixedSecret) Lookup(ctx context.Context, connection string, hash func([]byte) string) (ordering.Record, int, error) {
-	return f.Journal.Lookup(ctx, connection, func([]byte) string { return hash([]byte("0123456789abcdef0123456789abcdef")) })
+func (f fixedSecret) Secret(context.Context) ([]byte, error) {
+	return []byte("0123456789abcdef0123456789abcdef"), nil
 }
 
 func (f fixedSecret) Begin(ctx context.Context, o ordering.CallSpec) (ordering.Record, error) {

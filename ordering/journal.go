@@ -32,10 +32,11 @@ type Journal interface {
 	// orders (policy O14a). It reports whether there was a pause.
 	Accept(ctx context.Context, connection string) (bool, error)
 
-	// Lookup returns the call that has the key of a request, with its record, or ErrKeyFree. It calls hash
-	// with the journal's secret; hash returns the hashed key, empty for a request without one. The secret is
-	// created once and is the same for every instance as long as records exist.
-	Lookup(ctx context.Context, connection string, hash func(secret []byte) string) (Record, int, error)
+	// Secret returns the key for the hashes of keys and bodies. It is created once and is the same for every instance as
+	// long as records exist. It is called before every order and must be cheap.
+	Secret(ctx context.Context) ([]byte, error)
+	// Lookup returns the call that has the hashed key of a request, with its record, or ErrKeyFree. An empty key is free.
+	Lookup(ctx context.Context, connection, key string) (Record, int, error)
 	// Begin opens a call. When it returns nil, the call is recorded with everything in CallSpec, and it is
 	// the last call of the returned record. Begin checks in this order, except that 8 comes before 2:
 	//
@@ -249,7 +250,11 @@ func (e *RestoredError) Error() string {
 }
 
 // JournalError reports that the journal could not be read or written.
-type JournalError struct{ Err error }
+type JournalError struct {
+	Err error
+	// Unwritten is true if Begin certainly wrote nothing, so that its call needs no Abort.
+	Unwritten bool
+}
 
 func (e *JournalError) Error() string { return fmt.Sprintf("ordering: journal: %v", e.Err) }
 

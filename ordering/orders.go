@@ -42,6 +42,8 @@ type Service interface {
 	// Reserve waits for the capacity that a client's call needs. The call's time limit starts at
 	// arrived (policy O8a). An error is an *upstream.Error, and nothing was sent.
 	Reserve(ctx context.Context, op Operation, client string, arrived time.Time) (*upstream.Slot, error)
+	// Free reports whether Reserve would neither wait nor use up a rate limit. That may change at any time.
+	Free(ctx context.Context) bool
 	// CreateOrder creates an order.
 	CreateOrder(ctx context.Context, body []byte) (upstream.Created, error)
 	// Pay pays an order; body is an array of payments.
@@ -176,9 +178,11 @@ func (o *Orders) ByOrderID(ctx context.Context, connections []string, orderID st
 // there is no such request, *RestoredError if Redis may have lost it, and *AmbiguousError if several connections have one.
 func (o *Orders) ByKey(ctx context.Context, connections []string, client, key string) (Record, error) {
 	return single(ctx, o.deps.Journal, connections, func(connection string) (Record, error) {
-		record, _, err := o.deps.Journal.Lookup(ctx, connection, func(secret []byte) string {
-			return hashedKey(secret, client, connection, key)
-		})
+		secret, err := o.deps.Journal.Secret(ctx)
+		if err != nil {
+			return Record{}, err
+		}
+		record, _, err := o.deps.Journal.Lookup(ctx, connection, hashedKey(secret, client, connection, key))
 		return record, err
 	})
 }

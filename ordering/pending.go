@@ -378,6 +378,9 @@ func (o *Orders) abortUnbegun(ctx context.Context, spec CallSpec, err error) err
 		is[*RestoredError](err) || errors.Is(err, ErrNoOrder) || errors.Is(err, ErrNoBody) {
 		return err
 	}
+	if failed, ok := errors.AsType[*JournalError](err); ok && failed.Unwritten {
+		return err
+	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortLimit)
 	defer cancel()
 	if o.deps.Journal.Abort(limited, spec) != nil {

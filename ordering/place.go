@@ -25,34 +25,58 @@ func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 		Operation: upstream.OpCreate, Connection: p.Connection, Client: p.Client, RequestID: p.RequestID, Restaurant: p.Restaurant,
 	}
 	r := request{key: p.Key, of: string(p.Restaurant), body: p.Order.Canonical()}
-	spec, first, found, err := o.replay(ctx, spec, r, o.deps.Sources.Current(p.Connection))
-	if found || err != nil {
-		return first, err
+	spec, err := withKey(ctx, o.deps.Journal, spec, r, o.deps.Sources.Current(p.Connection))
+	if err != nil {
+		return Result{}, err
 	}
-	var placed Result
+	service, unknown := o.deps.service(p.Connection)
+	if unknown != nil || !service.Free(ctx) { // a repeated order should not wait
+		if first, err := replay(ctx, o.deps.Journal, spec); !errors.Is(err, ErrKeyFree) {
+			return first, err
+		}
+	}
+	if unknown != nil {
+		return Result{}, unknown
+	}
 	checked, err := o.validateOrder(ctx, p)
-	if err == nil {
-		valid := checked.result
-		spec.MenuVersion, spec.Total, spec.ExpectedAt, spec.Body = valid.Version, valid.Total, valid.ExpectedAt, valid.Order
-		placed, err = o.call(ctx, plannedCall{spec: spec, share: cmp.Or(p.CapacityKey, p.Client), arrived: arrived, order: checked})
+	if err != nil {
+		return o.notBegun(ctx, spec, err)
 	}
-	if err != nil && spec.Key != "" {
-		return Result{}, orLost(ctx, o.deps.Journal, p.Connection, err)
+	valid := checked.result
+	spec.MenuVersion, spec.Total, spec.ExpectedAt, spec.Body = valid.Version, valid.Total, valid.ExpectedAt, valid.Order
+	placed, err := o.call(ctx, plannedCall{spec: spec, share: cmp.Or(p.CapacityKey, p.Client), arrived: arrived, order: checked})
+	if err != nil {
+		return o.notBegun(ctx, spec, err)
 	}
-	return placed, err
+	return placed, nil
 }
 
-// orLost returns the error with which nothing was begun, or *RestoredError while new orders are paused: the first request
-// with this key may have placed the order, and Redis may have lost that (policy O14a).
-func orLost(ctx context.Context, journal Journal, connection string, err error) error {
+// notBegun returns the result of an order that was not begun, because of err: the result of the first request with its key
+// (policy O7), which nearly always is new and so was not looked up before; *RestoredError while new orders are paused,
+// because Redis may have lost that result (policy O14a); otherwise err.
+func (o *Orders) notBegun(ctx context.Context, spec CallSpec, err error) (Result, error) {
 	invalid, is422 := errors.AsType[*InvalidError](err)
-	if is422 && invalid.Ref != "" || is[*KeyReusedError](err) || is[*InFlightError](err) || ctx.Err() != nil {
-		return err // the key is known, or the client has left
+	if spec.Key == "" || is422 && invalid.Ref != "" || is[*KeyReusedError](err) || is[*InFlightError](err) || ctx.Err() != nil {
+		return Result{}, err // the key is known, or the client has left
 	}
-	if lost := notFound(ctx, journal, connection); !errors.Is(lost, ErrNoOrder) {
-		return lost
+	failed := is[*JournalError](err)
+	if failed { // Redis may still answer reads
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, abortLimit)
+		defer cancel()
 	}
-	return err
+	first, lookup := replay(ctx, o.deps.Journal, spec)
+	switch {
+	case failed && is[*JournalError](lookup):
+		return Result{}, err
+	case !errors.Is(lookup, ErrKeyFree):
+		return first, lookup
+	}
+	lost := notFound(ctx, o.deps.Journal, spec.Connection)
+	if errors.Is(lost, ErrNoOrder) || failed && is[*JournalError](lost) {
+		return Result{}, err
+	}
+	return Result{}, lost
 }
 
 // checkedOrder is a valid order and the menu against which it was checked.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
 	"larder.local/internal/testkit/journaltest"
 	"larder.local/internal/testkit/menutest"
 	"larder.local/internal/upstream"
@@ -78,7 +80,7 @@ func TestOrdersThatAreNotSent(t *testing.T) {
 			return errors.Is(err, ordering.ErrUnknownConnection)
 		}},
 		{"no catalogue", placing(), func(h *harness) { h.noCard = other }, func(err error) bool { return errors.Is(err, other) }},
-		{"no lookup", placing(), func(h *harness) { h.failing(journaltest.FailBefore, journaltest.MethodLookup) }, is[*ordering.JournalError]},
+		{"no secret", placing(), func(h *harness) { h.failing(journaltest.FailBefore, journaltest.MethodSecret) }, is[*ordering.JournalError]},
 		{"not ready", placing(), func(h *harness) { h.failing(journaltest.FailBefore, journaltest.MethodReady) }, is[*ordering.JournalError]},
 		{"not recorded", placing(), func(h *harness) { h.failing(journaltest.FailBefore, journaltest.MethodBegin) }, is[*ordering.JournalError]},
 		{"recorded, and the response is lost", placing(), func(h *harness) { h.failing(journaltest.FailAfter, journaltest.MethodBegin) }, is[*ordering.JournalError]},
@@ -352,8 +354,8 @@ func TestConcurrentRequestsWithOneKey(t *testing.T) {
 // blind is a journal whose Lookup finds no key, as if the key was used just afterwards.
 type blind struct{ ordering.Journal }
 
-func (b blind) Lookup(ctx context.Context, connection string, hash func([]byte) string) (ordering.Record, int, error) {
-	_, _, _ = b.Journal.Lookup(ctx, connection, hash)
+func (b blind) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {
+	_, _, _ = b.Journal.Lookup(ctx, connection, key)
 	return ordering.Record{}, 0, ordering.ErrKeyFree
 }
 
@@ -372,11 +374,103 @@ func TestKeyUsedAfterLookup(t *testing.T) {
 	h.wantSent(t, 1)
 }
 
+// counted is a journal that counts lookups.
+type counted struct {
+	ordering.Journal
+
+	lookups  atomic.Int64
+	notReady error // of Ready
+}
+
+func (c *counted) Ready(context.Context, string) error { return c.notReady }
+
+func (c *counted) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {
+	c.lookups.Add(1)
+	return c.Journal.Lookup(ctx, connection, key)
+}
+
+// The key of a new order is not looked up. A repeated order gets the first result whatever has changed since: it finds it
+// when it begins, before it waits for the service, or after it could not be begun.
+func TestWhenTheKeyIsLookedUp_O7(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		changes func(h *harness, c *counted)
+		lookups int64
+	}{
+		"nothing has changed": {func(*harness, *counted) {}, 0},
+		"the service is busy": {func(h *harness, _ *counted) { h.service.reserve = func(string) error { return upstream.ErrBusy } }, 1},
+		"the menu is gone":    {func(h *harness, _ *counted) { h.noCard = errors.New("no menu") }, 1},
+		"the dish is gone": {func(h *harness, _ *counted) {
+			h.card = menutest.Compile(t, strings.Replace(menutest.Card, `{"id":"soup"`, `{"id":"stew"`, 1), menu.DefaultSettings())
+		}, 1},
+		"Redis takes no writes":    {func(h *harness, _ *counted) { h.failing(journaltest.FailBefore, journaltest.MethodBegin) }, 1},
+		"the journal is not ready": {func(_ *harness, c *counted) { c.notReady = &ordering.NotReadyError{Msg: "no append-only file"} }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			journal := &counted{}
+			h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
+				journal.Journal = d.Journal
+				d.Journal = journal
+			})
+			first := h.placed(t)
+			if n := journal.lookups.Load(); n != 0 {
+				t.Errorf("a new order: %d lookups, want none", n)
+			}
+			tc.changes(h, journal)
+			again, err := h.Place(t.Context(), placing())
+			if err != nil || !again.Replayed || again.Record.Ref != first.Record.Ref {
+				t.Errorf("Place() = %+v, %v; want it replayed", again.Call, err)
+			}
+			if n := journal.lookups.Load(); n != tc.lookups {
+				t.Errorf("the repeated order: %d lookups, want %d", n, tc.lookups)
+			}
+			h.wantSent(t, 1)
+		})
+	}
+}
+
+// broken is a journal that begins nothing.
+type broken struct {
+	ordering.Journal
+
+	failure ordering.JournalError
+	aborted atomic.Int64
+}
+
+func (b *broken) Begin(context.Context, ordering.CallSpec) (ordering.Record, error) {
+	return ordering.Record{}, &b.failure
+}
+
+func (b *broken) Abort(context.Context, ordering.CallSpec) error {
+	b.aborted.Add(1)
+	return nil
+}
+
+// A call that Redis certainly has not got needs no abort: in an outage, aborts would wait for Redis before known results.
+func TestWhatWasNotWrittenIsNotAborted_O12(t *testing.T) {
+	t.Parallel()
+	for unwritten, want := range map[bool]int64{false: 1, true: 0} {
+		journal := &broken{failure: ordering.JournalError{Err: errors.New("no Redis"), Unwritten: unwritten}}
+		h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
+			journal.Journal = d.Journal
+			d.Journal = journal
+		})
+		if _, err := h.Place(t.Context(), placing()); !is[*ordering.JournalError](err) {
+			t.Errorf("Place() = %v, want the journal's error", err)
+		}
+		if n := journal.aborted.Load(); n != want {
+			t.Errorf("unwritten %t: %d aborts, want %d", unwritten, n, want)
+		}
+		h.wantSent(t, 0)
+	}
+}
+
 // lacking is a journal whose record does not contain the call of the key.
 type lacking struct{ ordering.Journal }
 
-func (l lacking) Lookup(ctx context.Context, connection string, hash func([]byte) string) (ordering.Record, int, error) {
-	r, _, err := l.Journal.Lookup(ctx, connection, hash)
+func (l lacking) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {
+	r, _, err := l.Journal.Lookup(ctx, connection, key)
 	return r, 99, err
 }
 
@@ -384,6 +478,7 @@ func TestJournalWithoutTheCall(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = lacking{d.Journal} })
 	h.placed(t)
+	h.service.reserve = func(string) error { return upstream.ErrBusy }
 	if _, err := h.Place(t.Context(), placing()); !is[*ordering.JournalError](err) {
 		t.Errorf("Place() = %v, want an error of the journal", err)
 	}

@@ -19,22 +19,23 @@ type request struct {
 	body []byte // in canonical form
 }
 
-// replay returns the result of the first request with the same key, whatever the current menu contains (policy O7).
-// Otherwise it returns the spec with its key and fingerprint. source is the connection's at that time.
-func (o *Orders) replay(ctx context.Context, spec CallSpec, r request, source string) (_ CallSpec, first Result, found bool, err error) {
-	record, number, err := o.deps.Journal.Lookup(ctx, spec.Connection, func(secret []byte) string {
+// withKey returns the spec with the key and the fingerprint of a request. source is the connection's at that time.
+func withKey(ctx context.Context, journal Journal, spec CallSpec, r request, source string) (CallSpec, error) {
+	secret, err := journal.Secret(ctx)
+	if err == nil {
 		spec.Fingerprint, spec.Key, spec.Derived = r.hash(secret, spec, source)
-		return spec.Key
-	})
-	switch {
-	case errors.Is(err, ErrKeyFree):
-		_, err = o.deps.service(spec.Connection)
-		return spec, Result{}, false, err
-	case err != nil:
-		return spec, Result{}, false, err
 	}
-	first, err = replayed(record, number, spec.Fingerprint)
-	return spec, first, true, err
+	return spec, err
+}
+
+// replay returns the result of the first request with the same key, whatever the current menu contains (policy O7). It
+// returns ErrKeyFree if no request has used the key.
+func replay(ctx context.Context, journal Journal, spec CallSpec) (Result, error) {
+	record, number, err := journal.Lookup(ctx, spec.Connection, spec.Key)
+	if err != nil {
+		return Result{}, err
+	}
+	return replayed(record, number, spec.Fingerprint)
 }
 
 // hash returns the fingerprint and the key of a call. Both are keyed hashes and contain neither the client's key nor the

@@ -198,9 +198,13 @@ func (g *gate) Recreate(ctx context.Context, known ordering.Record, call int, bo
 	return r, n, err
 }
 
-func (g *gate) Lookup(ctx context.Context, connection string, hash func([]byte) string) (r ordering.Record, call int, err error) {
+func (g *gate) Secret(ctx context.Context) ([]byte, error) {
+	return guarded(g, ctx, journaltest.MethodSecret, func() ([]byte, error) { return g.Journal.Secret(ctx) })
+}
+
+func (g *gate) Lookup(ctx context.Context, connection, key string) (r ordering.Record, call int, err error) {
 	err = g.do(ctx, journaltest.MethodLookup, func() (err error) {
-		r, call, err = g.Journal.Lookup(ctx, connection, hash)
+		r, call, err = g.Journal.Lookup(ctx, connection, key)
 		return err
 	})
 	return r, call, err

@@ -198,7 +198,7 @@ func (s *simulation) failJournal(t *rapid.T) {
 	g := s.replica(t).gate
 	method := rapid.SampledFrom([]journaltest.Method{
 		journaltest.MethodBegin, journaltest.MethodBegin, journaltest.MethodFinish, journaltest.MethodFinish, journaltest.MethodAbort,
-		journaltest.MethodLookup, journaltest.MethodLookup, journaltest.MethodReady, journaltest.MethodResolve,
+		journaltest.MethodSecret, journaltest.MethodLookup, journaltest.MethodLookup, journaltest.MethodReady, journaltest.MethodResolve,
 		journaltest.MethodOrder, journaltest.MethodSweep, journaltest.MethodBody,
 	}).Draw(t, "method")
 	failure := rapid.SampledFrom([]journaltest.Failure{journaltest.FailBefore, journaltest.FailAfter}).Draw(t, "failure")

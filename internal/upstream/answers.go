@@ -178,7 +178,7 @@ func (c *Client) failure(op Operation, got *httpAnswer, cause error, tokens ...*
 	return e
 }
 
-func (c *Client) noResponse(op Operation, err error) *Error {
+func noResponse(op Operation, err error) *Error {
 	return &Error{Operation: op, Err: advised(clearText(err)), again: true, fault: !errors.Is(err, context.Canceled)}
 }
 

@@ -44,6 +44,11 @@ func (c *Client) Reserve(ctx context.Context, op Operation, client string, arriv
 	return nil, e
 }
 
+// Free reports whether Reserve would get a slot at once, without using up a rate limit. That may change at any time.
+func (c *Client) Free(ctx context.Context) bool {
+	return c.validToken(ctx) != nil && c.queue.isFree(time.Now())
+}
+
 // awaitToken waits for a token, with several attempts.
 func (c *Client) awaitToken(ctx context.Context, until time.Time) error {
 	if c.validToken(ctx) != nil {

@@ -115,6 +115,13 @@ func (q *queue) acquire(ctx context.Context, client string, k kind, p waitLimits
 	return q.await(ctx, t, p)
 }
 
+// isFree reports whether a write would get a slot at once, without using up a rate.
+func (q *queue) isFree(now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.waiting == [kinds]int{} && q.hasSlot(writes, now) && q.rate == nil
+}
+
 // await waits until the call has its slot, ctx ends, or the wait is too long.
 func (q *queue) await(ctx context.Context, t *waiter, p waitLimits) (*waiter, error) {
 	var expired <-chan time.Time

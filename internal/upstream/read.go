@@ -125,7 +125,7 @@ func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*h
 		got, err := c.send(ctx, c.reads.RoundTrip, r, used)
 		switch {
 		case err != nil:
-			return nil, c.noResponse(r.op, err)
+			return nil, noResponse(r.op, err)
 		case got.status == http.StatusUnauthorized && !renewed:
 			c.dropToken(used)
 			continue

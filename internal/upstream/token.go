@@ -33,7 +33,7 @@ func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.T
 		limit:  maxAnswerBytes,
 	}, nil)
 	if err != nil {
-		return nil, c.noResponse(OpToken, err)
+		return nil, noResponse(OpToken, err)
 	}
 	reply := readTokenReply(got.body)
 	if got.status < 200 || got.status > 299 || got.bodyErr != nil {

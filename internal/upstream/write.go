@@ -213,7 +213,7 @@ func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 		return res.Response, nil
 	}, &w.request, w.used)
 	if err != nil {
-		e := c.noResponse(op, err)
+		e := noResponse(op, err)
 		if sent {
 			e.Effect, e.again = EffectUnknown, false
 		}

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net"
 	"slices"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
@@ -20,9 +23,19 @@ func (j *Journal) Begin(ctx context.Context, o ordering.CallSpec) (ordering.Reco
 		return err
 	})
 	if err != nil {
-		return ordering.Record{}, failed("begin", o.Connection, err)
+		return ordering.Record{}, notBegun(o.Connection, err)
 	}
 	return begun.Record, nil
+}
+
+// notBegun is failed for Begin. Nothing was written if there was no connection, or if the script found another format.
+func notBegun(connection string, err error) error {
+	err = failed("begin", connection, err)
+	if failure, ok := errors.AsType[*ordering.JournalError](err); ok && !errors.Is(err, errReplicas) {
+		dial, network := errors.AsType[*net.OpError](err)
+		failure.Unwritten = network && dial.Op == "dial" || redis.HasErrorPrefix(err, "FORMAT")
+	}
+	return err
 }
 
 func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, error) {

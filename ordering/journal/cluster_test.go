@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"larder.local/internal/testkit/journaltest"
 	"larder.local/internal/testkit/redistest"
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
@@ -20,7 +19,7 @@ func TestCluster(t *testing.T) {
 	if err := j.Ready(t.Context(), main); err != nil {
 		t.Fatalf("Ready: %v", err)
 	}
-	if _, err := journaltest.Secret(t.Context(), j); err != nil {
+	if _, err := j.Secret(t.Context()); err != nil {
 		t.Fatalf("secret: %v", err)
 	}
 	adoption := pay("766")
@@ -55,7 +54,7 @@ func TestCluster(t *testing.T) {
 	if body, err := j.Body(t.Context(), main, o.Ref, 2); err != nil || len(body) == 0 {
 		t.Errorf("Body = %q, %v; want the body of the retry", body, err)
 	}
-	if _, call, err := j.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); err != nil || call != 2 {
+	if _, call, err := j.Lookup(t.Context(), main, o.Key); err != nil || call != 2 {
 		t.Errorf("Lookup = call %d, %v; want 2", call, err)
 	}
 	if got, err := j.Order(t.Context(), main, "766"); err != nil || got.Ref != placed.Ref {
@@ -131,7 +130,7 @@ func TestSentinelFailover(t *testing.T) {
 	group.AwaitFailover(old)
 	for _, o := range orders {
 		eventually(t, "the order is found", func() bool {
-			r, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(o.Key))
+			r, _, err := j.Lookup(t.Context(), main, o.Key)
 			if err == nil && r.Ref != o.Ref || errors.Is(err, ordering.ErrKeyFree) {
 				t.Fatalf("Lookup = %s, %v; want %s", r.Ref, err, o.Ref)
 			}

@@ -13,7 +13,6 @@ import (
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"larder.local/internal/testkit/journaltest"
 	"larder.local/ordering"
 	"larder.local/ordering/journal"
 )
@@ -175,8 +174,8 @@ func TestCorruptInRedis(t *testing.T) {
 	for what, call := range map[string]func() error{
 		"Record":                  func() error { _, err := j.Record(t.Context(), []string{main}, broken.Ref); return err },
 		"Record of a hash":        func() error { _, err := j.Record(t.Context(), []string{main}, foreign.Ref); return err },
-		"Lookup":                  func() error { _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(broken.Key)); return err },
-		"Lookup of a corrupt key": func() error { _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(odd.Key)); return err },
+		"Lookup":                  func() error { _, _, err := j.Lookup(t.Context(), main, broken.Key); return err },
+		"Lookup of a corrupt key": func() error { _, _, err := j.Lookup(t.Context(), main, odd.Key); return err },
 		"Abort":                   func() error { return j.Abort(t.Context(), broken) },
 		"Finish": func() error {
 			_, err := j.Finish(t.Context(), ordering.CallResult{
@@ -280,15 +279,14 @@ func TestSecretCorrupt(t *testing.T) {
 	if err := w.client.Set(t.Context(), "larder:f1:journal-secret", phone, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := journaltest.Secret(t.Context(), w)
+	_, err := w.Secret(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "larder:f1:journal-secret in Redis has") || strings.Contains(err.Error(), phone) {
 		t.Errorf("secret = %v, want an error that names the key, without its value", err)
 	}
-	_, _, err = w.Lookup(t.Context(), main, journaltest.Hashed("key"))
 	var unavailable *ordering.JournalError
 	var format *ordering.FormatError
 	if !errors.As(err, &unavailable) || errors.As(err, &format) {
-		t.Errorf("Lookup = %v, want a *JournalError: no record of an order is unreadable", err)
+		t.Errorf("secret = %v, want a *JournalError: no record of an order is unreadable", err)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder.local/internal/testkit/journaltest"
 	"larder.local/internal/testkit/redistest"
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
@@ -24,7 +23,7 @@ func synced() redistest.Option { return redistest.Config("appendfsync", "always"
 func TestKilledRedisKeepsEveryRecord(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil, synced())
-	secret, err := journaltest.Secret(t.Context(), w)
+	secret, err := w.Secret(t.Context())
 	if err != nil {
 		t.Fatalf("secret: %v", err)
 	}
@@ -39,12 +38,12 @@ func TestKilledRedisKeepsEveryRecord(t *testing.T) {
 
 	again := journal.New(open(t, w.server.URL(), ""), ordering.DefaultConfig(), quiet())
 	for key, record := range want {
-		got, call, err := again.Lookup(t.Context(), main, journaltest.Hashed(key))
+		got, call, err := again.Lookup(t.Context(), main, key)
 		if diff := cmp.Diff(record, got); err != nil || call != 1 || diff != "" {
 			t.Errorf("Lookup after the kill: call %d, %v; want 1 (-want +got):\n%s", call, err, diff)
 		}
 	}
-	if got, err := journaltest.Secret(t.Context(), again); err != nil || string(got) != string(secret) {
+	if got, err := again.Secret(t.Context()); err != nil || string(got) != string(secret) {
 		t.Errorf("the secret is different after the kill, %v", err)
 	}
 }
@@ -57,7 +56,7 @@ func TestOutageOfRedis(t *testing.T) {
 	r := begun(t, w, o)
 	calls := map[string]func(ctx context.Context) error{
 		"Lookup": func(ctx context.Context) error {
-			_, _, err := w.Lookup(ctx, main, journaltest.Hashed(o.Key))
+			_, _, err := w.Lookup(ctx, main, o.Key)
 			return err
 		},
 		"Begin": func(ctx context.Context) error { _, err := w.Begin(ctx, create()); return err },
@@ -104,6 +103,10 @@ func TestOutageOfRedis(t *testing.T) {
 			t.Errorf("%s contains a key or guest data: %v", name, err)
 		}
 	}
+	_, err := w.Begin(t.Context(), create())
+	if failed, ok := errors.AsType[*ordering.JournalError](err); !ok || !failed.Unwritten {
+		t.Errorf("Begin without a connection: %v, want it certain that nothing was written", err)
+	}
 	var silent *ordering.NotReadyError
 	if err := w.Ready(t.Context(), main); !errors.As(err, &silent) || silent.RetryAfter != 5*time.Second || silent.Err == nil {
 		t.Errorf("Ready without Redis: %v, want a *NotReadyError with retry after 5s", err)
@@ -134,7 +137,7 @@ func TestLostReply(t *testing.T) {
 		return o
 	}()} {
 		cutCommit(t, p, j, o)
-		_, call, err := w.Lookup(t.Context(), main, journaltest.Hashed(o.Key))
+		_, call, err := w.Lookup(t.Context(), main, o.Key)
 		if err != nil {
 			t.Fatalf("%s: Lookup: %v; want the call, open although its reply was lost", o.Operation, err)
 		}
@@ -143,7 +146,7 @@ func TestLostReply(t *testing.T) {
 				t.Fatalf("%s: Abort: %v", o.Operation, err)
 			}
 		}
-		if _, _, err := w.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
+		if _, _, err := w.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
 			t.Errorf("%s: Lookup after Abort: %v, want ErrKeyFree", o.Operation, err)
 		}
 		ref := o.Ref
@@ -176,8 +179,8 @@ func cutCommit(t *testing.T, p *proxy, j *journal.Journal, o ordering.CallSpec) 
 	}
 	p.cutAfter(reads)
 	_, err := j.Begin(t.Context(), o)
-	if _, ok := errors.AsType[*ordering.JournalError](err); !ok {
-		t.Fatalf("Begin for %s with a lost reply: %v, want a *JournalError", o.Operation, err)
+	if failed, ok := errors.AsType[*ordering.JournalError](err); !ok || failed.Unwritten {
+		t.Fatalf("Begin for %s with a lost reply: %v, want a *JournalError of an uncertain write", o.Operation, err)
 	}
 }
 
@@ -212,7 +215,7 @@ func TestBeginAfterAbort(t *testing.T) {
 	if _, err := w.Record(t.Context(), []string{main}, o.Ref); !errors.Is(err, ordering.ErrNoOrder) {
 		t.Errorf("Record of the late Begin: %v, want ErrNoOrder", err)
 	}
-	if _, _, err := w.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
+	if _, _, err := w.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
 		t.Errorf("Lookup of its key: %v, want ErrKeyFree", err)
 	}
 	if _, err := w.Begin(t.Context(), o); !errors.Is(err, journal.ErrAborted) {
@@ -275,7 +278,7 @@ func TestReplicas(t *testing.T) {
 		if !errors.As(err, &want) || !errors.Is(err, journal.ErrReplicas) {
 			t.Fatalf("Begin for %s without the replica: %v, want ErrReplicas", o.Operation, err)
 		}
-		if _, _, err := w.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
+		if _, _, err := w.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
 			t.Errorf("%s: Lookup: %v, want ErrKeyFree", o.Operation, err)
 		}
 	}

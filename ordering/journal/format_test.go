@@ -8,7 +8,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder.local/internal/testkit/journaltest"
 	"larder.local/ordering"
 )
 
@@ -52,7 +51,7 @@ func TestOtherFormat_O20(t *testing.T) {
 			if _, err := w.client.TxPipelined(t.Context(), func(p redis.Pipeliner) error { test.change(p); return nil }); err != nil {
 				t.Fatal(err)
 			}
-			_, _, _ = w.Lookup(t.Context(), "another", journaltest.Hashed("any")) // creates the secret, which belongs to no connection
+			_, _ = w.Secret(t.Context()) // creates the secret, which belongs to no connection
 			before := dump(t, w)
 
 			fresh := w.of(t, "next") // remembers nothing
@@ -81,8 +80,12 @@ func TestOtherFormat_O20(t *testing.T) {
 						return err
 					},
 				} {
-					if err := call(); !isFormat(err) {
+					err := call()
+					if !isFormat(err) {
 						t.Errorf("%s of a %s journal: %v, want a *FormatError", method, what, err)
+					}
+					if failed, _ := errors.AsType[*ordering.JournalError](err); method == "Begin" && failed.Unwritten != redis.HasErrorPrefix(err, "FORMAT") {
+						t.Errorf("Begin of a %s journal: %v, is it certain that nothing was written: %t", what, err, failed.Unwritten)
 					}
 				}
 				for _, state := range append(ordering.States(), "") {
@@ -92,7 +95,7 @@ func TestOtherFormat_O20(t *testing.T) {
 					}
 				}
 			}
-			if _, _, err := fresh.Lookup(t.Context(), main, journaltest.Hashed("no such key")); !isFormat(err) {
+			if _, _, err := fresh.Lookup(t.Context(), main, "no such key"); !isFormat(err) {
 				t.Errorf("Lookup: %v, want a *FormatError", err)
 			}
 			format, ok := errors.AsType[*ordering.FormatError](fresh.Ready(t.Context(), main))

@@ -15,12 +15,8 @@ import (
 )
 
 // Lookup returns the call that has the key, with its order (policy O7).
-func (j *Journal) Lookup(ctx context.Context, connection string, hash func([]byte) string) (ordering.Record, int, error) {
-	secret, err := j.store.secret.get(ctx)
-	if err != nil {
-		return ordering.Record{}, 0, failed("secret", connection, err)
-	}
-	_, owner, call, err := j.store.keyOwner(ctx, connection, hash(secret))
+func (j *Journal) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {
+	_, owner, call, err := j.store.keyOwner(ctx, connection, key)
 	if err == nil && owner == nil {
 		err = ordering.ErrKeyFree
 	}
@@ -62,7 +58,7 @@ func (s *store) keyOwner(ctx context.Context, connection, key string) (value str
 	return value, owner, call, nil
 }
 
-// sharedText is readText in a pipeline with other reads of the connection, because every request reads a key. It also
+// sharedText is readText in a pipeline with other reads of the connection, because every change of an order reads a key. It also
 // reads the format of the records (policy O20): an older or a newer larder can take over at any time.
 // In a cluster, each read is sent alone: the cluster client can then follow a slot that moves to another node.
 func (s *store) sharedText(ctx context.Context, connection, key string) (string, error) {

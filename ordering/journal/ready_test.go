@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"larder.local/internal/redisdb"
-	"larder.local/internal/testkit/journaltest"
 	"larder.local/internal/testkit/redistest"
 	"larder.local/ordering"
 	"larder.local/ordering/journal"
@@ -142,7 +141,7 @@ func TestSecretIsRestored(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	other := journal.New(open(t, w.server.URL(), ""), ordering.DefaultConfig(), quiet())
-	want, err := journaltest.Secret(t.Context(), w)
+	want, err := w.Secret(t.Context())
 	if err != nil || len(want) != 32 {
 		t.Fatalf("secret = %d bytes, %v; want 32", len(want), err)
 	}
@@ -150,12 +149,12 @@ func TestSecretIsRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the secret is back", func() bool {
-		if got, err := journaltest.Secret(t.Context(), w); err != nil || string(got) != string(want) {
+		if got, err := w.Secret(t.Context()); err != nil || string(got) != string(want) {
 			t.Fatalf("the instance that had the secret has another one, %v", err)
 		}
 		return w.client.Exists(t.Context(), "larder:f1:journal-secret").Val() == 1
 	})
-	if got, err := journaltest.Secret(t.Context(), other); err != nil || string(got) != string(want) {
+	if got, err := other.Secret(t.Context()); err != nil || string(got) != string(want) {
 		t.Errorf("another instance has another secret, %v", err)
 	}
 }

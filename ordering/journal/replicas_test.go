@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"larder.local/internal/testkit/journaltest"
 	"larder.local/internal/testkit/redistest"
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
@@ -131,7 +130,7 @@ func TestReplicaRuleIsAutomatic(t *testing.T) {
 		if !errors.Is(err, journal.ErrReplicas) {
 			t.Errorf("%s: Begin = %v, want ErrReplicas", name, err)
 		}
-		if _, _, err := instance.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
+		if _, _, err := instance.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
 			t.Errorf("%s: Lookup = %v, want the key free", name, err)
 		}
 		// The instance that probes the replica waits. On a slow machine that may be the first one.
@@ -323,7 +322,7 @@ func TestFinishIsRepeatedAfterAFailover(t *testing.T) {
 	p.failover(t, p.replicas[0])
 	p.addReplicaOf(t)
 	succeeds(t, "the completion is written again", func() error { _, err := j.Finish(t.Context(), e); return err })
-	got, call, err := j.Lookup(t.Context(), main, journaltest.Hashed(o.Key))
+	got, call, err := j.Lookup(t.Context(), main, o.Key)
 	if err != nil || call != 1 || got.State != ordering.StatePlaced || got.OrderID != "765" {
 		t.Errorf("Lookup = call %d of %+v, %v; want the placed order", call, got, err)
 	}
@@ -354,7 +353,7 @@ func TestResolutionIsRepeatedAfterAFailover(t *testing.T) {
 	p.failover(t, p.replicas[0])
 	p.addReplicaOf(t)
 	succeeds(t, "it is resolved again", func() error { _, err := j.Resolve(t.Context(), s); return err })
-	got, call, err := j.Lookup(t.Context(), main, journaltest.Hashed(o.Key))
+	got, call, err := j.Lookup(t.Context(), main, o.Key)
 	if err != nil || call != 1 || got.OrderID != "765" || got.Calls[0].Resolved == nil || got.Calls[0].Resolved.By != "ops" {
 		t.Errorf("Lookup = call %d of %+v, %v; want it as it was resolved", call, got, err)
 	}
@@ -401,7 +400,7 @@ func TestRecreate(t *testing.T) {
 		sameRecord(t, known, got)
 	}
 	for key, want := range map[string]int{o.Key: 1, payment.Key: 2} {
-		got, call, err := j.Lookup(t.Context(), main, journaltest.Hashed(key))
+		got, call, err := j.Lookup(t.Context(), main, key)
 		if err != nil || call != want {
 			t.Fatalf("Lookup = call %d, %v; want %d", call, err, want)
 		}
@@ -450,7 +449,7 @@ func TestRecreateWithAnotherCall(t *testing.T) {
 		t.Fatalf("Recreate = call %d of %+v, %v; want call 3 of a paid order", number, got, err)
 	}
 	for key, want := range map[string]int{mine.Key: 3, others.Key: 2} {
-		if _, call, err := w.Lookup(t.Context(), main, journaltest.Hashed(key)); err != nil || call != want {
+		if _, call, err := w.Lookup(t.Context(), main, key); err != nil || call != want {
 			t.Errorf("Lookup = call %d, %v; want %d", call, err, want)
 		}
 	}
@@ -474,7 +473,7 @@ func TestAbortIsRepeatedAfterAFailover(t *testing.T) {
 	p.failover(t, p.replicas[0])
 	p.addReplicaOf(t)
 	eventually(t, "it is aborted again", func() bool { return j.Abort(t.Context(), o) == nil })
-	if _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
+	if _, _, err := j.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
 		t.Errorf("Lookup = %v, want the key free", err)
 	}
 }

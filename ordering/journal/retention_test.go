@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"larder.local/internal/testkit/journaltest"
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
 )
@@ -262,7 +261,7 @@ func TestSweepPostponesExistingRecords(t *testing.T) {
 func TestKeysOfAConnectionShareOneSlot(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
-	if _, err := journaltest.Secret(t.Context(), w); err != nil {
+	if _, err := w.Secret(t.Context()); err != nil {
 		t.Fatalf("secret: %v", err)
 	}
 	for _, connection := range []string{main, "other"} {

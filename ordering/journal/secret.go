@@ -27,6 +27,12 @@ type secret struct {
 	readAt time.Time
 }
 
+// Secret returns the key for the hashes of keys and bodies.
+func (j *Journal) Secret(ctx context.Context) ([]byte, error) {
+	secret, err := j.store.secret.get(ctx)
+	return secret, failed("secret", "", err)
+}
+
 // get returns the key for fingerprints and hashes of keys: 32 random bytes, created by the first
 // call and stored without expiry. It is read again every five seconds, and restored if Redis has
 // lost it. Instances with different secrets would place the same order twice.

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"larder.local/internal/testkit/journaltest"
 	"larder.local/ordering"
 	"larder.local/ordering/journal"
 )
@@ -25,20 +24,20 @@ func TestLookupsSharePipelines(t *testing.T) {
 	}
 	var warm sync.WaitGroup
 	for range 4 {
-		warm.Go(func() { _, _, _ = j.Lookup(t.Context(), main, journaltest.Hashed(specs[0].Key)) })
+		warm.Go(func() { _, _, _ = j.Lookup(t.Context(), main, specs[0].Key) })
 	}
 	warm.Wait()
 	p.hold()
 	var all sync.WaitGroup
 	for i := range specs {
 		all.Go(func() {
-			r, call, err := j.Lookup(t.Context(), main, journaltest.Hashed(specs[i].Key))
+			r, call, err := j.Lookup(t.Context(), main, specs[i].Key)
 			if err != nil || r.Ref != specs[i].Ref || call != 1 {
 				t.Errorf("lookup %d = %s, %v; want %s", i, r.Ref, err, specs[i].Ref)
 			}
 		})
 		all.Go(func() {
-			if _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(create().Key)); !errors.Is(err, ordering.ErrKeyFree) {
+			if _, _, err := j.Lookup(t.Context(), main, create().Key); !errors.Is(err, ordering.ErrKeyFree) {
 				t.Errorf("a free key = %v", err)
 			}
 		})
@@ -46,7 +45,7 @@ func TestLookupsSharePipelines(t *testing.T) {
 	eventually(t, "both pipelines wait", func() bool { waiting, _ := p.counts(); return waiting >= 2 })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) //testwaits:allow the test expects its end
 	defer cancel()
-	if _, _, err := j.Lookup(ctx, main, journaltest.Hashed(specs[0].Key)); !errors.Is(err, context.DeadlineExceeded) {
+	if _, _, err := j.Lookup(ctx, main, specs[0].Key); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a lookup whose context ends = %v", err) // while Redis does not answer
 	}
 	p.release()

@@ -51,7 +51,7 @@ func TestRecordsOfAnotherSource(t *testing.T) {
 			}
 		}
 	}
-	got, call, err := next.Lookup(t.Context(), main, func([]byte) string { return spec.Key })
+	got, call, err := next.Lookup(t.Context(), main, spec.Key)
 	if err != nil || got.Ref != placed.Ref || call != 1 {
 		t.Errorf("the key finds %s, %d, %v", got.Ref, call, err)
 	}

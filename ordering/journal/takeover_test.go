@@ -6,7 +6,6 @@ import (
 
 	"larder.local/cache"
 	"larder.local/internal/redisdb"
-	"larder.local/internal/testkit/journaltest"
 	"larder.local/internal/testkit/redistest"
 	"larder.local/ordering"
 	"larder.local/ordering/journal"
@@ -29,7 +28,7 @@ func TestTakeover_O20(t *testing.T) {
 			j := journal.New(db, cfg, quiet())
 			placed := create()
 			record := ended(t, j, begun(t, j, placed), ordering.OutcomeDone, "765")
-			if _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(placed.Key)); err != nil {
+			if _, _, err := j.Lookup(t.Context(), main, placed.Key); err != nil {
 				t.Fatal(err)
 			}
 			state := cache.NewKeys(db.Prefix()).JournalState(main)
@@ -38,7 +37,7 @@ func TestTakeover_O20(t *testing.T) {
 			}
 			before := db.Client().Dump(t.Context(), state).Val()
 			lookup := func(key string) func() error {
-				return func() error { _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(key)); return err }
+				return func() error { _, _, err := j.Lookup(t.Context(), main, key); return err }
 			}
 			unknown := pay("no such")
 			unknown.Key = ""

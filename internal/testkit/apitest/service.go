@@ -68,6 +68,13 @@ func (s *Service) Reserve(ctx context.Context, op ordering.Operation, client str
 	return new(upstream.Slot), ctx.Err()
 }
 
+// Free implements ordering.Service.
+func (s *Service) Free(context.Context) bool {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	return !s.busy
+}
+
 // SetBusy removes or restores the capacity of the ordering service.
 func (s *Service) SetBusy(busy bool) {
 	s.Mu.Lock()

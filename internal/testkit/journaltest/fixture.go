@@ -11,8 +11,6 @@
 package journaltest
 
 import (
-	"bytes"
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -273,27 +271,10 @@ func (j *journal) now(t *testing.T, r ordering.Record) ordering.Record {
 	return got
 }
 
-// Hashed returns the hash function of Lookup for a key that is already hashed.
-func Hashed(key string) func([]byte) string {
-	return func([]byte) string { return key }
-}
-
-// Secret returns the secret that a journal passes to the hash function of Lookup.
-func Secret(ctx context.Context, j ordering.Journal) (secret []byte, err error) {
-	_, _, err = j.Lookup(ctx, conn, func(passed []byte) string {
-		secret = bytes.Clone(passed)
-		return ""
-	})
-	if errors.Is(err, ordering.ErrKeyFree) {
-		err = nil
-	}
-	return secret, err
-}
-
 // lookup looks a key up; found reports whether it is taken.
 func (j *journal) lookup(t *testing.T, key string) (r ordering.Record, call int, found bool) {
 	t.Helper()
-	r, call, err := j.Lookup(t.Context(), conn, Hashed(key))
+	r, call, err := j.Lookup(t.Context(), conn, key)
 	if errors.Is(err, ordering.ErrKeyFree) {
 		return r, 0, false
 	}

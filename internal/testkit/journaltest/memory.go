@@ -37,6 +37,7 @@ const (
 	MethodAccept     Method = "Accept"
 	MethodRecreate   Method = "Recreate"
 	MethodReady      Method = "Ready"
+	MethodSecret     Method = "Secret"
 	MethodLookup     Method = "Lookup"
 	MethodBegin      Method = "Begin"
 	MethodAbort      Method = "Abort"

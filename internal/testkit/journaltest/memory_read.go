@@ -12,13 +12,16 @@ import (
 	"larder.local/ordering"
 )
 
+// Secret returns the secret for hashes.
+func (m *Memory) Secret(ctx context.Context) ([]byte, error) {
+	return m.secret, m.do(ctx, MethodSecret, func(time.Time) error { return nil })
+}
+
 // Lookup returns the call that owns a key.
-func (m *Memory) Lookup(
-	ctx context.Context, connection string, hash func([]byte) string,
-) (record ordering.Record, call int, err error) {
+func (m *Memory) Lookup(ctx context.Context, connection, key string) (record ordering.Record, call int, err error) {
 	err = m.do(ctx, MethodLookup, func(now time.Time) error {
 		s := m.store(connection)
-		k, ok := s.keys[hash(m.secret)]
+		k, ok := s.keys[key]
 		if !ok {
 			return ordering.ErrKeyFree
 		}

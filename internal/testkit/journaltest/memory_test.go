@@ -81,7 +81,7 @@ func TestMemoryFails(t *testing.T) {
 	calls := map[journaltest.Method]func(m *journaltest.Memory, o ordering.CallSpec) error{
 		journaltest.MethodReady: func(m *journaltest.Memory, _ ordering.CallSpec) error { return m.Ready(t.Context(), "main") },
 		journaltest.MethodLookup: func(m *journaltest.Memory, o ordering.CallSpec) error {
-			_, _, err := m.Lookup(t.Context(), o.Connection, journaltest.Hashed(o.Key))
+			_, _, err := m.Lookup(t.Context(), o.Connection, o.Key)
 			return err
 		},
 		journaltest.MethodBegin: func(m *journaltest.Memory, o ordering.CallSpec) error {

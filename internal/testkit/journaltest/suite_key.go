@@ -11,12 +11,12 @@ import (
 
 func (s suite) key(t *testing.T) {
 	s.test(t, "the secret is one for all", func(t *testing.T, j *journal) {
-		one, err := Secret(t.Context(), j)
+		one, err := j.Secret(t.Context())
 		if err != nil || len(one) < 16 {
 			t.Fatalf("the secret has %d bytes, %v; want 16 or more", len(one), err)
 		}
 		for what, other := range map[string]ordering.Journal{"again": j.Journal, "another replica": j.fixture.Again(t)} {
-			if two, err := Secret(t.Context(), other); err != nil || !bytes.Equal(one, two) {
+			if two, err := other.Secret(t.Context()); err != nil || !bytes.Equal(one, two) {
 				t.Errorf("the secret %s is %x, %v; want %x", what, two, err, one)
 			}
 		}
@@ -27,7 +27,7 @@ func (s suite) key(t *testing.T) {
 		}
 	})
 	s.test(t, "a key that nobody took is free", func(t *testing.T, j *journal) {
-		_, _, err := j.Lookup(t.Context(), conn, Hashed(id()))
+		_, _, err := j.Lookup(t.Context(), conn, id())
 		wantIs(t, "Lookup", err, ordering.ErrKeyFree)
 	})
 	s.test(t, "a taken key comes before everything else", func(t *testing.T, j *journal) {

@@ -214,7 +214,7 @@ func (s suite) isolation(t *testing.T) {
 				t.Fatalf("Order on %s: %v", connection, err)
 			}
 			same(t, "Order on "+connection, got, want)
-			found, call, err := j.Lookup(t.Context(), connection, Hashed(here.Key))
+			found, call, err := j.Lookup(t.Context(), connection, here.Key)
 			if err != nil || call != 1 {
 				t.Fatalf("Lookup on %s gives call %d, %v; want 1", connection, call, err)
 			}
@@ -233,7 +233,7 @@ func (s suite) isolation(t *testing.T) {
 	s.test(t, "of another connection nothing is known", func(t *testing.T, j *journal) {
 		o := create()
 		r := j.ended(t, j.begun(t, o), ordering.OutcomeDone, "765")
-		_, _, err := j.Lookup(t.Context(), other, Hashed(o.Key))
+		_, _, err := j.Lookup(t.Context(), other, o.Key)
 		wantIs(t, "Lookup", err, ordering.ErrKeyFree)
 		_, err = j.Order(t.Context(), other, "765")
 		wantIs(t, "Order", err, ordering.ErrNoOrder)

@@ -136,7 +136,7 @@ func (s suite) retention(t *testing.T) {
 		}
 		j.ended(t, got, ordering.OutcomeDone, "")
 		j.pass(t, retention.Key/2+slack)
-		record, number, err := j.Lookup(t.Context(), conn, Hashed(o.Key))
+		record, number, err := j.Lookup(t.Context(), conn, o.Key)
 		if _, ok := record.Call(number); !errors.Is(err, ordering.ErrKeyFree) && (err != nil || !ok) {
 			t.Errorf("Lookup gives call %d of %q, %v; want a call of a record, or a free key", number, record.Ref, err)
 		}
