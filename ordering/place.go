@@ -30,7 +30,7 @@ func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 		return Result{}, err
 	}
 	service, unknown := o.deps.service(p.Connection)
-	if unknown != nil || !service.Free(ctx) { // a repeated order should not wait
+	if unknown != nil || !service.Free(ctx) { // a repeated order should not wait; otherwise call finds its key
 		if first, err := replay(ctx, o.deps.Journal, spec); !errors.Is(err, ErrKeyFree) {
 			return first, err
 		}
@@ -56,8 +56,10 @@ func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 // because Redis may have lost that result (policy O14a); otherwise err.
 func (o *Orders) notBegun(ctx context.Context, spec CallSpec, err error) (Result, error) {
 	invalid, is422 := errors.AsType[*InvalidError](err)
-	if spec.Key == "" || is422 && invalid.Ref != "" || is[*KeyReusedError](err) || is[*InFlightError](err) || ctx.Err() != nil {
-		return Result{}, err // the key is known, or the client has left
+	keyFound := is422 && invalid.Ref != "" || is[*KeyReusedError](err) || is[*InFlightError](err)
+	clientLeft := ctx.Err() != nil
+	if spec.Key == "" || keyFound || clientLeft {
+		return Result{}, err
 	}
 	failed := is[*JournalError](err)
 	if failed { // Redis may still answer reads
@@ -72,11 +74,11 @@ func (o *Orders) notBegun(ctx context.Context, spec CallSpec, err error) (Result
 	case !errors.Is(lookup, ErrKeyFree):
 		return first, lookup
 	}
-	lost := notFound(ctx, o.deps.Journal, spec.Connection)
-	if errors.Is(lost, ErrNoOrder) || failed && is[*JournalError](lost) {
-		return Result{}, err
+	pause := notFound(ctx, o.deps.Journal, spec.Connection)
+	if errors.Is(pause, ErrNoOrder) || failed && is[*JournalError](pause) {
+		return Result{}, err // no pause, or not known
 	}
-	return Result{}, lost
+	return Result{}, pause
 }
 
 // checkedOrder is a valid order and the menu against which it was checked.

@@ -21,7 +21,7 @@ func (p *pipelineRun) build(st state, view *menu.View, published menu.Published)
 	m := built{view: view, published: published, hash: menu.ContentHash(published.Content, st.use)}
 	snapshot, ok := p.cached()
 	if ok && snapshot.Content == m.hash && menu.ContentHash(nil, snapshot.Catalogue.Settings()) == st.settings {
-		m.catalogue = snapshot.Catalogue.Content.Catalogue(view.Stops(p.target.ID, st.use))
+		m.catalogue = snapshot.Catalogue.Content.WithStops(view.Stops(p.target.ID, st.use))
 	} else {
 		m.catalogue = menu.Compile(view, p.target.ID, st.use)
 	}

@@ -162,7 +162,7 @@ func unstopped(c *menu.Catalogue) *menu.Catalogue {
 	if c.Stops().Equal(menu.Stops{}) {
 		return c
 	}
-	return c.Content.Catalogue(menu.Stops{})
+	return c.Content.WithStops(menu.Stops{})
 }
 
 // sameDishes returns the dishes of a menu that may be a dish of the one before: that with its id, and that with its
@@ -238,7 +238,7 @@ func (p *pipelineRun) served(ctx context.Context, st state) (*menu.Catalogue, er
 	if err != nil {
 		return nil, err
 	}
-	return content.Catalogue(stops), nil
+	return content.WithStops(stops), nil
 }
 
 // The effects of a hold on a fetched content, as Redis stores them.

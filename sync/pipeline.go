@@ -318,7 +318,7 @@ func (p *pipelineRun) changes(ctx context.Context, st state, m built) runlog.Cha
 		if err != nil {
 			return runlog.Changes{}
 		}
-		before = content.Catalogue(st.current.Stops)
+		before = content.WithStops(st.current.Stops)
 	}
 	diff := menu.Diff(before, m.catalogue)
 	changed := make(map[string]struct{}, len(diff.Changed)+len(diff.Availability))

@@ -58,7 +58,7 @@ func (t *chains) changed(tb testing.TB, kind string) []*cache.Publication {
 			Name:       "Restaurant",
 			Base:       t.versions[chain],
 			SyncedAt:   noon.Add(time.Duration(t.rounds) * time.Second),
-			Catalogue:  content.Catalogue(stopsOf(content, int(t.rounds))),
+			Catalogue:  content.WithStops(stopsOf(content, int(t.rounds))),
 			Published:  published,
 		})
 		t.versions[chain]++
@@ -95,7 +95,7 @@ func fillChains(tb testing.TB, s *cache.Store, restaurants int) *chains {
 					Restaurant: id,
 					Name:       "Restaurant " + strconv.Itoa(i),
 					SyncedAt:   noon,
-					Catalogue:  content.Catalogue(stopsOf(content, i)),
+					Catalogue:  content.WithStops(stopsOf(content, i)),
 					Published:  published,
 				})
 				return err

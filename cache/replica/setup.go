@@ -84,7 +84,7 @@ func compile(ctx context.Context, r *Replica, version cache.Version) (*cache.Sna
 		return nil, err
 	}
 	if r.slots.setup == nil {
-		return &cache.Snapshot{Version: version, Catalogue: content.Catalogue(version.Stops)}, nil
+		return &cache.Snapshot{Version: version, Catalogue: content.WithStops(version.Stops)}, nil
 	}
 	of, stops := r.slots.setup(version.Restaurant), version.Stops
 	published := of.Settings // of a version without settings: they change with its next publication
@@ -100,7 +100,7 @@ func compile(ctx context.Context, r *Replica, version cache.Version) (*cache.Sna
 		version.Name = name
 		version.ModifiedAt = version.ModifiedAfter(r.cfg.Clock())
 	}
-	return &cache.Snapshot{Version: version, Catalogue: content.Catalogue(stops)}, nil
+	return &cache.Snapshot{Version: version, Catalogue: content.WithStops(stops)}, nil
 }
 
 // readStops reads the stop lists of a version with other settings.

@@ -109,7 +109,7 @@ func (r *Replica) Install(snapshot *cache.Snapshot) {
 		return
 	}
 	if content := r.contents.intern(r.slots.contentKey(snapshot.Version), catalogue.Content); content != catalogue.Content {
-		catalogue = content.Catalogue(snapshot.Stops)
+		catalogue = content.WithStops(snapshot.Stops)
 	}
 	r.slots.replaceCurrent(snapshot.Version, catalogue)
 	r.noticeQueue.add(snapshot.Restaurant) // for the view as published

@@ -138,7 +138,7 @@ func TestNoticesDoNotWaitForPolls(t *testing.T) {
 		}
 		ids = append(ids, p.Restaurant)
 		if len(changed) < changes {
-			p.Base, p.Catalogue = v.Version, base.Catalogue.Content.Catalogue(menu.Stops{Products: []string{"d1"}})
+			p.Base, p.Catalogue = v.Version, base.Catalogue.Content.WithStops(menu.Stops{Products: []string{"d1"}})
 			changed = append(changed, &p)
 		}
 	}

@@ -31,7 +31,7 @@ func BenchmarkMenu(b *testing.B) {
 		}{
 			{"decode", func() { view, err = menu.Decode(raw) }},
 			{"compile", func() { menu.CompileContent(view, s) }},
-			{"overlay", func() { cat.Content.Catalogue(menu.Stops{}) }},
+			{"overlay", func() { cat.Content.WithStops(menu.Stops{}) }},
 			{"lint", func() { menu.Lint(view, "r", s) }},
 			{"diff", func() { menu.Diff(cat, cat) }},
 			{"decode and cut", func() { view, published, err = menu.DecodePublished(raw) }},

@@ -8,7 +8,7 @@ import (
 // Compile compiles a view for one restaurant. The first definition of an id wins, memberships are merged
 // (policy W9), dangling references are dropped (policy W10). It never fails and is deterministic.
 func Compile(v *View, restaurant RestaurantID, s Settings) *Catalogue {
-	return CompileContent(v, s).Catalogue(v.Stops(restaurant, s))
+	return CompileContent(v, s).WithStops(v.Stops(restaurant, s))
 }
 
 // CompileContent is Compile without the stop lists: O(size of the view). The result shares no memory with the view.

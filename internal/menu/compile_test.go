@@ -209,12 +209,12 @@ func TestAStoppedIngredientBlocksRequiredGroups(t *testing.T) {
 	t.Parallel()
 	v := decode(t, nestedMenu)
 	content := menu.CompileContent(v, menu.DefaultSettings())
-	cat := content.Catalogue(menu.Stops{Ingredients: []string{"bread", "garlic", "unheard of"}})
+	cat := content.WithStops(menu.Stops{Ingredients: []string{"bread", "garlic", "unheard of"}})
 	combo, _ := cat.Products().ByID("combo")
 	if !cat.Orderable(combo) {
 		t.Errorf("reasons = %v, although dill is still available", cat.Reasons(combo))
 	}
-	cat = content.Catalogue(menu.Stops{Ingredients: []string{"bread", "dill", "garlic"}})
+	cat = content.WithStops(menu.Stops{Ingredients: []string{"bread", "dill", "garlic"}})
 	if diff := cmp.Diff([]menu.Reason{{Code: menu.ReasonGroupUnsatisfiable, Group: "g-parts"}}, cat.Reasons(combo)); diff != "" {
 		t.Errorf("an ingredient whose group cannot be satisfied (-want +got):\n%s", diff)
 	}

@@ -113,7 +113,7 @@ const (
 // limits, prices, external ids, and groups that cannot be satisfied. The result is deterministic. It takes O(size of
 // the view), and for each finding O(affected dishes and schemes) up to a limit; findings report what is left out.
 func Lint(v *View, restaurant RestaurantID, s Settings) []Finding {
-	return LintCompiled(v, CompileContent(v, s).Catalogue(v.Stops(restaurant, s)))
+	return LintCompiled(v, CompileContent(v, s).WithStops(v.Stops(restaurant, s)))
 }
 
 // LintCompiled is Lint for a view that has been compiled to cat.

@@ -180,7 +180,7 @@ func sameCatalogue(t *rapid.T, view *menu.View, p menu.Published) {
 	}
 	s := menu.DefaultSettings()
 	want := menu.Compile(view, "r1", s)
-	got := menu.CompileContent(stored, s).Catalogue(view.Stops("r1", s))
+	got := menu.CompileContent(stored, s).WithStops(view.Stops("r1", s))
 	if diff := cmp.Diff(string(want.AppendMenu(nil, menu.Head{})), string(got.AppendMenu(nil, menu.Head{}))); diff != "" {
 		t.Fatalf("the catalogue of the content differs:\n%s", diff)
 	}
@@ -232,8 +232,8 @@ func FuzzPublished(f *testing.F) {
 			t.Fatal(err)
 		}
 		s := menu.DefaultSettings()
-		one := menu.CompileContent(view, s).Catalogue(menu.Stops{}).AppendMenu(nil, menu.Head{})
-		if two := menu.CompileContent(stored, s).Catalogue(menu.Stops{}).AppendMenu(nil, menu.Head{}); !bytes.Equal(one, two) {
+		one := menu.CompileContent(view, s).WithStops(menu.Stops{}).AppendMenu(nil, menu.Head{})
+		if two := menu.CompileContent(stored, s).WithStops(menu.Stops{}).AppendMenu(nil, menu.Head{}); !bytes.Equal(one, two) {
 			t.Fatalf("the catalogue of the content differs:\n%s\n%s", one, two)
 		}
 	})

@@ -173,7 +173,7 @@ func TestADishThatNeedsTooManyLevelsIsNotOrderable_M12(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cat := menu.CompileContent(decode(t, c.body), menu.Settings{MaxDepth: c.depth}).Catalogue(menu.Stops{Ingredients: c.stops})
+			cat := menu.CompileContent(decode(t, c.body), menu.Settings{MaxDepth: c.depth}).WithStops(menu.Stops{Ingredients: c.stops})
 			reasons := cat.Reasons(0)
 			deep := slices.ContainsFunc(reasons, func(r menu.Reason) bool { return r.Code == menu.ReasonTooDeep })
 			if deep != c.deep || cat.Orderable(0) != (len(reasons) == 0) {

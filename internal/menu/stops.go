@@ -55,10 +55,10 @@ func stopped[T any](all []T, restaurant RestaurantID, s Settings, read func(*T) 
 	return ids
 }
 
-// Catalogue returns the catalogue of one restaurant: the content with the restaurant's stop lists. Ids that the content
+// WithStops returns the catalogue of one restaurant: the content with the restaurant's stop lists. Ids that the content
 // does not have are ignored. O(products + depth × ingredients offered by the schemes). The catalogue takes a few
 // hundred bytes in addition to the content and the stops, whose strings are parts of the content.
-func (c *Content) Catalogue(stops Stops) *Catalogue {
+func (c *Content) WithStops(stops Stops) *Catalogue {
 	cat := &Catalogue{
 		Content:           c,
 		stopped:           newFlags(c.products.Len()),

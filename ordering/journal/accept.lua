@@ -1,6 +1,6 @@
 -- accept ends the pause of a connection's new orders: the present records start
 -- a new epoch (policy O14a). Instances that remember one of its predecessors
--- switch to it. history.lua explains the fields of the state.
+-- switch to it. restored.lua explains the fields of the state.
 --
 -- KEYS[1] the state of the connection
 -- KEYS[2] every record of the connection

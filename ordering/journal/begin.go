@@ -23,13 +23,13 @@ func (j *Journal) Begin(ctx context.Context, o ordering.CallSpec) (ordering.Reco
 		return err
 	})
 	if err != nil {
-		return ordering.Record{}, notBegun(o.Connection, err)
+		return ordering.Record{}, failedBegin(o.Connection, err)
 	}
 	return begun.Record, nil
 }
 
-// notBegun is failed for Begin. Nothing was written if there was no connection, or if the script found another format.
-func notBegun(connection string, err error) error {
+// failedBegin is failed for Begin. Nothing was written if there was no connection, or if the script found another format.
+func failedBegin(connection string, err error) error {
 	err = failed("begin", connection, err)
 	if failure, ok := errors.AsType[*ordering.JournalError](err); ok && !errors.Is(err, errReplicas) {
 		dial, network := errors.AsType[*net.OpError](err)
@@ -42,7 +42,8 @@ func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, e
 	if err := j.durability.recovered(ctx, o.Connection); err != nil {
 		return nil, j.rejected(ctx, o, nil, err)
 	}
-	// Nearly every key and ref is new, so this does not read them first. The commit checks that they are new.
+	// Nearly every key and ref is new, so this does not read them first. The commit checks that they are new; if not, or if the
+	// order has changed, it writes nothing, and beginFrom reads them.
 	begin := j.beginChange
 	if o.Operation == upstream.OpCreate {
 		begin = func(ctx context.Context, o ordering.CallSpec, key string) (*order, error) {

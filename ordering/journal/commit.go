@@ -14,7 +14,7 @@ import (
 // replyTimeout is added to the wait for replicas to get the time limit of a reply.
 const replyTimeout = 5 * time.Second
 
-// Modes of a commit; history.lua explains them.
+// Modes of a commit; restored.lua explains them.
 const (
 	modeCreate = "create"
 	modeCommit = "commit"

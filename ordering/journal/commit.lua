@@ -1,11 +1,11 @@
 -- commit applies one transaction, or nothing of it: if a checked value has
 -- changed since it was read, only the state of the connection may change (see
--- history.lua). Every transaction on an order checks the revision at the
+-- restored.lua). Every transaction on an order checks the revision at the
 -- beginning of its record, and every change of a record gives it a new one. All
 -- keys share the connection's hash tag. A step that fails, because a key has
 -- another type, ends the script; the steps before it stay.
 --
--- ARGV[1 to 9]  see history.lua
+-- ARGV[1 to 9]  see restored.lua
 -- ARGV[10]  the number of keys that must not exist
 -- ARGV[11]  the number of checks
 -- ARGV[12]  "@time" as a whole argument of a step is the later of the time of the commit + ARGV[12]
@@ -25,7 +25,7 @@
 --        "0"  a checked value has changed
 -- Missing fields are empty; behind is "1" if Redis lacks a commit of the
 -- remembered epoch. predecessors is empty if the epoch is the remembered one.
--- history.lua runs before this in the same script. It defines call, keys, words, mode, state, now, mark, paused, less, raise
+-- restored.lua runs before this in the same script. It defines call, keys, words, mode, state, now, mark, paused, less, raise
 -- and result.
 local absent, checks, later, notBefore = unpack(words, 10, 13)
 local keyAt = 2 + tonumber(absent) -- the last key that was used

@@ -1,6 +1,6 @@
 -- due returns the overdue calls and expired records of a connection, by Redis's clock.
 --
--- KEYS[1] the state of the connection, which history.lua explains
+-- KEYS[1] the state of the connection, which restored.lua explains
 -- KEYS[2] orders  sorted set of every record
 -- KEYS[3] open    sorted set, "created/ref call" by deadline in milliseconds
 -- KEYS[4] expiry  sorted set, "created/ref" by the time at which the record expires

@@ -68,9 +68,9 @@ var (
 	//go:embed *.lua
 	luaFiles embed.FS
 
-	// Each script checks the format before anything else (policy O20). Only history.lua does it itself: it reads the state anyway.
+	// Each script checks the format before anything else (policy O20). Only restored.lua does it itself: it reads the state anyway.
 	formatSource = redisdb.Lua(luaFiles, "format.lua") + "local other = unreadable(KEYS[1], KEYS[2]) if other then return other end\n"
-	commitSource = redisdb.Lua(luaFiles, "format.lua") + redisdb.Lua(luaFiles, "history.lua") + redisdb.Lua(luaFiles, "commit.lua")
+	commitSource = redisdb.Lua(luaFiles, "format.lua") + redisdb.Lua(luaFiles, "restored.lua") + redisdb.Lua(luaFiles, "commit.lua")
 	pruneSource  = formatSource + redisdb.Lua(luaFiles, "prune.lua")
 	dueScript    = redisdb.Script(luaFiles, "due.lua", formatSource)
 	acceptScript = redisdb.Script(luaFiles, "accept.lua", formatSource)

@@ -47,7 +47,7 @@ func (s *store) keyOwner(ctx context.Context, connection, key string) (value str
 	if err != nil {
 		return "", nil, 0, err
 	}
-	if taken, _ := owner.Call(call); taken.Recheck == ordering.RecheckRunning {
+	if taken, _ := owner.Call(call); taken.Recheck == ordering.RecheckRunning { // it may have ended by time (policy O18)
 		if owner, err = s.withoutOverdueRecheck(ctx, owner, call); err != nil {
 			return "", nil, 0, err
 		}

@@ -24,7 +24,8 @@ import (
 	"larder.local/ordering"
 )
 
-// history compares the commits that this instance has seen with those that Redis has (policy O14a).
+// history has the commits that this instance has seen. Each commit compares them with those that Redis has (restored.lua,
+// policy O14a).
 type history struct {
 	embedded bool // Redis is inside the process
 	cfg      *ordering.Config
@@ -53,7 +54,7 @@ const saveLimit = 5 * time.Second
 
 var errSlowSave = fmt.Errorf("the file was not written within %s: check the file system", saveLimit)
 
-// remembered is the part of the state that history.lua compares.
+// remembered is the part of the state that restored.lua compares.
 type remembered struct {
 	// saved has the mark that as many replicas have as the rule requires.
 	saved

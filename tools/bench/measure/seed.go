@@ -205,7 +205,7 @@ func (o *ownRunner) seedOne(ctx context.Context, h chainHead, id menu.Restaurant
 		Restaurant: id,
 		Name:       string(id),
 		Fence:      1,
-		Catalogue:  h.content.Catalogue(own.Stops(id, menu.DefaultSettings())),
+		Catalogue:  h.content.WithStops(own.Stops(id, menu.DefaultSettings())),
 		Published:  published,
 		Content:    h.version.Content,
 		SyncedAt:   time.Now(),
