@@ -398,7 +398,12 @@ func TestWhenTheKeyIsLookedUp_O7(t *testing.T) {
 		lookups int64
 	}{
 		"nothing has changed": {func(*harness, *counted) {}, 0},
-		"the service is busy": {func(h *harness, _ *counted) { h.service.reserve = func(string) error { return upstream.ErrBusy } }, 1},
+		"the service is busy": {func(h *harness, _ *counted) {
+			h.service.reserve = func(string) error {
+				t.Error("a repeated order waits for a slot")
+				return upstream.ErrBusy
+			}
+		}, 1},
 		"the menu is gone":    {func(h *harness, _ *counted) { h.noCard = errors.New("no menu") }, 1},
 		"the dish is gone": {func(h *harness, _ *counted) {
 			h.card = menutest.Compile(t, strings.Replace(menutest.Card, `{"id":"soup"`, `{"id":"stew"`, 1), menu.DefaultSettings())

@@ -167,3 +167,46 @@ func TestReserve_RetryAfter(t *testing.T) {
 		first.Wait()
 	})
 }
+
+// A service is free if a write would get a slot at once, and no rate is used up by asking.
+func TestFree_O8a(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change  func(*upstream.Config)
+		noToken bool
+		busy    bool
+		want    bool
+	}{
+		"a slot and a token": {want: true},
+		"no token yet":       {noToken: true},
+		"no slot":            {busy: true},
+		"a rate":             {change: func(c *upstream.Config) { c.Rate = 1000 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				client, _, stop := withinConfig(t, &service{handler: hang}, func(c *upstream.Config) {
+					c.Concurrency = 1
+					if tc.change != nil {
+						tc.change(c)
+					}
+				})
+				defer stop()
+				if !tc.noToken {
+					slot, err := client.Reserve(t.Context(), upstream.OpCreate, "a", time.Now())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if tc.busy {
+						defer slot.Release()
+					} else {
+						slot.Release()
+					}
+				}
+				if got := client.Free(t.Context()); got != tc.want {
+					t.Errorf("Free() = %t, want %t", got, tc.want)
+				}
+			})
+		})
+	}
+}
