@@ -10,7 +10,8 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   const name = menu.locator(`[data-dish=${fries.id}] [part=name]`).first();
   const state = () => page.evaluate(() => [location.hash, history.length]);
   const settled = (hash) => eventually(() => page.evaluate((want) => location.hash === want, hash), `the address is ${hash || 'without a dish'}`);
-  await page.goto(`${larder}/docs`); // another page of the site
+  // Another page of the site. A request that is canceled when the page is left too early may be reported as failed.
+  await page.goto(`${larder}/docs`, { waitUntil: 'networkidle' });
   await page.goto(`${larder}/`);
   await name.waitFor();
 
@@ -37,7 +38,7 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
     await settled('');
   }
   equal((await state())[1], entries + 1, 'entries after four dishes');
-  await page.goBack();
+  await page.goBack({ waitUntil: 'networkidle' });
   equal(new URL(page.url()).pathname, '/docs', 'one Back leaves the page without a dialog');
 
   step('a dish that is opened at once after another one');
