@@ -208,8 +208,11 @@ func (k Keys) orderName(connection, name string, id ...string) string {
 	return cmp.Or(k.prefix, redisdb.DefaultPrefix) + ":{o:" + connection + "}:" + format + ":" + name + strings.Join(id, "")
 }
 
-// JournalSecret contains the secret for hashing fingerprints and idempotency keys. It never expires.
+// JournalSecret contains the secret that a connection without one gets. It never expires.
 func (k Keys) JournalSecret() string { return k.name(format, "journal-secret") }
+
+// OrderSecret contains the secret for hashing fingerprints and idempotency keys of a connection. It never expires.
+func (k Keys) OrderSecret(connection string) string { return k.orderName(connection, "secret") }
 
 // JournalState is a hash about the journal of a connection: its epoch, the marks of the last commits, and
 // whether new orders are paused (policies O14 and O14a). It never expires.
@@ -266,7 +269,8 @@ func (k Keys) OrdersExpiry(connection string) string { return k.orderName(connec
 // Journal returns a key of each kind that the journal of a connection has. All are in one slot of a cluster.
 func (k Keys) Journal(connection string) []string {
 	return []string{
-		k.JournalState(connection), k.OrderProbe(connection), k.Order(connection, "x"), k.OrderGuest(connection, "x", 1),
+		k.JournalState(connection), k.OrderSecret(connection), k.OrderProbe(connection),
+		k.Order(connection, "x"), k.OrderGuest(connection, "x", 1),
 		k.OrderKey(connection, "x"), k.OrderID(connection, "x"), k.OrderAborted(connection, "x"), k.Orders(connection),
 		k.OrdersIn(connection, "unknown"), k.OrdersOpen(connection), k.OrdersExpiry(connection),
 	}

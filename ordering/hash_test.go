@@ -14,7 +14,7 @@ type fixedSecret struct {
 	begun *[]ordering.CallSpec
 }
 
-func (f fixedSecret) Secret(context.Context) ([]byte, error) {
+func (f fixedSecret) Secret(context.Context, string) ([]byte, error) {
 	return []byte("0123456789abcdef0123456789abcdef"), nil
 }
 

@@ -32,9 +32,9 @@ type Journal interface {
 	// orders (policy O14a). It reports whether there was a pause.
 	Accept(ctx context.Context, connection string) (bool, error)
 
-	// Secret returns the key for the hashes of keys and bodies. It is created once and is the same for every instance as
-	// long as records exist. It is called before every order and must be cheap.
-	Secret(ctx context.Context) ([]byte, error)
+	// Secret returns the key for the hashes of keys and bodies of a connection. It is created once and is the same for every
+	// instance as long as records exist. It is called before every order and must be cheap.
+	Secret(ctx context.Context, connection string) ([]byte, error)
 	// Lookup returns the call that has the hashed key of a request, with its record, or ErrKeyFree. An empty key is free.
 	Lookup(ctx context.Context, connection, key string) (Record, int, error)
 	// Begin opens a call. When it returns nil, the call is recorded with everything in CallSpec, and it is

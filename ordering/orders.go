@@ -178,7 +178,7 @@ func (o *Orders) ByOrderID(ctx context.Context, connections []string, orderID st
 // there is no such request, *RestoredError if Redis may have lost it, and *AmbiguousError if several connections have one.
 func (o *Orders) ByKey(ctx context.Context, connections []string, client, key string) (Record, error) {
 	return single(ctx, o.deps.Journal, connections, func(connection string) (Record, error) {
-		secret, err := o.deps.Journal.Secret(ctx)
+		secret, err := o.deps.Journal.Secret(ctx, connection)
 		if err != nil {
 			return Record{}, err
 		}

@@ -404,7 +404,7 @@ func TestWhenTheKeyIsLookedUp_O7(t *testing.T) {
 				return upstream.ErrBusy
 			}
 		}, 1},
-		"the menu is gone":    {func(h *harness, _ *counted) { h.noCard = errors.New("no menu") }, 1},
+		"the menu is gone": {func(h *harness, _ *counted) { h.noCard = errors.New("no menu") }, 1},
 		"the dish is gone": {func(h *harness, _ *counted) {
 			h.card = menutest.Compile(t, strings.Replace(menutest.Card, `{"id":"soup"`, `{"id":"stew"`, 1), menu.DefaultSettings())
 		}, 1},

@@ -21,7 +21,7 @@ type request struct {
 
 // withKey returns the spec with the key and the fingerprint of a request. source is the connection's at that time.
 func withKey(ctx context.Context, journal Journal, spec CallSpec, r request, source string) (CallSpec, error) {
-	secret, err := journal.Secret(ctx)
+	secret, err := journal.Secret(ctx, spec.Connection)
 	if err == nil {
 		spec.Fingerprint, spec.Key, spec.Derived = r.hash(secret, spec, source)
 	}

@@ -198,8 +198,8 @@ func (g *gate) Recreate(ctx context.Context, known ordering.Record, call int, bo
 	return r, n, err
 }
 
-func (g *gate) Secret(ctx context.Context) ([]byte, error) {
-	return guarded(g, ctx, journaltest.MethodSecret, func() ([]byte, error) { return g.Journal.Secret(ctx) })
+func (g *gate) Secret(ctx context.Context, connection string) ([]byte, error) {
+	return guarded(g, ctx, journaltest.MethodSecret, func() ([]byte, error) { return g.Journal.Secret(ctx, connection) })
 }
 
 func (g *gate) Lookup(ctx context.Context, connection, key string) (r ordering.Record, call int, err error) {

@@ -19,7 +19,7 @@ func TestCluster(t *testing.T) {
 	if err := j.Ready(t.Context(), main); err != nil {
 		t.Fatalf("Ready: %v", err)
 	}
-	if _, err := j.Secret(t.Context()); err != nil {
+	if _, err := j.Secret(t.Context(), main); err != nil {
 		t.Fatalf("secret: %v", err)
 	}
 	adoption := pay("766")

@@ -279,7 +279,7 @@ func TestSecretCorrupt(t *testing.T) {
 	if err := w.client.Set(t.Context(), "larder:f1:journal-secret", phone, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.Secret(t.Context())
+	_, err := w.Secret(t.Context(), main)
 	if err == nil || !strings.Contains(err.Error(), "larder:f1:journal-secret in Redis has") || strings.Contains(err.Error(), phone) {
 		t.Errorf("secret = %v, want an error that names the key, without its value", err)
 	}

@@ -23,7 +23,7 @@ func synced() redistest.Option { return redistest.Config("appendfsync", "always"
 func TestKilledRedisKeepsEveryRecord(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil, synced())
-	secret, err := w.Secret(t.Context())
+	secret, err := w.Secret(t.Context(), main)
 	if err != nil {
 		t.Fatalf("secret: %v", err)
 	}
@@ -43,7 +43,7 @@ func TestKilledRedisKeepsEveryRecord(t *testing.T) {
 			t.Errorf("Lookup after the kill: call %d, %v; want 1 (-want +got):\n%s", call, err, diff)
 		}
 	}
-	if got, err := again.Secret(t.Context()); err != nil || string(got) != string(secret) {
+	if got, err := again.Secret(t.Context(), main); err != nil || string(got) != string(secret) {
 		t.Errorf("the secret is different after the kill, %v", err)
 	}
 }

@@ -51,7 +51,7 @@ func TestOtherFormat_O20(t *testing.T) {
 			if _, err := w.client.TxPipelined(t.Context(), func(p redis.Pipeliner) error { test.change(p); return nil }); err != nil {
 				t.Fatal(err)
 			}
-			_, _ = w.Secret(t.Context()) // creates the secret, which belongs to no connection
+			_, _ = w.Secret(t.Context(), main) // creates the secret, which belongs to no connection
 			before := dump(t, w)
 
 			fresh := w.of(t, "next") // remembers nothing

@@ -55,8 +55,8 @@ func New(r *redisdb.DB, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 func newJournal(prefix string, read, write redis.UniversalClient, embedded bool, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 	h := &history{embedded: embedded, cfg: &cfg, log: log, states: map[string]*state{}}
 	keys := cache.NewKeys(prefix)
-	secret := &secret{name: keys.JournalSecret(), client: write}
-	s := &store{cfg: &cfg, history: h, prefix: prefix, keys: keys, secret: secret, read: read, write: write, log: log}
+	secrets := &secrets{keys: keys, client: write, known: map[string]readSecret{}}
+	s := &store{cfg: &cfg, history: h, prefix: prefix, keys: keys, secrets: secrets, read: read, write: write, log: log}
 	return &Journal{store: s, durability: &durability{cfg: &cfg, embedded: embedded, store: s, history: h}, history: h}
 }
 

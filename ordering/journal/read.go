@@ -34,7 +34,7 @@ type store struct {
 	sources *upstream.Sources
 	// onlyReads: see OnlyRead.
 	onlyReads bool
-	secret    *secret
+	secrets   *secrets
 	// read retries failed commands. write does not: a command may have run before its reply was lost.
 	read, write redis.UniversalClient
 	log         logrus.FieldLogger

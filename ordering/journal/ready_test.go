@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -141,21 +142,50 @@ func TestSecretIsRestored(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	other := journal.New(open(t, w.server.URL(), ""), ordering.DefaultConfig(), quiet())
-	want, err := w.Secret(t.Context())
+	want, err := w.Secret(t.Context(), main)
 	if err != nil || len(want) != 32 {
 		t.Fatalf("secret = %d bytes, %v; want 32", len(want), err)
+	}
+	if err := w.client.Del(t.Context(), "larder:{o:main}:f1:secret").Err(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the secret is back", func() bool {
+		if got, err := w.Secret(t.Context(), main); err != nil || string(got) != string(want) {
+			t.Fatalf("the instance that had the secret has another one, %v", err)
+		}
+		return w.client.Exists(t.Context(), "larder:{o:main}:f1:secret").Val() == 1
+	})
+	if got, err := other.Secret(t.Context(), main); err != nil || string(got) != string(want) {
+		t.Errorf("another instance has another secret, %v", err)
+	}
+}
+
+// A connection keeps its secret beside its records. It begins with that of an earlier version, which had one for all
+// connections, and does not change if that is lost, for example with another slot of a cluster.
+func TestSecretOfAConnection(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	fresh := func() *journal.Journal {
+		return journal.New(open(t, w.server.URL(), ""), ordering.DefaultConfig(), quiet())
+	}
+	earlier := bytes.Repeat([]byte("s"), 32)
+	if err := w.client.Set(t.Context(), "larder:f1:journal-secret", earlier, 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := w.Secret(t.Context(), main); err != nil || !bytes.Equal(got, earlier) {
+		t.Errorf("secret = %x, %v; want that of the earlier version", got, err)
 	}
 	if err := w.client.Del(t.Context(), "larder:f1:journal-secret").Err(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the secret is back", func() bool {
-		if got, err := w.Secret(t.Context()); err != nil || string(got) != string(want) {
-			t.Fatalf("the instance that had the secret has another one, %v", err)
+	next := fresh()
+	if got, err := next.Secret(t.Context(), "other"); err != nil || bytes.Equal(got, earlier) {
+		t.Errorf("secret of another connection = %x, %v; want a new one", got, err)
+	}
+	for name, j := range map[string]*journal.Journal{"next": next, "fresh": fresh()} {
+		if got, err := j.Secret(t.Context(), main); err != nil || !bytes.Equal(got, earlier) {
+			t.Errorf("%s: secret = %x, %v; want the connection's own", name, got, err)
 		}
-		return w.client.Exists(t.Context(), "larder:f1:journal-secret").Val() == 1
-	})
-	if got, err := other.Secret(t.Context()); err != nil || string(got) != string(want) {
-		t.Errorf("another instance has another secret, %v", err)
 	}
 }
 

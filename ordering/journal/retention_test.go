@@ -261,7 +261,7 @@ func TestSweepPostponesExistingRecords(t *testing.T) {
 func TestKeysOfAConnectionShareOneSlot(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
-	if _, err := w.Secret(t.Context()); err != nil {
+	if _, err := w.Secret(t.Context(), main); err != nil {
 		t.Fatalf("secret: %v", err)
 	}
 	for _, connection := range []string{main, "other"} {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"larder.local/cache"
 )
 
 const (
@@ -17,53 +19,75 @@ const (
 	trustedFor = 5 * time.Second
 )
 
-// secret is the key for fingerprints.
-type secret struct {
-	name   string // its key in Redis
+// secrets are the keys for fingerprints and hashes of keys, one for each connection. A connection's secret is beside its
+// records: in a cluster, both are lost together, and the loss is noticed (policy O14a). Instances with different secrets
+// would place the same order twice.
+type secrets struct {
+	keys   cache.Keys
 	client redis.UniversalClient
 
-	mu     sync.Mutex
-	value  []byte // nil: not read yet
-	readAt time.Time
+	mu    sync.Mutex
+	known map[string]readSecret // by connection
 }
 
-// Secret returns the key for the hashes of keys and bodies.
-func (j *Journal) Secret(ctx context.Context) ([]byte, error) {
-	secret, err := j.store.secret.get(ctx)
+// readSecret is a secret as it was read.
+type readSecret struct {
+	value []byte // nil: not read yet
+	at    time.Time
+}
+
+// Secret returns the key for the hashes of keys and bodies of a connection.
+func (j *Journal) Secret(ctx context.Context, connection string) ([]byte, error) {
+	secret, err := j.store.secrets.of(ctx, connection)
 	return secret, failed("secret", "", err)
 }
 
-// get returns the key for fingerprints and hashes of keys: 32 random bytes, created by the first
-// call and stored without expiry. It is read again every five seconds, and restored if Redis has
-// lost it. Instances with different secrets would place the same order twice.
-func (s *secret) get(ctx context.Context) ([]byte, error) {
+// of returns the secret of a connection: 32 random bytes without expiry. It is read again every five seconds, and restored
+// if Redis has lost it. A connection without one gets that of all connections, which earlier versions use.
+func (s *secrets) of(ctx context.Context, connection string) ([]byte, error) {
 	s.mu.Lock()
-	known, readAt := s.value, s.readAt
+	known := s.known[connection]
 	s.mu.Unlock()
-	if known != nil && time.Since(readAt) < trustedFor {
-		return known, nil
+	if known.value != nil && time.Since(known.at) < trustedFor {
+		return known.value, nil
 	}
 	at := time.Now()
-	key, err := s.client.Get(ctx, s.name).Bytes() // GET first: a read-only Redis can answer it
+	value, err := s.read(ctx, s.keys.OrderSecret(connection), func() ([]byte, error) {
+		if known.value != nil {
+			return known.value, nil
+		}
+		return s.read(ctx, s.keys.JournalSecret(), func() ([]byte, error) {
+			random := make([]byte, secretBytes)
+			_, _ = rand.Read(random) // never fails (crypto/rand)
+			return random, nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known[connection] = readSecret{value, at}
+	return value, nil
+}
+
+// read returns the secret in Redis, and creates it if it does not exist.
+func (s *secrets) read(ctx context.Context, name string, create func() ([]byte, error)) ([]byte, error) {
+	value, err := s.client.Get(ctx, name).Bytes() // GET first: a read-only Redis can answer it
 	if errors.Is(err, redis.Nil) {
-		candidate := known
-		if candidate == nil {
-			candidate = make([]byte, secretBytes)
-			_, _ = rand.Read(candidate) // never fails (crypto/rand)
+		value, err = create()
+		if err == nil {
+			err = s.client.SetNX(ctx, name, value, 0).Err()
 		}
-		if err := s.client.SetNX(ctx, s.name, candidate, 0).Err(); err != nil {
-			return nil, err
+		if err == nil {
+			value, err = s.client.Get(ctx, name).Bytes()
 		}
-		key, err = s.client.Get(ctx, s.name).Bytes()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if len(key) != secretBytes {
-		return nil, fmt.Errorf("the key %s in Redis has %d bytes, not %d: restore it from a backup", s.name, len(key), secretBytes)
+	if len(value) != secretBytes {
+		return nil, fmt.Errorf("the key %s in Redis has %d bytes, not %d: restore it from a backup", name, len(value), secretBytes)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.value, s.readAt = key, at
-	return key, nil
+	return value, nil
 }

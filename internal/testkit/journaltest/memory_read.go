@@ -13,7 +13,7 @@ import (
 )
 
 // Secret returns the secret for hashes.
-func (m *Memory) Secret(ctx context.Context) ([]byte, error) {
+func (m *Memory) Secret(ctx context.Context, _ string) ([]byte, error) {
 	return m.secret, m.do(ctx, MethodSecret, func(time.Time) error { return nil })
 }
 

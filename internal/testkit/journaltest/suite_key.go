@@ -11,12 +11,12 @@ import (
 
 func (s suite) key(t *testing.T) {
 	s.test(t, "the secret is one for all", func(t *testing.T, j *journal) {
-		one, err := j.Secret(t.Context())
+		one, err := j.Secret(t.Context(), conn)
 		if err != nil || len(one) < 16 {
 			t.Fatalf("the secret has %d bytes, %v; want 16 or more", len(one), err)
 		}
 		for what, other := range map[string]ordering.Journal{"again": j.Journal, "another replica": j.fixture.Again(t)} {
-			if two, err := other.Secret(t.Context()); err != nil || !bytes.Equal(one, two) {
+			if two, err := other.Secret(t.Context(), conn); err != nil || !bytes.Equal(one, two) {
 				t.Errorf("the secret %s is %x, %v; want %x", what, two, err, one)
 			}
 		}
