@@ -189,6 +189,18 @@ func TestSecretOfAConnection(t *testing.T) {
 	}
 }
 
+// Nothing is written beside the records of another version.
+func TestSecretOfAnotherFormat_O20(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	w.client.HSet(t.Context(), "larder:{o:main}:f1:journal", "format", "4")
+	before := dump(t, w)
+	if _, err := w.Secret(t.Context(), main); !isFormat(err) {
+		t.Errorf("secret: %v, want a *FormatError", err)
+	}
+	wantSame(t, w, before)
+}
+
 // Records of another format and wrong settings of Redis are reported together (policies O14b and O20).
 func TestFormatAndSettings_O14b(t *testing.T) {
 	t.Parallel()

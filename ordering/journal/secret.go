@@ -38,13 +38,14 @@ type readSecret struct {
 
 // Secret returns the key for the hashes of keys and bodies of a connection.
 func (j *Journal) Secret(ctx context.Context, connection string) ([]byte, error) {
-	secret, err := j.store.secrets.of(ctx, connection)
-	return secret, failed("secret", "", err)
+	secret, err := j.store.secrets.of(ctx, connection, func() error { return j.store.checkFormat(ctx, connection) })
+	return secret, failed("secret", connection, err)
 }
 
 // of returns the secret of a connection: 32 random bytes without expiry. It is read again every five seconds, and restored
-// if Redis has lost it. A connection without one gets that of all connections, which earlier versions use.
-func (s *secrets) of(ctx context.Context, connection string) ([]byte, error) {
+// if Redis has lost it. A connection without one gets that of all connections, which earlier versions use, unless mayWrite
+// returns an error: records of another format stay as they are (policy O20).
+func (s *secrets) of(ctx context.Context, connection string, mayWrite func() error) ([]byte, error) {
 	s.mu.Lock()
 	known := s.known[connection]
 	s.mu.Unlock()
@@ -53,6 +54,9 @@ func (s *secrets) of(ctx context.Context, connection string) ([]byte, error) {
 	}
 	at := time.Now()
 	value, err := s.read(ctx, s.keys.OrderSecret(connection), func() ([]byte, error) {
+		if err := mayWrite(); err != nil {
+			return nil, err
+		}
 		if known.value != nil {
 			return known.value, nil
 		}
