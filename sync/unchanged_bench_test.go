@@ -13,7 +13,6 @@ import (
 	"larder.local/internal/directory"
 	"larder.local/internal/menu"
 	"larder.local/internal/redisdb"
-	"larder.local/internal/sandbox"
 	"larder.local/internal/testkit/redistest"
 	menusync "larder.local/sync"
 	"larder.local/sync/runlog"
@@ -68,7 +67,7 @@ func unchanged(b *testing.B, etag string) (once func()) {
 	}
 	b.Cleanup(func() { _ = redis.Close() })
 	store := cache.NewStore(redis, cache.StoreConfig{})
-	source := &service{body: sandbox.Generate{Products: 400, Seed: 1}.Menu(0), etag: etag}
+	source := &service{body: generatedAnswer(400), etag: etag}
 	runner, err := menusync.NewInstance(menusync.Deps{
 		Restaurants: []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: bistro, Connection: "main"}, Settings: menu.DefaultSettings()}},
 		Connections: []menusync.Connection{{Name: "main", Source: source, Settings: menu.DefaultSettings()}},
