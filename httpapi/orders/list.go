@@ -74,6 +74,7 @@ type listedOrder struct {
 // unknownView is what a person needs to find out about an unknown outcome. Its fields are null if they are not known.
 type unknownView struct {
 	Operation       ordering.Operation `json:"operation"`
+	Call            int                `json:"call"`   // its number
 	Status          *int               `json:"status"` // of the ordering service's last response
 	Code            *string            `json:"code"`
 	Msg             *string            `json:"msg"`
@@ -88,7 +89,7 @@ func (h *Handlers) listed(ctx context.Context, record ordering.Record) (listedOr
 		return view, nil
 	}
 	restaurant, _ := h.deps.Directory.Restaurant(record.Restaurant)
-	view.Unknown = &unknownView{Operation: call.Operation, RestaurantPhone: respond.OrNull(restaurant.Phone)}
+	view.Unknown = &unknownView{Operation: call.Operation, Call: call.Number, RestaurantPhone: respond.OrNull(restaurant.Phone)}
 	if said := call.Answer; said != nil {
 		view.Unknown.Status = respond.OrNull(said.Status)
 		view.Unknown.Code, view.Unknown.Msg = respond.OrNull(said.Code), respond.OrNull(said.Msg)

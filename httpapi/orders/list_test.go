@@ -324,16 +324,19 @@ func TestResolveSeveral_O12(t *testing.T) {
 
 	many := strings.Repeat(`"x",`, 100) + `"x"`
 	for body, want := range map[string]string{
-		`{"operation":"create","outcome":"not_done"}`:                                  "/refs field_required",
-		`{"refs":[],"operation":"create","outcome":"not_done"}`:                        "/refs field_required",
-		`{"refs":"` + first + `","operation":"create","outcome":"not_done"}`:           "/refs type_mismatch",
-		`{"refs":["` + first + `",7],"operation":"create","outcome":"not_done"}`:       "/refs/1 type_mismatch",
-		`{"refs":[` + many + `],"operation":"create","outcome":"not_done"}`:            "/refs limit_exceeded",
-		`{"refs":["` + first + `"],"operation":"create","outcome":"done"}`:             "/outcome value_not_allowed",
-		`{"refs":["` + first + `"],"operation":"create","outcome":"send_again"}`:       "/outcome value_not_allowed",
-		`{"refs":["` + good.Ref + `"],"operation":"pay","outcome":"send_again"}`:       "/outcome value_not_allowed",
-		`{"refs":["` + good.Ref + `"],"operation":"pay","outcome":"perhaps"}`:          "/outcome value_not_allowed",
-		`{"refs":["` + good.Ref + `"],"operation":"order lunch","outcome":"not_done"}`: "/operation value_not_allowed",
+		`{"operation":"create","outcome":"not_done"}`:                                                       "/refs field_required",
+		`{"refs":[],"operation":"create","outcome":"not_done"}`:                                             "/refs field_required",
+		`{"refs":"` + first + `","operation":"create","outcome":"not_done"}`:                                "/refs type_mismatch",
+		`{"refs":["` + first + `",7],"operation":"create","outcome":"not_done"}`:                            "/refs/1 type_mismatch",
+		`{"refs":[` + many + `],"operation":"create","outcome":"not_done"}`:                                 "/refs limit_exceeded",
+		`{"refs":["` + first + `"],"operation":"create","outcome":"done"}`:                                  "/outcome value_not_allowed",
+		`{"refs":["` + first + `"],"operation":"create","outcome":"send_again"}`:                            "/outcome value_not_allowed",
+		`{"refs":["` + good.Ref + `"],"operation":"pay","outcome":"send_again"}`:                            "/outcome value_not_allowed",
+		`{"refs":["` + good.Ref + `"],"operation":"pay","outcome":"perhaps"}`:                               "/outcome value_not_allowed",
+		`{"refs":["` + first + `"],"calls":[1],"operation":"create","outcome":"not_done"}`:                  "/calls type_mismatch",
+		`{"refs":["` + first + `"],"calls":{"` + first + `":0},"operation":"create","outcome":"not_done"}`:  "/calls value_not_allowed",
+		`{"refs":["` + first + `"],"calls":{"` + first + `":{}},"operation":"create","outcome":"not_done"}`: "/calls value_not_allowed",
+		`{"refs":["` + good.Ref + `"],"operation":"order lunch","outcome":"not_done"}`:                      "/operation value_not_allowed",
 	} {
 		broken := k.Post(path, body, k.Ops...).Refused(t, http.StatusUnprocessableEntity, "validation_failed")
 		if len(broken.Errors) != 1 || broken.Errors[0].Path+" "+broken.Errors[0].Code != want {
@@ -379,7 +382,10 @@ func TestResolveSeveral_O12(t *testing.T) {
 	if diff := cmp.Diff([]string{good.Ref + " order_not_found"}, resolve(`{"refs":["`+good.Ref+`"],"operation":"pay","outcome":"done"}`, k.As(apitest.ClientNorth))); diff != "" {
 		t.Errorf("an operator of another connection (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{good.Ref + " placed"}, resolve(`{"refs":["`+good.Ref+`"],"operation":"pay","outcome":"done"}`, k.Ops)); diff != "" {
+	if diff := cmp.Diff([]string{good.Ref + " order_state"}, resolve(`{"refs":["`+good.Ref+`"],"calls":{"`+good.Ref+`":1},"operation":"pay","outcome":"done"}`, k.Ops)); diff != "" {
+		t.Errorf("another call than the unknown one (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{good.Ref + " placed"}, resolve(`{"refs":["`+good.Ref+`"],"calls":{"`+good.Ref+`":2},"operation":"pay","outcome":"done"}`, k.Ops)); diff != "" {
 		t.Errorf("pay (-want +got):\n%s", diff)
 	}
 	if note := opsOrderOf(k, first).Calls[0].Resolved; note == nil || note.Note == nil || *note.Note != "all asked" {

@@ -23,12 +23,18 @@ const (
 	maxRefs = 100  // orders that one request resolves
 )
 
-// readResolution reads {"operation", "outcome", "call", "orderID", "note"}, and for several orders "refs" instead of
-// "call" and "orderID". The names ignore case and underscores. Package ordering checks whether the values fit together.
-func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRequest, refs []string, err error) {
+// severalOrders are the orders of one resolution.
+type severalOrders struct {
+	refs  []string
+	calls map[string]int // the numbers of their calls; may be empty
+}
+
+// readResolution reads {"operation", "outcome", "call", "orderID", "note"}, and for several orders "refs" and "calls" instead
+// of "call" and "orderID". The names ignore case and underscores. Package ordering checks whether the values fit together.
+func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRequest, orders severalOrders, err error) {
 	body, err := respond.ReadJSON(c)
 	if err != nil {
-		return resolution, nil, err
+		return resolution, orders, err
 	}
 	var violations []violation.Violation
 	var unknown error
@@ -42,19 +48,23 @@ func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRe
 	fields := map[string]func(text string){
 		"operation": func(text string) { resolution.Operation = ordering.Operation(text) },
 		"outcome":   func(text string) { resolution.Resolution = ordering.Resolution(text) },
-		"call":      func(text string) { resolution.Call = callNumber(text, violate) },
+		"call":      func(text string) { resolution.Call = callNumber(text, "/call", violate) },
 		"orderid":   func(text string) { resolution.OrderID = text },
 		"note":      func(text string) { resolution.Note = text },
 	}
 	names := "operation, outcome, call, orderID and note"
 	if several {
 		maps.DeleteFunc(fields, func(name string, _ func(string)) bool { return name == "call" || name == "orderid" })
-		names = "refs, operation, outcome and note"
+		names = "refs, calls, operation, outcome and note"
 	}
 	for name := range reader.Members() {
 		folded, kind := jsontext.FoldName(name), reader.Kind()
-		if several && folded == "refs" {
-			refs = readRefs(&reader, "/"+name, violate)
+		switch {
+		case several && folded == "refs":
+			orders.refs = readRefs(&reader, "/"+name, violate)
+			continue
+		case several && folded == "calls":
+			orders.calls = readCalls(&reader, "/"+name, violate)
 			continue
 		}
 		set, known := fields[folded]
@@ -76,21 +86,21 @@ func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRe
 	}
 	switch err := reader.Err(); {
 	case err != nil:
-		return ordering.ResolveRequest{}, nil, err
-	case several && len(refs) == 0 && violations == nil:
+		return ordering.ResolveRequest{}, severalOrders{}, err
+	case several && len(orders.refs) == 0 && violations == nil:
 		violate("/refs", violation.FieldRequired, violation.Params{"field": "refs"})
 	}
 	if violations != nil {
-		return resolution, nil, notResolvable(violations, nil)
+		return resolution, severalOrders{}, notResolvable(violations, nil)
 	}
-	return resolution, refs, cmp.Or(checkOrderID(&resolution), unknown)
+	return resolution, orders, cmp.Or(checkOrderID(&resolution), unknown)
 }
 
 // callNumber returns the number of a call, or 0 without a text.
-func callNumber(text string, violate func(string, violation.Code, violation.Params)) int {
+func callNumber(text, path string, violate func(string, violation.Code, violation.Params)) int {
 	number, err := strconv.Atoi(text)
 	if text != "" && (err != nil || number < 1) {
-		violate("/call", violation.ValueNotAllowed, violation.Params{"allowed": []string{"the number of a call of the order"}})
+		violate(path, violation.ValueNotAllowed, violation.Params{"allowed": []string{"the number of a call of the order"}})
 	}
 	return number
 }
@@ -125,6 +135,21 @@ func readRefs(reader *jsontext.Reader, path string, violate func(string, violati
 		}
 	}
 	return refs
+}
+
+// readCalls reads the numbers of calls by the refs of their orders.
+func readCalls(reader *jsontext.Reader, path string, violate func(string, violation.Code, violation.Params)) map[string]int {
+	if kind := reader.Kind(); kind != jsontext.KindObject && kind != jsontext.KindNull { // Members skips it
+		violate(path, violation.TypeMismatch, violation.Params{"want": jsontext.KindObject.String(), "got": kind.String()})
+	}
+	calls := map[string]int{}
+	for ref := range reader.Members() {
+		text, _ := reader.ID()
+		if len(calls) < maxRefs {
+			calls[ref] = callNumber(cmp.Or(text, "?"), path, violate)
+		}
+	}
+	return calls
 }
 
 // onlyOneByOne returns the problem of a resolution that is not possible for several orders, or nil.

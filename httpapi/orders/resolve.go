@@ -72,18 +72,18 @@ type resolvedOrder struct {
 // ResolveSeveral answers POST /v1/ops/orders/resolve: one resolution of several orders. Each order is resolved and
 // audited by itself. An order whose outcome is not unknown any more is skipped.
 func (h *Handlers) ResolveSeveral(c *gin.Context) error {
-	resolution, refs, err := readResolution(c, true)
+	resolution, orders, err := readResolution(c, true)
 	if err == nil {
 		err = onlyOneByOne(&resolution)
 	}
 	if err != nil {
 		return err
 	}
-	all := make([]resolvedOrder, 0, len(refs))
+	all := make([]resolvedOrder, 0, len(orders.refs))
 	var problem *respond.Problem
-	for _, ref := range refs {
+	for _, ref := range orders.refs {
 		one := resolvedOrder{Ref: ref}
-		resolution.Ref = ref
+		resolution.Ref, resolution.Call = ref, orders.calls[ref]
 		if problem == nil || !stops(problem) {
 			resolved, err := h.resolve(c, resolution)
 			if problem = nil; err != nil {

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 32da2dc65d563ee9c10338f1a78a004eea325962e2572c23e55ff3e69838a2f8
-// what follows: dea3b2d9181591b7b88fe9d560d0274bdc3d394b8b83a7632c3fbff1c75b65dd
+// openapi.yaml: 6cf7ad3c21315265f2b60feb5d19d14fe6e020fae8de4ea2817ce195c2672d5e
+// what follows: 7da48c02d20f49e1fc560de37ddfeff54af9dc293806c2cf110c939fe5ee592e
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -2004,6 +2004,10 @@ export interface components {
         };
         /** @description One resolution of several orders with an unknown outcome. It cannot be changed. */
         Resolutions: {
+            /** @description The numbers of the calls that you have asked about, by ref (`unknown.call` of the list). An order whose call is not unknown any more is skipped. Without a number, the last unknown call of the operation is resolved. */
+            calls?: {
+                [key: string]: number;
+            } | null;
             /** @description Stored with each order, for example who confirmed it. */
             note?: string | null;
             operation: components["schemas"]["Operation"];
@@ -2256,6 +2260,8 @@ export interface components {
         TokenState: "none" | "valid" | "waiting" | "refused" | "failing";
         /** @description What a person needs to find out about an unknown outcome; null for other orders. */
         UnknownOutcome: {
+            /** @description The number of the call in `calls`. Send it when you resolve it. */
+            call: number;
             /** @description Its code. */
             code: string | null;
             /** @description The guest's phone number, until the data of the order expires. */

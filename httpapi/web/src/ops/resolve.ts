@@ -82,11 +82,13 @@ export async function resolveSelected(orders: Order[], signal: AbortSignal): Pro
   const note = fields.querySelector("textarea")?.value.trim();
   const skipped: Resolved[] = [];
   for (const operation of operations) {
-    const refs = orders.filter((one) => (one.unknown?.operation ?? "create") === operation).map((one) => one.ref);
+    const same = orders.filter((one) => (one.unknown?.operation ?? "create") === operation);
+    const refs = same.map((one) => one.ref);
+    const calls = Object.fromEntries(same.flatMap((one) => (one.unknown ? [[one.ref, one.unknown.call]] : [])));
     const { result } = await ask<{ result: Resolved[] }>("/v1/ops/orders/resolve", {
       method: "POST",
       signal,
-      body: { refs, operation, outcome, note },
+      body: { refs, calls, operation, outcome, note },
     });
     skipped.push(...result.filter((one) => !one.resolved));
   }
