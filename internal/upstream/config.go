@@ -114,9 +114,10 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 func (c Config) Validate() error {
 	var faults setting.Faults
 	faults.If(!validName.MatchString(c.Name), "name", "%q: use 1 to 64 of A-Z a-z 0-9 . _ : -", c.Name)
-	for _, address := range [][2]string{{"base_url", c.BaseURL}, {"auth_url", c.AuthURL}} {
+	for _, address := range [][3]string{{"base_url", c.BaseURL, pathAPI}, {"auth_url", c.AuthURL, pathToken}} {
 		msg := addressFault(address[1])
 		faults.If(msg != "", address[0], "%s", msg)
+		faults.If(strings.HasSuffix(strings.TrimRight(address[1], "/"), address[2]), address[0], "end it before %s: larder adds that itself", address[2])
 	}
 	c.checkFormer(&faults)
 	faults.If(c.ClientID == "", "client_id", "is missing")

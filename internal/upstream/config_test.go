@@ -60,6 +60,8 @@ func TestInvalidConfigs(t *testing.T) {
 		"base_url of nothing":           {func(c *upstream.Config) { c.BaseURL = "://a b" }, "base_url", "not a valid URL (start with http"},
 		"base_url of ftp":               {func(c *upstream.Config) { c.BaseURL = "ftp://host" }, "base_url", "http://"},
 		"base_url no host":              {func(c *upstream.Config) { c.BaseURL = "http:///x" }, "base_url", "no host"},
+		"base_url with its path":        {func(c *upstream.Config) { c.BaseURL = "http://h/x/orders/api/v1/" }, "base_url", "end it before /orders/api/v1: larder adds that itself"},
+		"auth_url with its path":        {func(c *upstream.Config) { c.AuthURL = "http://h/connect/token" }, "auth_url", "end it before /connect/token"},
 		"base_url with query":           {func(c *upstream.Config) { c.BaseURL = "http://h?x=1" }, "base_url", "must not have a query"},
 		"auth_url with a user":          {func(c *upstream.Config) { c.AuthURL = "http://u:hidden@h" }, "auth_url", "must not contain a user"},
 		"a former url without scheme":   {func(c *upstream.Config) { c.FormerURLs = []string{"pos.example/api"} }, "former_urls[0]", `"pos.example/api" must start with http:// or https://`},

@@ -48,9 +48,10 @@ const maxErrorBytes = 64 << 10
 // Paths relative to the base and token URLs (docs/ordering-service.md, sections 4 and 5).
 const (
 	pathToken   = "/connect/token"
-	pathMenu    = "/orders/api/v1/menu/view"
-	pathReasons = "/orders/api/v1/rejectionReasons"
-	pathOrders  = "/orders/api/v1/orders"
+	pathAPI     = "/orders/api/v1"
+	pathMenu    = pathAPI + "/menu/view"
+	pathReasons = pathAPI + "/rejectionReasons"
+	pathOrders  = pathAPI + "/orders"
 )
 
 // Causes that an *Error may wrap.
