@@ -120,6 +120,11 @@ func TestFaultsThatSpoilTheAnswer(t *testing.T) {
 	if !errors.Is(err, io.ErrUnexpectedEOF) || string(r.body) != `{"result":{"` || w.executed() != 1 {
 		t.Errorf("truncate: %q, error %v, %d made", r.body, err, w.executed())
 	}
+	etag := w.do(http.MethodGet, viewPath, "").want(http.StatusOK).header.Get("ETag")
+	w.faults(`[{"do":"truncate","after":12,"times":1}]`)
+	if r, err = w.try(t.Context(), http.MethodGet, viewPath, "", "If-None-Match", etag); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("truncate a menu that has not changed: %q, error %v", r.body, err)
+	}
 	w.faults(fault(`"do":"garbage"`))
 	r = w.do(http.MethodPost, orders, w.water()).want(http.StatusOK)
 	if !strings.Contains(string(r.body), "\x00") || w.executed() != 1 {
