@@ -17,7 +17,6 @@ import (
 
 	"larder.local/cache"
 	"larder.local/configs"
-	"larder.local/internal/menu"
 	"larder.local/internal/redisdb"
 	"larder.local/internal/silentlog"
 	"larder.local/internal/upstream"
@@ -356,29 +355,6 @@ func checkConnectionMenus(ctx context.Context, cfg *configs.Config, client *upst
 		findings = append(findings, checkMenu(ctx, client, what+" of restaurant "+string(r.ID), string(r.ID), key))
 	}
 	return findings
-}
-
-// checkMenu fetches one menu; an empty restaurant means the default menu. id is what to correct if the
-// service has no such restaurant.
-func checkMenu(ctx context.Context, client *upstream.Client, what, restaurant, id string) finding {
-	view, size, err := fetchMenu(ctx, client, restaurant)
-	if failed, ok := errors.AsType[*upstream.Error](err); ok && failed.Status == http.StatusNotFound {
-		err = fmt.Errorf("%w; correct %s", err, id)
-	}
-	if err != nil {
-		return newFinding(what, "", err)
-	}
-	return newFinding(what, fmt.Sprintf("%s, %d bytes", Plural(len(view.Products), "dish", "dishes"), size), nil)
-}
-
-// fetchMenu fetches and decodes a menu view; an empty restaurant means the default menu.
-func fetchMenu(ctx context.Context, client *upstream.Client, restaurant string) (view *menu.View, size int, err error) {
-	answer, err := client.MenuView(ctx, restaurant, upstream.Validator{}, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	view, err = menu.Decode(answer.Body)
-	return view, len(answer.Body), err
 }
 
 // report prints findings, and fails if one is not OK.

@@ -193,7 +193,7 @@ func (s *initSession) askRestaurants(ctx context.Context, again bool) (works boo
 		defer client.Close()
 	}
 	if works && s.Tried {
-		s.DefaultMenu = s.printFinding(checkMenu(ctx, client, "menu without a restaurant", "", "")) // the restaurants may have menus without it
+		works = s.checkDefaultMenu(ctx, client)
 		for _, id := range ids {
 			works = s.printFinding(checkMenu(ctx, client, "menu of "+id, id, "the id")) && works
 		}

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -150,6 +153,34 @@ func TestInitUnattended(t *testing.T) {
 				t.Errorf("no %q in\n%s", tc.has, text)
 			}
 		})
+	}
+}
+
+// A service without a default menu is no failure; one that does not answer is.
+func TestInitWithoutADefaultMenu(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]int{http.StatusNotFound: StatusDone, http.StatusBadRequest: StatusDone, http.StatusBadGateway: StatusFailed} {
+		service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.URL.Path == "/connect/token":
+				_, _ = io.WriteString(w, `{"access_token":"t","expires_in":3600,"token_type":"Bearer"}`)
+			case r.URL.Query().Get("restaurantId") != "":
+				_, _ = io.WriteString(w, `{"result":{"products":[]}}`)
+			default:
+				w.WriteHeader(status)
+			}
+		}))
+		t.Cleanup(service.Close)
+		file := filepath.Join(t.TempDir(), "larder.yaml")
+		got := command{env: []string{"LARDER_INIT_CLIENT_SECRET=demo-secret"}}.run(t, unattended(service.URL, file)...)
+		if got.Status != want || (want == StatusDone) != strings.Contains(got.Err, "ok  menu without a restaurant: none") || (want == StatusDone) == strings.Contains(got.Err, "FAILED") {
+			t.Errorf("init --yes, default menu %d: %+v", status, got)
+		}
+		if want == StatusDone {
+			if cfg, text := written(t, file); cfg.Connections[0].KeepsDefaultMenu() {
+				t.Errorf("init wrote\n%s", text)
+			}
+		}
 	}
 }
 
