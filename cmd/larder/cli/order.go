@@ -149,7 +149,7 @@ func placeOrder(cmd *cobra.Command, env *Environment, file string) error {
 	key := cmp.Or(StringFlag(cmd, "key"), rand.Text())
 	answer, err := daemon.Call(cmd.Context(), http.MethodPost, path, order, "Idempotency-Key", key)
 	if err != nil {
-		return notPlaced(env, err, key, AsJSON(cmd))
+		return notPlaced(env, err, key, StringFlag(cmd, "key") != "", AsJSON(cmd))
 	}
 	_, err = printAnswer(cmd, env, answer, func(placed client.Envelope[OrderRecord]) {
 		p, before := placed.Result, ""
@@ -162,8 +162,9 @@ func placeOrder(cmd *cobra.Command, env *Environment, file string) error {
 }
 
 // notPlaced returns an error that explains why an order was not placed. If the outcome is unknown, it
-// contains the key for a safe retry. raw is for JSON output, which contains the daemon's complete response.
-func notPlaced(env *Environment, err error, key string, raw bool) error {
+// contains the key for a safe retry. The key may have been used before, if it is the user's. raw is for JSON output, which
+// contains the daemon's complete response.
+func notPlaced(env *Environment, err error, key string, own, raw bool) error {
 	refused, answered := errors.AsType[*client.Error](err)
 	unknown := answered && outcomeUnknown(refused) || !answered && !certainlyNotSent(err)
 	again := "To retry safely, use --key " + quoted(key) + "; with another key, the order may be placed twice."
@@ -188,6 +189,8 @@ func notPlaced(env *Environment, err error, key string, raw bool) error {
 		env.Out.Printf("not placed: %s\n", refused.Msg)
 		printViolations(env, refused.Errors, refused.More)
 		return errReported
+	case refused.Ref == "" && refused.Upstream == nil && own:
+		return fmt.Errorf("this attempt placed nothing, but an earlier one with this key may have: %w", err)
 	case refused.Ref == "" && refused.Upstream == nil:
 		return fmt.Errorf("not placed: %w", err)
 	}

@@ -85,6 +85,11 @@ func TestOrderPlaceSaysWhyAnOrderWasNotPlaced(t *testing.T) {
 					t.Errorf("no %q in\n%s", part, got.Err)
 				}
 			}
+			const withKey = "this attempt placed nothing, but an earlier one with this key may have: "
+			again := larder(t, clitest.AsOps(base, "order", "place", order, "--key", "k1")...)
+			if known := strings.Contains(got.Err, "ref "+ref); strings.Contains(got.Err, "not placed: ") && strings.Contains(again.Err, withKey) == known {
+				t.Errorf("order place --key: %q, the order is known: %t", again.Err, known)
+			}
 			doubt := strings.Contains(got.Err, "To retry safely, use --key ")
 			got = larder(t, clitest.AsOps(base, "order", "place", "--json", order)...)
 			if strings.Contains(got.Err, "To retry safely, use --key ") != doubt {
