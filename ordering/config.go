@@ -75,6 +75,9 @@ func DefaultConfig() Config {
 	}
 }
 
+// minKeyTTL is how long the order form repeats an order (forKeeping in httpapi/web/src/larder/place.ts).
+const minKeyTTL = 12 * time.Hour
+
 // SetDefaults sets every field to its default. It runs before the file is decoded, so that a zero
 // in the file overrides a default.
 func (c *Config) SetDefaults() { *c = DefaultConfig() }
@@ -85,7 +88,7 @@ func (c Config) Validate() error {
 	const positive = "must be more than 0"
 	faults.If(c.PlaceTimeout <= 0, "place_timeout", positive)
 	faults.If(c.PlaceTimeout > 100*time.Second, "place_timeout", "must be at most 100s: a response takes at most two minutes")
-	faults.If(c.KeyTTL <= 0, "key_ttl", positive)
+	faults.If(c.KeyTTL < minKeyTTL, "key_ttl", "must be at least 12h: the order form repeats an order with its key for so long")
 	faults.If(c.RecordTTL <= 0, "record_ttl", positive)
 	faults.If(c.CustomerDataTTL <= 0, "customer_data_ttl", positive)
 	faults.If(c.InFlightGrace <= 0, "in_flight_grace", positive)

@@ -73,6 +73,9 @@ func TestConfigBounds(t *testing.T) {
 			c.PlaceTimeout = menutest.Pick(wrong, 101*time.Second, 100*time.Second)
 		}},
 		{"sweep_every", func(c *ordering.Config, wrong bool) { c.SweepEvery = menutest.Pick(wrong, time.Duration(0), 1) }},
+		{"key_ttl", func(c *ordering.Config, wrong bool) {
+			c.KeyTTL = 12*time.Hour - menutest.Pick(wrong, time.Duration(1), 0)
+		}},
 		{"customer_data_ttl", func(c *ordering.Config, wrong bool) {
 			c.CustomerDataTTL = c.KeyTTL - menutest.Pick(wrong, time.Duration(1), 0)
 		}},
