@@ -52,14 +52,18 @@ func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, e
 	}
 	begun, err := begin(ctx, o, "")
 	for errors.Is(err, errMoved) {
-		begun, err = j.beginFrom(ctx, o)
+		begun, err = j.beginFrom(ctx, o, err)
 	}
 	return begun, err
 }
 
-// beginFrom reads the current state and opens the call if the state allows it.
-func (j *Journal) beginFrom(ctx context.Context, o ordering.CallSpec) (*order, error) {
-	key, owner, call, err := j.store.keyOwner(ctx, o.Connection, o.Key)
+// beginFrom reads the current state and opens the call if the state allows it. moved is the error of the last attempt.
+func (j *Journal) beginFrom(ctx context.Context, o ordering.CallSpec, moved error) (*order, error) {
+	var value string
+	if taken, ok := errors.AsType[*keyError](moved); ok {
+		value = taken.value
+	}
+	key, owner, call, err := j.store.keyOwner(ctx, o.Connection, o.Key, value)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +134,7 @@ func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, found *orde
 			return &ordering.KeyTakenError{Record: found.Record, Call: call.Number}
 		}
 	}
-	_, owner, call, err := j.store.keyOwner(ctx, o.Connection, o.Key)
+	_, owner, call, err := j.store.keyOwner(ctx, o.Connection, o.Key, "")
 	switch {
 	case err != nil:
 		return err
@@ -185,6 +189,9 @@ func (s *store) newRecordTx(r ordering.Record) *tx {
 func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key string) (*order, error) {
 	if o.Key != "" {
 		c.check(c.idempotencyKey(o.Key), key)
+		if key == "" {
+			c.newKey = c.idempotencyKey(o.Key)
+		}
 	}
 	c.check(c.store.keys.OrderAborted(o.Connection, o.ID), "")
 	c.openCall(ordering.Call{

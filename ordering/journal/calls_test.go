@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -36,6 +37,25 @@ func TestCostOfReadingAnOrder(t *testing.T) {
 		if call.Answer == nil || len(call.Answer.Body) == 0 {
 			t.Fatalf("call %d has the response %+v, want it complete", call.Number, call.Answer)
 		}
+	}
+}
+
+// A repeated call gets the value of its key from its commit, and does not read the key again.
+func TestARepeatedCallReadsItsKeyOnce_O7(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	first := create()
+	r := ended(t, w, begun(t, w, first), ordering.OutcomeDone, "765")
+	again := create()
+	again.Key = first.Key
+	before := asked(t, w, "getrange")
+	_, err := w.Begin(t.Context(), again)
+	taken, ok := errors.AsType[*ordering.KeyTakenError](err)
+	if !ok || taken.Record.Ref != r.Ref || taken.Call != 1 {
+		t.Fatalf("the same key again: %v; want call 1 of %s", err, r.Ref)
+	}
+	if n := asked(t, w, "getrange") - before; n != 0 {
+		t.Errorf("the key was read %d times more", n)
 	}
 }
 

@@ -10,7 +10,8 @@
 -- ARGV[11]  the number of checks
 -- ARGV[12]  "@time" as a whole argument of a step is the later of the time of the commit + ARGV[12]
 -- ARGV[13]  and this time, both in milliseconds
--- ARGV[14 ..] two words for each check: last, value. The bytes 0 to last of the
+-- ARGV[14]  the number of the idempotency key among KEYS, or 0. Its value is in the result if it exists
+-- ARGV[15 ..] two words for each check: last, value. The bytes 0 to last of the
 --           string must be the value; with last = its length, the whole string.
 --           With last "until", value is a time in milliseconds that must not have passed.
 -- then for each step: its form, the command, its arguments after the key. The form is their number, as "2";
@@ -23,16 +24,17 @@
 -- result "1,now in milliseconds,epoch,mark,predecessors,paused,replicated,behind"  done
 --        "2,the same"  rejected: new orders are paused
 --        "0"  a checked value has changed
+--        "0,value of the idempotency key"  the same: a key exists; the value is empty if it is another one
 -- Missing fields are empty; behind is "1" if Redis lacks a commit of the
 -- remembered epoch. predecessors is empty if the epoch is the remembered one.
 -- restored.lua runs before this in the same script. It defines call, keys, words, mode, state, now, mark, paused, less, raise
 -- and result.
-local absent, checks, later, notBefore = unpack(words, 10, 13)
+local absent, checks, later, notBefore, idempotency = unpack(words, 10, 14)
 local keyAt = 2 + tonumber(absent) -- the last key that was used
 if keyAt > 2 and call("EXISTS", unpack(keys, 3, keyAt)) > 0 then
-  return "0"
+  return "0," .. (idempotency ~= "0" and call("GET", keys[tonumber(idempotency)]) or "")
 end
-local wordAt = 13 -- the last word that was read
+local wordAt = 14 -- the last word that was read
 for _ = 1, tonumber(checks) do
   local last, value = words[wordAt + 1], words[wordAt + 2]
   keyAt, wordAt = keyAt + 1, wordAt + 2

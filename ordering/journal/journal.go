@@ -92,6 +92,12 @@ var (
 	errMoved = errors.New("changed concurrently")
 )
 
+// keyError is errMoved because the idempotency key exists. value is its value.
+type keyError struct{ value string }
+
+func (e *keyError) Error() string { return errMoved.Error() + ": the key is taken" }
+func (e *keyError) Unwrap() error { return errMoved }
+
 // failed wraps an error in a *ordering.JournalError, unless ordering.Journal documents it. connection may be empty.
 func failed(doing, connection string, err error) error {
 	if err == nil || isContract(err) {

@@ -16,7 +16,7 @@ import (
 
 // Lookup returns the call that has the key, with its order (policy O7).
 func (j *Journal) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {
-	_, owner, call, err := j.store.keyOwner(ctx, connection, key)
+	_, owner, call, err := j.store.keyOwner(ctx, connection, key, "")
 	if err == nil && owner == nil {
 		err = ordering.ErrKeyFree
 	}
@@ -27,12 +27,15 @@ func (j *Journal) Lookup(ctx context.Context, connection, key string) (ordering.
 }
 
 // keyOwner returns the order and the call that have the key. owner is nil if there are none. value is the
-// value of the key in Redis. It is empty without one, and may have outlived its record.
-func (s *store) keyOwner(ctx context.Context, connection, key string) (value string, owner *order, call int, err error) {
+// value of the key in Redis. It is empty without one, and may have outlived its record. known is the value if a commit has
+// just read it, or empty.
+func (s *store) keyOwner(ctx context.Context, connection, key, known string) (value string, owner *order, call int, err error) {
 	if key == "" {
 		return "", nil, 0, nil
 	}
-	value, err = s.sharedText(ctx, connection, s.keys.OrderKey(connection, key))
+	if value = known; value == "" {
+		value, err = s.sharedText(ctx, connection, s.keys.OrderKey(connection, key))
+	}
 	if err != nil || value == "" {
 		return "", nil, 0, err
 	}

@@ -165,7 +165,7 @@ func (c *tx) takeKey(ctx context.Context, call ordering.Call, n int) error {
 	if call.Key == "" || releasesKey(call, call.Outcome) || call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry {
 		return nil
 	}
-	value, owner, number, err := c.store.keyOwner(ctx, c.connection(), call.Key)
+	value, owner, number, err := c.store.keyOwner(ctx, c.connection(), call.Key, "")
 	if err != nil {
 		return err
 	}

@@ -116,8 +116,10 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 	}
 	words := slices.AppendSeq(make([]string, 0, 8), strings.SplitSeq(text, ","))
 	switch {
-	case text == "0":
+	case text == "0", text == "0,":
 		return reply{}, errMoved
+	case words[0] == "0":
+		return reply{}, &keyError{strings.TrimPrefix(text, "0,")}
 	case len(words) != 8:
 		return reply{}, fmt.Errorf("%w: commit.lua returned %d values", errCorrupt, len(words))
 	}

@@ -34,6 +34,7 @@ type tx struct {
 	// What commit.lua gets.
 	mode, stateKey, ordersKey string
 	absent                    []string // keys that must not exist
+	newKey                    string   // the idempotency key among them, or empty
 	checks                    []check
 	steps                     []step
 }
@@ -222,6 +223,7 @@ func (c *tx) evalsha(r remembered) []any {
 	words := []string{
 		c.mode, r.Epoch, number(r.Mark), r.Instance, number(r.Own), number(r.seen), r.candidate, flag(reportOnly), flag(r.replicated),
 		strconv.Itoa(len(c.absent)), strconv.Itoa(len(c.checks)), number(c.in.Milliseconds()), number(c.notBefore),
+		strconv.Itoa(slices.Index(keys, c.newKey) + 1),
 	}
 	for _, check := range c.checks {
 		keys, words = append(keys, check.key), append(words, check.last, check.value)
