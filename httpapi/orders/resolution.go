@@ -29,6 +29,15 @@ type severalOrders struct {
 	calls map[string]int // the numbers of their calls; may be empty
 }
 
+// read reads the field refs or calls.
+func (s *severalOrders) read(field string, reader *jsontext.Reader, path string, violate func(string, violation.Code, violation.Params)) {
+	if field == "refs" {
+		s.refs = readRefs(reader, path, violate)
+	} else {
+		s.calls = readCalls(reader, path, violate)
+	}
+}
+
 // readResolution reads {"operation", "outcome", "call", "orderID", "note"}, and for several orders "refs" and "calls" instead
 // of "call" and "orderID". The names ignore case and underscores. Package ordering checks whether the values fit together.
 func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRequest, orders severalOrders, err error) {
@@ -59,12 +68,8 @@ func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRe
 	}
 	for name := range reader.Members() {
 		folded, kind := jsontext.FoldName(name), reader.Kind()
-		switch {
-		case several && folded == "refs":
-			orders.refs = readRefs(&reader, "/"+name, violate)
-			continue
-		case several && folded == "calls":
-			orders.calls = readCalls(&reader, "/"+name, violate)
+		if several && (folded == "refs" || folded == "calls") {
+			orders.read(folded, &reader, "/"+name, violate)
 			continue
 		}
 		set, known := fields[folded]

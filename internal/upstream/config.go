@@ -117,7 +117,8 @@ func (c Config) Validate() error {
 	for _, address := range [][3]string{{"base_url", c.BaseURL, pathAPI}, {"auth_url", c.AuthURL, pathToken}} {
 		msg := addressFault(address[1])
 		faults.If(msg != "", address[0], "%s", msg)
-		faults.If(strings.HasSuffix(strings.TrimRight(address[1], "/"), address[2]), address[0], "end it before %s: larder adds that itself", address[2])
+		twice := strings.HasSuffix(strings.TrimRight(address[1], "/"), address[2])
+		faults.If(twice, address[0], "end it before %s: larder adds that itself", address[2])
 	}
 	c.checkFormer(&faults)
 	faults.If(c.ClientID == "", "client_id", "is missing")

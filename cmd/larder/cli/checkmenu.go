@@ -43,7 +43,8 @@ func (s *initSession) checkDefaultMenu(ctx context.Context, client *upstream.Cli
 	const what = "menu without a restaurant"
 	view, size, err := fetchMenu(ctx, client, "")
 	s.DefaultMenu = err == nil
-	if failed, ok := errors.AsType[*upstream.Error](err); ok && (failed.Status == http.StatusNotFound || failed.Status == http.StatusBadRequest) {
+	failed, ok := errors.AsType[*upstream.Error](err)
+	if ok && (failed.Status == http.StatusNotFound || failed.Status == http.StatusBadRequest) {
 		return s.printFinding(newFinding(what, fmt.Sprintf("none (%d), so default_menu is false", failed.Status), nil))
 	}
 	return s.printFinding(menuFinding(what, view, size, err))
