@@ -138,6 +138,17 @@ func waitReady(t *testing.T, base string) {
 	})
 }
 
+// waitSynced waits until larder is ready and the run of the start has ended: it is ready when that run has published the menu,
+// and a sync would join the run until it ends.
+func waitSynced(t *testing.T, base string) {
+	t.Helper()
+	waitReady(t, base)
+	clitest.Eventually(t, "the run of the start has ended", func() bool {
+		got := larder(t, "sync", sandbox.BistroID, "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
+		return strings.Contains(got.Out, "unchanged")
+	})
+}
+
 func TestSIGTERMFinishesWhatIsInFlight(t *testing.T) {
 	t.Parallel()
 	for name, signal := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT} {
@@ -146,7 +157,7 @@ func TestSIGTERMFinishesWhatIsInFlight(t *testing.T) {
 			service := newService(t)
 			p := startProcess(t, service.env(), "serve")
 			base := p.url(t)
-			waitReady(t, base)
+			waitSynced(t, base)
 			open := service.shut()
 			defer open()
 			answered := make(chan clitest.Outcome, 1)
@@ -158,7 +169,7 @@ func TestSIGTERMFinishesWhatIsInFlight(t *testing.T) {
 			p.log.Find(t, `"event":"daemon.stopping"`)
 			open()
 			if got := <-answered; got.Status != cli.StatusDone || !strings.Contains(got.Out, "unchanged") {
-				t.Errorf("the request in flight got %+v, want its run", got)
+				t.Errorf("the request in flight got %+v, want its run\n%s", got, p.log)
 			}
 			if status := p.status(t); status != cli.StatusDone {
 				t.Errorf("status %d after %s, want 0\n%s", status, name, p.log)
@@ -173,7 +184,7 @@ func TestTheShutdownIsBounded(t *testing.T) {
 	service := newService(t)
 	p := startProcess(t, service.env("LARDER_HTTP_DRAIN_TIMEOUT=50ms"), "serve")
 	base := p.url(t)
-	waitReady(t, base)
+	waitSynced(t, base)
 	open := service.shut()
 	defer open()
 	answered := make(chan clitest.Outcome, 1)
@@ -214,7 +225,7 @@ func TestSIGHUPKeepsRequestsInProgress(t *testing.T) {
 	service := newService(t)
 	p := startProcess(t, service.env(), "serve")
 	base := p.url(t)
-	waitReady(t, base)
+	waitSynced(t, base)
 	open := service.shut()
 	defer open()
 	answered := make(chan clitest.Outcome, 1)
