@@ -116,7 +116,7 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 	}
 	words := slices.AppendSeq(make([]string, 0, 8), strings.SplitSeq(text, ","))
 	switch {
-	case text == "0", text == "0,":
+	case text == "0", text == "0,": // what has changed is not the idempotency key
 		return reply{}, errMoved
 	case words[0] == "0":
 		return reply{}, &keyError{strings.TrimPrefix(text, "0,")}
