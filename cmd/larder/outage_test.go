@@ -329,3 +329,13 @@ func (c counted) whole(t *testing.T, leastVersions int) {
 func (p *process) lines(event string) int {
 	return strings.Count(p.log.String(), `"event":"`+event+`"`)
 }
+
+// pausedOnce checks that syncs paused and resumed once, and caught up at the start and once after the pause. A run of
+// a catch-up can end before the catch-up is logged.
+func (p *process) pausedOnce(t *testing.T) {
+	t.Helper()
+	clitest.Eventually(t, "both catch-ups are logged", func() bool { return p.lines("sync.catch_up") >= 2 })
+	if paused, resumed, caughtUp := p.lines("sync.paused"), p.lines("sync.resumed"), p.lines("sync.catch_up"); paused != 1 || resumed != 1 || caughtUp != 2 {
+		t.Errorf("%d log lines for paused syncs, %d for resumed syncs, %d for catch-ups; want 1, 1 and 2", paused, resumed, caughtUp)
+	}
+}
