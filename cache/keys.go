@@ -215,7 +215,7 @@ func (k Keys) JournalSecret() string { return k.name(format, "journal-secret") }
 func (k Keys) OrderSecret(connection string) string { return k.orderName(connection, "secret") }
 
 // JournalState is a hash about the journal of a connection: its epoch, the marks of the last commits, and
-// whether new orders are paused (policies O14 and O14a). It never expires.
+// whether orders are paused (policies O14 and O14a). It never expires.
 func (k Keys) JournalState(connection string) string { return k.orderName(connection, "journal") }
 
 // OrderProbe is the test write of a command that only looks. It expires.

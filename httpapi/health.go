@@ -313,8 +313,8 @@ func (h *health) journalOf(ctx context.Context, connection string) component {
 	}
 }
 
-// journalRestored explains why new orders are paused (policy O14a).
-const journalRestored = "Redis was restored or has lost orders: new orders are paused until an operator has looked for the lost " +
+// journalRestored explains why orders are paused (policy O14a).
+const journalRestored = "Redis was restored or has lost orders: orders are paused until an operator has looked for the lost " +
 	"orders (docs/runbook/LarderJournalRestored.md) and accepts that (larder order accept-restore)"
 
 // countOf returns a number with its noun: "1 restaurant", "2 restaurants".

@@ -223,7 +223,7 @@ func (s *Server) newMenuHandlers() {
 	})
 }
 
-// paused reports whether new orders of a connection are paused (policy O14a), as the instance knows it.
+// paused reports whether orders of a connection are paused (policy O14a), as the instance knows it.
 func (s *Server) paused(connection string) bool {
 	health, _ := s.deps.Orders.Health(connection)
 	return !health.PausedAt.IsZero()

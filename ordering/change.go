@@ -14,8 +14,8 @@ import (
 // Without a key, an equal change counts as a repetition unless it was refused (policies O7, O9).
 //
 // Change returns the errors of Place except those of a menu, and also: *jsontext.SyntaxError; ErrNoOrder on
-// the v1 API for orders that larder does not know (policy O9a); *RestoredError only for orders without a record
-// (policy O14a); *BusyError while another call of the order is open or unknown; *SourceError if it belongs to another
+// the v1 API for orders that larder does not know (policy O9a); *RestoredError while Redis may have lost
+// an earlier change (policy O14a); *BusyError while another call of the order is open or unknown; *SourceError if it belongs to another
 // service (policy O16); *StateError if the state of the order does not allow the change.
 func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	if !upstream.InPath(c.OrderID) {

@@ -26,7 +26,7 @@ type Journal interface {
 	// Watch compares the commits that this instance remembers with those of the store (policy O14a), and
 	// checks whether writes are acknowledged again (policy O14). It is called once per second.
 	Watch(ctx context.Context, connection string) (JournalHealth, error)
-	// Paused compares too, and returns since when new orders are paused; zero without a pause. It costs one round trip.
+	// Paused compares too, and returns since when orders are paused; zero without a pause. It costs one round trip.
 	Paused(ctx context.Context, connection string) (time.Time, error)
 	// Accept accepts the records of a connection as the store has them, which ends the pause of new
 	// orders (policy O14a). It reports whether there was a pause.
@@ -49,8 +49,8 @@ type Journal interface {
 	//  5. A call of the record is open or unknown: *BusyError.
 	//  6. The state is not StatePlaced, or the record is Paid and the operation is
 	//     a payment: *StateError.
-	//  7. New orders are paused, or the store has lost commits that this instance
-	//     remembers, and the call needs a new record: *RestoredError (policy O14a).
+	//  7. Orders are paused, or the store has lost commits that this instance
+	//     remembers: *RestoredError (policy O14a).
 	//  8. Too few replicas acknowledge writes: *NotReadyError (policy O14).
 	//
 	// After an error nothing may be sent. After a *JournalError the call may be open
@@ -104,8 +104,8 @@ type Journal interface {
 	//
 	// Errors: ErrNoOrder; *StateError if the operation is not unknown, if Call and SpecID do not match its last call, or
 	// if ResolvedRetry of a change is not allowed any more, because the order is paid or its state is another;
-	// *BusyError for ResolvedRetry if another call is open or unknown; *RestoredError for ResolvedRetry of a create
-	// while new orders are paused (policy O14a); *OrderIDTakenError if another order that larder placed has the OrderID
+	// *BusyError for ResolvedRetry if another call is open or unknown; *RestoredError for ResolvedRetry while
+	// orders are paused (policy O14a); *OrderIDTakenError if another order that larder placed has the OrderID
 	// (an adopted one loses it); *BusyError if the adopted one has an open or unknown call, which must be resolved
 	// first; ErrNoBody if the body is no longer kept, or the call is a copy of one of an adopted record, which may still
 	// be in progress; *SourceError for ResolvedRetry of a foreign record (policy O16).
@@ -229,7 +229,7 @@ type JournalHealth struct {
 	NotReady string
 	// Failing is true if the last change was not acknowledged. No call is begun then.
 	Failing  bool
-	PausedAt time.Time // time since which new orders are paused; zero without a pause
+	PausedAt time.Time // time since which orders are paused; zero without a pause
 	// Unreadable is true if another version of larder wrote the records (policy O20). Nothing else is known then.
 	Unreadable bool
 	// Accepted is true if lost commits were accepted (ordering.accept_restore) since the last Watch.
@@ -239,14 +239,14 @@ type JournalHealth struct {
 }
 
 // RestoredError reports that the store lacks commits that an instance remembers, for example after
-// a backup was restored. New orders are paused until an operator accepts the records (policy O14a).
+// a backup was restored. No call is begun until an operator accepts the records (policy O14a).
 type RestoredError struct {
 	Connection string
 	Since      time.Time
 }
 
 func (e *RestoredError) Error() string {
-	return fmt.Sprintf("ordering: the journal of connection %q has lost orders: new orders are paused", e.Connection)
+	return fmt.Sprintf("ordering: the journal of connection %q has lost orders: orders are paused", e.Connection)
 }
 
 // JournalError reports that the journal could not be read or written.

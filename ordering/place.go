@@ -52,7 +52,7 @@ func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 }
 
 // notBegun returns the result of an order that was not begun, because of err: the result of the first request with its key
-// (policy O7), which nearly always is new and so was not looked up before; *RestoredError while new orders are paused,
+// (policy O7), which nearly always is new and so was not looked up before; *RestoredError while orders are paused,
 // because Redis may have lost that result (policy O14a); otherwise err.
 func (o *Orders) notBegun(ctx context.Context, spec CallSpec, err error) (Result, error) {
 	invalid, is422 := errors.AsType[*InvalidError](err)

@@ -91,17 +91,17 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	case now.Accepted:
 		emit(logrus.WarnLevel, "journal.accepted", "Redis was restored or has lost its data; this was accepted (ordering.accept_restore)")
 	case paused && !was:
-		emit(logrus.ErrorLevel, "journal.restored", "Redis was restored or has lost orders: new orders are paused on all instances "+
+		emit(logrus.ErrorLevel, "journal.restored", "Redis was restored or has lost orders: orders are paused on all instances "+
 			"until an operator has looked for the lost orders (docs/runbook/LarderJournalRestored.md) and accepts that: "+
 			"larder order accept-restore")
 	case was && !paused:
 		emit(logrus.WarnLevel, "journal.accepted",
-			"new orders are possible again: an operator has accepted the journal, or Redis has the lost orders again")
+			"orders are possible again: an operator has accepted the journal, or Redis has the lost orders again")
 	}
 	return nil
 }
 
-// AcceptRestore ends a connection's pause of new orders, and reports whether there was one (policy O14a).
+// AcceptRestore ends the pause of a connection's orders, and reports whether there was one (policy O14a).
 func (o *Orders) AcceptRestore(ctx context.Context, connection string) (bool, error) {
 	accepted, err := o.deps.Journal.Accept(ctx, connection)
 	if err == nil {

@@ -340,7 +340,7 @@ func TestARepeatedOrderDuringAPause_O14a(t *testing.T) {
 
 // Nothing is sent until the journal is accepted. The findings of Watch are available, and are
 // logged and counted once.
-func TestRestoredJournalPausesNewOrders_O14a(t *testing.T) {
+func TestRestoredJournalPausesOrders_O14a(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	h.placed(t)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -130,7 +132,7 @@ func TestDurabilityIsShown_O14b(t *testing.T) {
 }
 
 // O14b, O14a: a master without an append-only file restarts by itself, and its replica copies the empty master. Two
-// instances pause new orders, and the ordering service gets no order again.
+// instances pause orders, and the ordering service gets no order again.
 func TestMasterRestartsEmpty_O14b(t *testing.T) {
 	t.Parallel()
 	for name, setting := range map[string]string{
@@ -139,17 +141,7 @@ func TestMasterRestartsEmpty_O14b(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			master := redistest.Start(t, redistest.Config("repl-diskless-sync-delay", "0"))
-			host, port, _ := strings.Cut(master.Addr(), ":")
-			replica := redistest.Start(t, redistest.Config("replicaof", host, port))
-			o := newOutageOn(t, master.URL())
-			text, err := os.ReadFile(o.config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			// The tokens must outlive Redis.
-			own := strings.Replace(string(text), "auth:\n", "auth:\n  signing_key: the-signing-key-of-all-instances-here\n", 1)
-			o.config = clitest.WriteFile(t, "larder.yaml", own+"ordering: {"+setting+"}\n")
+			o, master, replica := onMasterWithoutFile(t, setting)
 			bases := []string{o.serving(t, o.start(t)), o.serving(t, o.start(t))}
 			placed := map[string]string{}
 			for i := range 6 {
@@ -168,7 +160,7 @@ func TestMasterRestartsEmpty_O14b(t *testing.T) {
 				shop := shopper(t, base)
 				keys := append(slices.Sorted(maps.Keys(placed)), fmt.Sprintf("new-%d", i))
 				for _, key := range keys {
-					clitest.Eventually(t, "new orders are paused", func() bool {
+					clitest.Eventually(t, "orders are paused", func() bool {
 						status, _, body := o.place(t, shop, key)
 						if status == http.StatusCreated {
 							t.Fatalf("%s: placed, although Redis has lost orders: %s", key, body)
@@ -193,5 +185,83 @@ func TestMasterRestartsEmpty_O14b(t *testing.T) {
 				t.Errorf("the ordering service got %d orders, want one more than %d", orders, len(placed))
 			}
 		})
+	}
+}
+
+// onMasterWithoutFile configures instances on a master without an append-only file, which has a replica.
+func onMasterWithoutFile(t *testing.T, setting string) (o *outage, master, replica *redistest.Server) {
+	t.Helper()
+	master = redistest.Start(t, redistest.Config("repl-diskless-sync-delay", "0"))
+	host, port, _ := strings.Cut(master.Addr(), ":")
+	replica = redistest.Start(t, redistest.Config("replicaof", host, port))
+	o = newOutageOn(t, master.URL())
+	text, err := os.ReadFile(o.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The tokens must outlive Redis.
+	own := strings.Replace(string(text), "auth:\n", "auth:\n  signing_key: the-signing-key-of-all-instances-here\n", 1)
+	o.config = clitest.WriteFile(t, "larder.yaml", own+"ordering: {"+setting+"}\n")
+	return o, master, replica
+}
+
+// O14a: a master restarts with a snapshot that has an order, but not its payment. No instance pays the order again
+// until an operator accepts that.
+func TestMasterRestartsWithoutAPayment_O14a(t *testing.T) {
+	t.Parallel()
+	o, master, _ := onMasterWithoutFile(t, "durability: replicas, wait_replicas: 1")
+	bases := []string{o.serving(t, o.start(t)), o.serving(t, o.start(t))}
+	type order struct {
+		OrderID string
+		Total   json.Number
+	}
+	var placed order
+	clitest.Eventually(t, "an order is placed", func() bool {
+		status, _, body := o.place(t, shopper(t, bases[0]), "first")
+		placed = clitest.FromJSON[order](t, body)
+		return status == http.StatusCreated
+	})
+	if err := master.Client().Save(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	pay := func(base string) (int, string) {
+		body := `{"payments": [{"code": "1", "amount": ` + placed.Total.String() + `, "paidAt": "2026-03-01T12:00:00Z"}]}`
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/v1/orders/"+placed.OrderID+"/pay", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/json")
+		response, err := shopper(t, base).Authorized.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, string(text)
+	}
+	payments := func() int {
+		_, body := clitest.Fetch(t, o.service.URL+"/sandbox/counters")
+		return clitest.FromJSON[struct {
+			Result struct{ Calls map[string]int }
+		}](t, body).Result.Calls["PUT /orders/api/v1/orders/{id}/pay"]
+	}
+	if status, body := pay(bases[0]); status != http.StatusOK || payments() != 1 {
+		t.Fatalf("paid: %d %s, and %d payments at the service", status, body, payments())
+	}
+	master.Restart()
+	for _, base := range bases {
+		clitest.Eventually(t, "payments are paused", func() bool {
+			status, body := pay(base)
+			return status == http.StatusServiceUnavailable && strings.Contains(body, `"journal_restored"`)
+		})
+	}
+	if status, _, body := o.place(t, shopper(t, bases[1]), "first"); status != http.StatusCreated {
+		t.Errorf("the order is repeated: %d %s, want the first response: the snapshot has it", status, body)
+	}
+	if n := payments(); n != 1 {
+		t.Errorf("the ordering service got %d payments, want the one of before", n)
 	}
 }

@@ -104,7 +104,7 @@ func (o *OrderCounts) Collector() prometheus.Collector {
 		"connection")
 	ready := newDesc("larder_orders_ready",
 		"1 if new orders can be recorded safely, 0 while they are rejected; absent if no client may place orders.", "connection")
-	paused := newDesc("larder_journal_restored", "1 while new orders are paused because Redis was restored or has lost orders.",
+	paused := newDesc("larder_journal_restored", "1 while orders are paused because Redis was restored or has lost orders.",
 		"connection")
 	replicas := newDesc("larder_journal_replicas", "Redis replicas that must acknowledge each change of an order.", "connection")
 	format := newDesc("larder_journal_format", "1 while orders stop because another version of larder wrote the order records.",

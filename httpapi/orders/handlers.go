@@ -39,7 +39,7 @@ type Deps struct {
 
 	// ValidateLimit limits the order checks of an address, PublicLimit the orders of guests.
 	ValidateLimit, PublicLimit *ratelimit.Limiter
-	// Paused reports whether new orders of a connection are paused, because Redis may have lost orders (policy O14a).
+	// Paused reports whether orders of a connection are paused, because Redis may have lost orders (policy O14a).
 	Paused func(connection string) bool
 	// FieldCases has the spelling of order fields for each connection.
 	FieldCases map[string]upstream.FieldCase

@@ -19,8 +19,8 @@ func paused(t *testing.T) *apitest.OrderFixture {
 	return k
 }
 
-// TestJournalRestored_O14a: new orders of the connection are paused until an operator accepts the
-// journal. Replays and changes are not paused. The audit log has the acceptance (policy O14a).
+// TestJournalRestored_O14a: orders of the connection and their changes are paused until an operator accepts the
+// journal. Replays continue. The audit log has the acceptance (policy O14a).
 func TestJournalRestored_O14a(t *testing.T) {
 	t.Parallel()
 	k := paused(t)
@@ -33,7 +33,14 @@ func TestJournalRestored_O14a(t *testing.T) {
 	if got.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("the order from before was not replayed: %v", got.Header)
 	}
-	k.Change(one.OrderID, "pay", apitest.Payment).Is(t, http.StatusOK)
+	compatible := "/orders/api/v1/orders/" + one.OrderID
+	for _, refused := range []apitest.Reply{
+		k.Change(one.OrderID, "pay", apitest.Payment), k.Change(one.OrderID, "complete", ""), k.Put(compatible+"/pay", apitest.Payment, k.Shop...),
+	} {
+		if refused.Status != http.StatusServiceUnavailable || !strings.Contains(string(refused.Body), "journal_restored") {
+			t.Errorf("a change while paused: %d %s, want 503", refused.Status, refused.Body)
+		}
+	}
 	k.Post("/v1/restaurants/"+apitest.North+"/orders", apitest.Order(), append(apitest.Key("k"), k.As(apitest.ClientNorth)...)...).Is(t, http.StatusCreated)
 
 	k.Post("/v1/ops/journal/accept?connection=main", "", k.Shop...).Refused(t, http.StatusForbidden, "forbidden")
@@ -46,6 +53,7 @@ func TestJournalRestored_O14a(t *testing.T) {
 		}
 	}
 	k.Place("after")
+	k.Change(one.OrderID, "pay", apitest.Payment).Is(t, http.StatusOK)
 	audit := k.Get("/v1/ops/audit?action=accept_restore", k.Ops...).Is(t, http.StatusOK)
 	if strings.Count(string(audit.Body), `"action":"accept_restore"`) != 1 {
 		t.Errorf("the audit list has %s, want one acceptance", audit.Body)
@@ -117,7 +125,7 @@ func TestLostOrderOfOneConnection_O14a(t *testing.T) {
 	k.Get("/v1/orders/"+placed.OrderID+"?connection=north", k.Ops...).Is(t, http.StatusOK)
 }
 
-// TestJournalRestored_SendAgain_O14a: an order with an unknown outcome is not sent again while new
+// TestJournalRestored_SendAgain_O14a: an order with an unknown outcome is not sent again while
 // orders are paused, because another instance may have sent it again after the backup. Other
 // resolutions are possible (policy O14a).
 func TestJournalRestored_SendAgain_O14a(t *testing.T) {

@@ -91,7 +91,7 @@ var statuses = map[Code]struct { //nolint:gochecknoglobals // constant
 	CodeOrderOutcomeUnknown:    {http.StatusGatewayTimeout, "The outcome of the operation is unknown"},
 	CodeJournalUnavailable:     {http.StatusServiceUnavailable, "Orders cannot be recorded"},
 	CodeJournalFormat:          {http.StatusServiceUnavailable, "The order records cannot be read"},
-	CodeJournalRestored:        {http.StatusServiceUnavailable, "New orders are paused"},
+	CodeJournalRestored:        {http.StatusServiceUnavailable, "Orders are paused"},
 	CodeUpstreamRefused:        {http.StatusBadGateway, "The ordering service refused the operation"},
 	CodeUpstreamUnavailable:    {http.StatusServiceUnavailable, "The ordering service is unreachable"},
 	CodeUpstreamBusy:           {http.StatusServiceUnavailable, "Too many requests are waiting for the ordering service"},

@@ -80,7 +80,7 @@ func journalProblem(err error) *Problem {
 		return p
 	case errors.As(err, &restored):
 		return temporaryProblem(CodeJournalRestored, retryRestored, err,
-			"records of earlier orders may be missing: new orders are paused, and so are orders without a record"+
+			"earlier orders, payments or other changes may be missing: nothing is sent until an operator accepts that"+
 				nothingSent+"; try again later")
 	case errors.As(err, &journal) && !errors.Is(err, context.Canceled):
 		p := temporaryProblem(CodeJournalUnavailable, retryJournal, err, "the order journal does not answer"+nothingSent+"; try again")

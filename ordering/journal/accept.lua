@@ -1,4 +1,4 @@
--- accept ends the pause of a connection's new orders: the present records start
+-- accept ends the pause of a connection's orders: the present records start
 -- a new epoch (policy O14a). Instances that remember one of its predecessors
 -- switch to it. restored.lua explains the fields of the state.
 --
@@ -8,7 +8,7 @@
 -- ARGV[2] the epoch that the calling instance remembers, or ""
 -- ARGV[3] the number of predecessors to keep
 --
--- result 1 accepted, 0 new orders were not paused
+-- result 1 accepted, 0 orders were not paused
 local kept = redis.call("HMGET", KEYS[1], "epoch", "predecessors", "paused", "disputed")
 if not kept[3] then
   return 0

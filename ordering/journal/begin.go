@@ -177,7 +177,6 @@ func (s *store) adopted(o ordering.CallSpec) *tx {
 
 func (s *store) newRecordTx(r ordering.Record) *tx {
 	c := s.newTx(&order{place: location{r.Connection, r.Ref}})
-	c.mode = modeCreate // rejected while new orders are paused (policy O14a)
 	r.Calls, r.CreatedAt = c.next.Calls, atCommit()
 	c.next.Record = r
 	c.touch()
@@ -214,6 +213,7 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 // openCall adds a call, without a result, as the order's last call. The revision of the record is then
 // the ID of the CallSpec, so that Finish needs no read (see begunOrder).
 func (c *tx) openCall(call ordering.Call, body []byte, deadline time.Duration) {
+	c.mode = modeBegin // rejected while Redis may have lost calls (policy O14a)
 	call.Number = freeNumber(c.next.Calls, 1)
 	call.Outcome, call.StartedAt, call.EndedAt = ordering.OutcomeOpen, atCommit(), time.Time{}
 	call.Attempts, call.Answer, call.Resolved, call.Contradicted = nil, nil, nil, ""

@@ -16,7 +16,7 @@ const replyTimeout = 5 * time.Second
 
 // Modes of a commit; restored.lua explains them.
 const (
-	modeCreate = "create"
+	modeBegin  = "begin"
 	modeCommit = "commit"
 	modeWatch  = "watch"
 	modeProbe  = "probe"

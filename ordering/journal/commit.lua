@@ -22,7 +22,7 @@
 -- key of each check, and the key of each step.
 --
 -- result "1,now in milliseconds,epoch,mark,predecessors,paused,replicated,behind"  done
---        "2,the same"  rejected: new orders are paused
+--        "2,the same"  rejected: new calls are paused
 --        "0"  a checked value has changed
 --        "0,value of the idempotency key"  the same: a key exists; the value is empty if it is another one
 -- Missing fields are empty; behind is "1" if Redis lacks a commit of the
@@ -46,7 +46,7 @@ for _ = 1, tonumber(checks) do
     return "0"
   end
 end
-if mode == "create" and paused ~= "" then
+if mode == "begin" and paused ~= "" then
   return result("2")
 end
 

@@ -223,10 +223,10 @@ func (d *durability) missingReplicas(connection string) string {
 
 // durabilityText returns what a Redis without an append-only file does not survive (policy O14b).
 func (d *durability) durabilityText(f facts) string {
-	then := "instances that run, or have ordering.state_dir, detect both and pause new orders"
+	then := "instances that run, or have ordering.state_dir, detect both and pause orders"
 	switch {
 	case d.history.restoreAccepted():
-		then = "ordering.accept_restore continues with new orders after both"
+		then = "ordering.accept_restore continues with orders after both"
 	case d.cfg.StateDir == "":
 		then = "only instances that keep running detect both; one that starts later sends a lost order again if its request is repeated: " +
 			"set ordering.state_dir"

@@ -93,7 +93,7 @@ func TestDurability_O14b(t *testing.T) {
 		{"no file, too few replicas, by replicas", noDisk, 1, nil, byReplicas(2), []string{"ordering.wait_replicas is 2, but 1 replica is attached"}, ""},
 		{"no file, WAIT refused, by replicas", noDisk, 1, []string{"-wait"}, byReplicas(1), []string{refused, "ordering.allow_non_durable"}, ""},
 		{"no file, INFO refused, by replicas", noDisk, 1, []string{"-info"}, func(c *ordering.Config) { byReplicas(1)(c); c.AllowEviction = true }, nil, "loss of all nodes"},
-		{"no file, accept_restore, by replicas", noDisk, 1, nil, func(c *ordering.Config) { byReplicas(1)(c); c.AcceptRestore = new(true) }, nil, "the loss of all nodes; ordering.accept_restore continues with new orders after both"},
+		{"no file, accept_restore, by replicas", noDisk, 1, nil, func(c *ordering.Config) { byReplicas(1)(c); c.AcceptRestore = new(true) }, nil, "the loss of all nodes; ordering.accept_restore continues with orders after both"},
 		{"a file and no replica", disk, 0, nil, nil, nil, "Redis reports no replica"},
 		{"evicts, and too few replicas", []redistest.Option{redistest.AppendOnly(), redistest.Config("maxmemory-policy", "volatile-lru")}, 1, nil, wait(2), []string{`"volatile-lru"`, "ordering.wait_replicas is 2, but 1 replica is attached"}, ""},
 		{

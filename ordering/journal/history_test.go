@@ -23,7 +23,7 @@ import (
 // transactions are all kinds of transactions of a journal. Each prepares one, and returns the function that makes it.
 var transactions = []struct {
 	name    string
-	creates bool // needs a new record, so it is rejected while new orders are paused
+	begins  bool // begins a call, so it is rejected while orders are paused
 	prepare func(t *testing.T, j *journal.Journal) func() error
 }{
 	{"begin a create", true, func(t *testing.T, j *journal.Journal) func() error {
@@ -31,7 +31,7 @@ var transactions = []struct {
 		begun(t, j, create())
 		return func() error { _, err := j.Begin(t.Context(), create()); return err }
 	}},
-	{"begin a payment", false, func(t *testing.T, j *journal.Journal) func() error {
+	{"begin a payment", true, func(t *testing.T, j *journal.Journal) func() error {
 		t.Helper()
 		placeAt(t, j, "765")
 		return func() error { _, err := j.Begin(t.Context(), pay("765")); return err }
@@ -117,8 +117,8 @@ func resolving(resolution ordering.Resolution) func(*testing.T, *journal.Journal
 	}
 }
 
-// Every transaction compares the history of Redis with what the instance remembers. If commits are lost, it pauses new
-// orders, and is made itself unless it needs a new record. Its mark is higher than all that the instance has seen.
+// Every transaction compares the history of Redis with what the instance remembers. If commits are lost, it pauses
+// orders, and is made itself unless it begins a call. Its mark is higher than all that the instance has seen.
 func TestEveryTransactionComparesTheHistory_O14a(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.AppendOnly())
@@ -153,7 +153,7 @@ func TestEveryTransactionComparesTheHistory_O14a(t *testing.T) {
 					if err := db.Client().HSet(t.Context(), before.key, history.change(before)).Err(); err != nil {
 						t.Fatal(err)
 					}
-					rejected := history.pauses && transaction.creates
+					rejected := history.pauses && transaction.begins
 					if err := commit(); errors.As(err, new(*ordering.RestoredError)) != rejected || err != nil && !rejected {
 						t.Errorf("the transaction: %v, want a *RestoredError: %t", err, rejected)
 					}
@@ -203,7 +203,7 @@ func stateOf(t *testing.T, db *redisdb.DB) *stateKey {
 	return s
 }
 
-// An instance that has not committed for 30 days is forgotten by Redis. Its next commit does not pause new orders.
+// An instance that has not committed for 30 days is forgotten by Redis. Its next commit does not pause orders.
 func TestForgottenInstanceDoesNotPause_O14a(t *testing.T) {
 	t.Parallel()
 	for name, own := range map[string]time.Duration{"forgotten": 31 * 24 * time.Hour, "lost": 29 * 24 * time.Hour} {

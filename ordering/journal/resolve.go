@@ -79,7 +79,6 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 		return nil, err
 	}
 	if call.Operation == upstream.OpCreate {
-		c.mode = modeCreate // rejected while new orders are paused (policy O14a)
 		c.next.State = ordering.StatePlacing
 	} else {
 		c.dropOldest()

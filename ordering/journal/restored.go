@@ -40,7 +40,7 @@ type state struct {
 	mu sync.Mutex
 	remembered
 
-	pausedAt time.Time // zero without a pause of new orders
+	pausedAt time.Time // zero without a pause
 	missing  int64     // how many times lost commits were only reported
 	accepted bool      // a restore was accepted automatically and is not reported yet
 
@@ -96,7 +96,7 @@ func (s *state) known() remembered {
 
 // reply is the result of commit.lua.
 type reply struct {
-	refused      bool // new orders are paused
+	refused      bool // new calls are paused
 	now          time.Time
 	epoch        string
 	mark         int64
@@ -163,7 +163,7 @@ func (h *history) learn(s *state, r reply, mode string, known remembered) {
 		return // only what enough replicas have is remembered
 	}
 	own := int64(0)
-	if (mode == modeCreate || mode == modeCommit) && !r.refused {
+	if (mode == modeBegin || mode == modeCommit) && !r.refused {
 		own = r.mark
 	}
 	switch {
@@ -177,7 +177,7 @@ func (h *history) learn(s *state, r reply, mode string, known remembered) {
 	case s.Epoch == "", slices.Contains(r.predecessors, s.Epoch): // the first reply, or a restore was accepted
 		s.Epoch, s.Mark, s.Own = r.epoch, r.mark, own
 	}
-	// Otherwise new orders are paused, or the epoch is not known: what is remembered proves the loss, so it stays.
+	// Otherwise new calls are paused, or the epoch is not known: what is remembered proves the loss, so it stays.
 }
 
 // saved is the content of a file in ordering.state_dir: an epoch and marks that Redis, and as many

@@ -1,19 +1,19 @@
 -- The first part of the script of a commit; commit.lua is the rest.
 -- What Redis knows about the commits of one connection, and the comparison with what the calling instance remembers. If
--- Redis has lost commits, new orders are paused (policy O14a). The state (KEYS[1], a hash) has the fields:
+-- Redis has lost commits, new calls are paused (policy O14a). The state (KEYS[1], a hash) has the fields:
 --   epoch         random name of this history of commits
 --   format        format of the records, "3"
 --   mark          of the last commit: the time in microseconds, raised if
 --                 necessary, so that marks only grow, even after a failover
 --   by:INSTANCE   mark of the last commit of this instance
 --   predecessors  epochs that this one has replaced, separated by spaces
---   paused        time since which new orders are paused, in milliseconds
+--   paused        time since which new calls are paused, in milliseconds
 --   disputed      epochs that the pausing instances remembered, separated by spaces
 --   replicated    "1" once a replica has acknowledged a write (policy O14)
 --
 -- KEYS[2]   the list of every record, for unreadable (format.lua)
 --
--- ARGV[1]   mode: "create" is rejected during a pause, the others never;
+-- ARGV[1]   mode: "begin" is rejected during a pause, the others never;
 --           "watch" and "probe" do not raise the mark; "probe" writes the
 --           unchanged mark, because WAIT needs a write before it
 -- ARGV[2]   remembered epoch, or ""
@@ -22,7 +22,7 @@
 -- ARGV[5]   remembered mark of the last commit of this instance
 -- ARGV[6]   highest mark that this instance has seen
 -- ARGV[7]   epoch to set if none is stored and none is remembered
--- ARGV[8]   "1" = commits that are lost from the remembered epoch do not pause new orders
+-- ARGV[8]   "1" = commits that are lost from the remembered epoch do not pause new calls
 -- ARGV[9]   "1" = set replicated
 --
 -- Redis uses more time for Lua than for the commands. A conversion between a text

@@ -35,7 +35,7 @@ func wantRestored(t *testing.T, name string, j ordering.Journal) {
 }
 
 // A backup of Redis is restored after 40 orders. Instances that know these orders detect the loss and pause
-// the connection. All instances then reject new orders until an operator accepts the journal (policy O14a).
+// the connection. All instances then reject every new call until an operator accepts the journal (policy O14a).
 func TestRestoredBackup_O14a(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
@@ -89,7 +89,9 @@ func TestRestoredBackup_O14a(t *testing.T) {
 	if _, call, err := fresh.Lookup(t.Context(), main, early.Key); err != nil || call != 1 {
 		t.Errorf("a replay while paused: call %d, %v; want 1", call, err)
 	}
-	ended(t, fresh, begun(t, fresh, pay("764")), ordering.OutcomeDone, "")
+	if _, err := fresh.Begin(t.Context(), pay("764")); !errors.As(err, new(*ordering.RestoredError)) {
+		t.Errorf("Begin of a payment while paused = %v, want a *RestoredError: the first one may be lost", err)
+	}
 	e := ordering.CallResult{
 		Connection: main,
 		Ref:        inProgress.Ref,
@@ -115,6 +117,7 @@ func TestRestoredBackup_O14a(t *testing.T) {
 	if accepted, err := w.Accept(t.Context(), main); err != nil || accepted {
 		t.Errorf("Accept again = %t, %v; want nothing to accept", accepted, err)
 	}
+	ended(t, fresh, begun(t, fresh, pay("764")), ordering.OutcomeDone, "")
 	for name, j := range instances {
 		if _, err := j.Begin(t.Context(), create()); err != nil {
 			t.Errorf("%s: Begin after the acceptance: %v", name, err)
@@ -155,7 +158,7 @@ func TestSettingsDoNotAcceptARestore_O14b(t *testing.T) {
 	begun(t, j, create())
 	server.Restart()
 	if health := watched(t, j); health.PausedAt.IsZero() || health.Accepted {
-		t.Errorf("Watch = %+v, want new orders paused", health)
+		t.Errorf("Watch = %+v, want orders paused", health)
 	}
 }
 
@@ -215,7 +218,7 @@ func TestFailoverDoesNotPauseOrders(t *testing.T) {
 	}
 }
 
-// If no replica that acknowledged can be promoted, orders are lost and new orders are paused.
+// If no replica that acknowledged can be promoted, orders are lost and orders are paused.
 func TestLossyFailoverPausesOrders_O14a(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 2)

@@ -18,10 +18,10 @@ func (j *Journal) Ready(ctx context.Context, connection string) error {
 }
 
 // keptPredecessors is the number of replaced epochs that Redis keeps. An instance that remembers an
-// older epoch pauses new orders again.
+// older epoch pauses orders again.
 const keptPredecessors = 32
 
-// Watch compares the commits that this instance remembers with those in Redis. It pauses new orders
+// Watch compares the commits that this instance remembers with those in Redis. It pauses orders
 // if Redis was restored (policy O14a), and learns the commits of other instances. It also makes a
 // test write if replicas do not acknowledge (policy O14). Every instance calls it regularly.
 func (j *Journal) Watch(ctx context.Context, connection string) (ordering.JournalHealth, error) {
@@ -50,7 +50,7 @@ func (j *Journal) Watch(ctx context.Context, connection string) (ordering.Journa
 	return health, nil
 }
 
-// Paused compares as Watch does, and returns since when new orders are paused. The time is zero if they are not, or if lost
+// Paused compares as Watch does, and returns since when orders are paused. The time is zero if they are not, or if lost
 // commits are accepted automatically.
 func (j *Journal) Paused(ctx context.Context, connection string) (time.Time, error) {
 	r, err := j.store.run(ctx, j.store.blank(connection, modeWatch), 0, 0)
@@ -89,7 +89,7 @@ func (j *Journal) Health(ctx context.Context, connection string) (ordering.Journ
 	return h, nil
 }
 
-// readPause reads since when new orders are paused, and learns whether a replica ever acknowledged a write.
+// readPause reads since when orders are paused, and learns whether a replica ever acknowledged a write.
 func (s *store) readPause(ctx context.Context, connection string) (time.Time, error) {
 	var kept struct {
 		Paused     string `redis:"paused"`

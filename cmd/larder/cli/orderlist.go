@@ -170,9 +170,9 @@ func orderAcceptRestoreCommand(env *Environment) *cobra.Command {
 			Accepted   bool
 		}
 		_, err := request(cmd, env, http.MethodPost, path, nil, func(answer client.Envelope[acceptance]) {
-			text := "nothing to accept: new orders of %s are not paused\n"
+			text := "nothing to accept: orders of %s are not paused\n"
 			if answer.Result.Accepted {
-				text = "accepted: new orders of %s are placed again\n"
+				text = "accepted: orders of %s are placed again\n"
 			}
 			env.Out.Printf(text, answer.Result.Connection)
 		})

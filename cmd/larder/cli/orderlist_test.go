@@ -221,7 +221,7 @@ func TestOrderAcceptRestore(t *testing.T) {
 	}
 	accepted = "false"
 	got = larder(t, clitest.AsOps(base, "order", "accept-restore")...)
-	if got.Status != StatusDone || got.Out != "nothing to accept: new orders of north are not paused\n" {
+	if got.Status != StatusDone || got.Out != "nothing to accept: orders of north are not paused\n" {
 		t.Errorf("order accept-restore of nothing: %+v", got)
 	}
 }

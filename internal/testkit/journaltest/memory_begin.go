@@ -18,7 +18,7 @@ func (m *Memory) Begin(ctx context.Context, o ordering.CallSpec) (record orderin
 			return err
 		}
 		m.compare(o.Connection, now)
-		if since := m.paused[o.Connection]; !since.IsZero() && s.needsRecord(o) {
+		if since := m.paused[o.Connection]; !since.IsZero() {
 			return &ordering.RestoredError{Connection: o.Connection, Since: since}
 		}
 		e, err := s.opened(o, now)
@@ -53,11 +53,6 @@ func (s *connectionStore) free(key string, now time.Time) error {
 		return nil
 	}
 	return &ordering.KeyTakenError{Record: s.owner(k, now), Call: k.call}
-}
-
-// needsRecord reports whether the call creates a record.
-func (s *connectionStore) needsRecord(o ordering.CallSpec) bool {
-	return o.Operation == upstream.OpCreate || o.Adopt && s.entries[s.orders[o.OrderID]] == nil
 }
 
 // opened returns the entry for a new call: a new one, or that of the order if it

@@ -31,8 +31,7 @@ func (m *Memory) Resolve(ctx context.Context, resolution ordering.ResolveCall) (
 			return &ordering.StateError{Record: clone(e.record), Operation: resolution.Operation}
 		}
 		m.compare(resolution.Connection, now)
-		paused, recreates := m.paused[resolution.Connection], resolution.Operation == upstream.OpCreate
-		if recreates && resolution.Resolution == ordering.ResolvedRetry && !paused.IsZero() {
+		if paused := m.paused[resolution.Connection]; resolution.Resolution == ordering.ResolvedRetry && !paused.IsZero() {
 			return &ordering.RestoredError{Connection: resolution.Connection, Since: paused}
 		}
 		_, call := s.call(resolution.Ref, last.Number)

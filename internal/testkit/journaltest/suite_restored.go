@@ -8,8 +8,8 @@ import (
 	"larder.local/ordering"
 )
 
-// restored tests policy O14a: a store that has lost data of the journal accepts no
-// new records until an operator accepts that. Orders with a record continue.
+// restored tests policy O14a: a store that has lost data of the journal begins no
+// calls until an operator accepts that. Calls in progress end.
 func (s suite) restored(t *testing.T) {
 	t.Helper()
 	s.test(t, "creates are paused until an operator accepts", func(t *testing.T, j *journal) {
@@ -42,7 +42,7 @@ func (s suite) restored(t *testing.T) {
 			}
 		}
 	})
-	s.test(t, "a change of an order without a record is paused", func(t *testing.T, j *journal) {
+	s.test(t, "changes are paused", func(t *testing.T, j *journal) {
 		j.ended(t, j.begun(t, change(upstream.OpPay, "765", adopt)), ordering.OutcomeDone, "")
 		j.fixture.Lose(t, conn)
 		o := create()
@@ -110,6 +110,9 @@ func (s suite) restored(t *testing.T) {
 		if body, err := j.Body(t.Context(), conn, o.Ref, 1); err != nil || string(body) != string(o.Body) {
 			t.Errorf("Body = %q, %v; want what was sent", body, err)
 		}
+		_, err = j.Begin(t.Context(), change(upstream.OpPay, "765"))
+		wantType[*ordering.RestoredError](t, "Begin of a payment", err)
+		j.accepted(t)
 		paid := j.ended(t, j.begun(t, change(upstream.OpPay, "765")), ordering.OutcomeDone, "")
 		if !paid.Paid || paid.Ref != o.Ref {
 			t.Errorf("the order is %+v, want it paid", paid)

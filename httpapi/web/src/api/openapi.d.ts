@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 6cf7ad3c21315265f2b60feb5d19d14fe6e020fae8de4ea2817ce195c2672d5e
-// what follows: 7da48c02d20f49e1fc560de37ddfeff54af9dc293806c2cf110c939fe5ee592e
+// openapi.yaml: 22b0e14a88fb8c89067c666337c966dbb66629d4b536fb7f4a84489ca2e08aa3
+// what follows: 845bdc20ddd882903078dee3fad5133c5f76b72282d5d9cc684d4f7c43cc89e3
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -381,7 +381,7 @@ export interface paths {
         put?: never;
         /**
          * Accept restored data, so that new orders can be placed
-         * @description New orders of a connection are paused (`journal_restored`) when Redis lacks orders that an instance has recorded. Find out which orders are missing before you accept. If several connections are configured, name one in the query or the body. If both name one, they must agree.
+         * @description Orders of a connection, and payments, completions and rejections, are paused (`journal_restored`) when Redis lacks orders that an instance has recorded. Find out which orders are missing before you accept. If several connections are configured, name one in the query or the body. If both name one, they must agree.
          */
         post: operations["acceptJournal"];
         delete?: never;
@@ -1468,7 +1468,7 @@ export interface components {
         };
         JournalAcceptance: {
             result: {
-                /** @description False if new orders of the connection were not paused. */
+                /** @description False if orders of the connection were not paused. */
                 accepted: boolean;
                 connection: string;
             };
@@ -1757,7 +1757,7 @@ export interface components {
         };
         OrderList: {
             next: components["schemas"]["Next"];
-            /** @description Connections whose Redis may have lost orders, which the list does not have then. New orders of them are paused until an operator accepts that. */
+            /** @description Connections whose Redis may have lost orders, which the list does not have then. Orders of them are paused until an operator accepts that. */
             paused: string[];
             result: components["schemas"]["ListedOrder"][];
             /** @description What is missing in the list, because another version of larder wrote it. If nothing can be listed then, the response is 503 `journal_format`. */
