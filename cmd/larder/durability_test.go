@@ -212,8 +212,10 @@ func TestMasterRestartsWithoutAPayment_O14a(t *testing.T) {
 	o, master, _ := onMasterWithoutFile(t, "durability: replicas, wait_replicas: 1")
 	bases := []string{o.serving(t, o.start(t)), o.serving(t, o.start(t))}
 	type order struct {
-		OrderID string
-		Total   json.Number
+		Result struct {
+			OrderID string
+			Total   json.Number
+		}
 	}
 	var placed order
 	clitest.Eventually(t, "an order is placed", func() bool {
@@ -225,8 +227,8 @@ func TestMasterRestartsWithoutAPayment_O14a(t *testing.T) {
 		t.Fatal(err)
 	}
 	pay := func(base string) (int, string) {
-		body := `{"payments": [{"code": "1", "amount": ` + placed.Total.String() + `, "paidAt": "2026-03-01T12:00:00Z"}]}`
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/v1/orders/"+placed.OrderID+"/pay", strings.NewReader(body))
+		body := `[{"code": "1", "amount": ` + placed.Result.Total.String() + `, "paidAt": "2026-03-01T12:00:00Z"}]`
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, base+"/v1/orders/"+placed.Result.OrderID+"/pay", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
