@@ -314,8 +314,8 @@ func (h *health) journalOf(ctx context.Context, connection string) component {
 }
 
 // journalRestored explains why orders are paused (policy O14a).
-const journalRestored = "Redis was restored or has lost orders: orders are paused until an operator has looked for the lost " +
-	"orders (docs/runbook/LarderJournalRestored.md) and accepts that (larder order accept-restore)"
+const journalRestored = "Redis was restored or has lost orders: orders are paused until an operator has looked for what is " +
+	"lost (docs/runbook/LarderJournalRestored.md) and accepts that (larder order accept-restore)"
 
 // countOf returns a number with its noun: "1 restaurant", "2 restaurants".
 func countOf(n int, noun string) string {

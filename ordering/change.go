@@ -14,9 +14,9 @@ import (
 // Without a key, an equal change counts as a repetition unless it was refused (policies O7, O9).
 //
 // Change returns the errors of Place except those of a menu, and also: *jsontext.SyntaxError; ErrNoOrder on
-// the v1 API for orders that larder does not know (policy O9a); *RestoredError while Redis may have lost
-// an earlier change (policy O14a); *BusyError while another call of the order is open or unknown; *SourceError if it belongs to another
-// service (policy O16); *StateError if the state of the order does not allow the change.
+// the v1 API for orders that larder does not know (policy O9a); *RestoredError while Redis may have lost an equal change
+// (policy O14a); *BusyError while another call of the order is open or unknown; *SourceError if the order belongs to
+// another service (policy O16); *StateError if the state of the order does not allow the change.
 func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	if !upstream.InPath(c.OrderID) {
 		return Result{}, ErrNoOrder
@@ -37,6 +37,11 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	if _, ended := errors.AsType[*StateError](err); ended || errors.As(err, new(*BusyError)) {
 		if first, found := o.firstOfFormer(ctx, spec, r); found {
 			return first, nil
+		}
+	}
+	if ctx.Err() == nil && (is[*InvalidError](err) || is[*BusyError](err) || is[*NotSentError](err)) {
+		if pause := notFound(ctx, o.deps.Journal, c.Connection); is[*RestoredError](pause) { // an equal request may be lost
+			return Result{}, pause
 		}
 	}
 	if err == nil && !result.Replayed && c.Operation == upstream.OpReject && result.Call.Outcome == OutcomeRefused {

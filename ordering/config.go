@@ -39,8 +39,8 @@ type Config struct {
 	WaitReplicas *int `yaml:"wait_replicas"`
 	// WaitTimeout limits the wait for these replicas. Policy O14.
 	WaitTimeout time.Duration `yaml:"wait_timeout"`
-	// AcceptRestore continues to place orders after Redis was restored or lost its data, without an
-	// operator. The default is true with the embedded Redis. Policy O14a.
+	// AcceptRestore continues with orders and their changes after Redis was restored or lost its data,
+	// without an operator. The default is true with the embedded Redis. Policy O14a.
 	AcceptRestore *bool `yaml:"accept_restore"`
 	// StateDir is the directory in which an instance stores the last commit that Redis had; if it
 	// is empty, only memory is used. Policy O14a.

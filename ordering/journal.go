@@ -28,8 +28,8 @@ type Journal interface {
 	Watch(ctx context.Context, connection string) (JournalHealth, error)
 	// Paused compares too, and returns since when orders are paused; zero without a pause. It costs one round trip.
 	Paused(ctx context.Context, connection string) (time.Time, error)
-	// Accept accepts the records of a connection as the store has them, which ends the pause of new
-	// orders (policy O14a). It reports whether there was a pause.
+	// Accept accepts the records of a connection as the store has them, which ends the
+	// pause (policy O14a). It reports whether there was a pause.
 	Accept(ctx context.Context, connection string) (bool, error)
 
 	// Secret returns the key for the hashes of keys and bodies of a connection. It is created once and is the same for every

@@ -92,7 +92,7 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 		emit(logrus.WarnLevel, "journal.accepted", "Redis was restored or has lost its data; this was accepted (ordering.accept_restore)")
 	case paused && !was:
 		emit(logrus.ErrorLevel, "journal.restored", "Redis was restored or has lost orders: orders are paused on all instances "+
-			"until an operator has looked for the lost orders (docs/runbook/LarderJournalRestored.md) and accepts that: "+
+			"until an operator has looked for what is lost (docs/runbook/LarderJournalRestored.md) and accepts that: "+
 			"larder order accept-restore")
 	case was && !paused:
 		emit(logrus.WarnLevel, "journal.accepted",

@@ -338,6 +338,36 @@ func TestARepeatedOrderDuringAPause_O14a(t *testing.T) {
 	}
 }
 
+// So is a repeated change: the first one may be lost.
+func TestARepeatedChangeDuringAPause_O14a(t *testing.T) {
+	t.Parallel()
+	for name, later := range map[string]func(h *harness) ordering.ChangeRequest{
+		"valid":     func(*harness) ordering.ChangeRequest { return changing(upstream.OpPay, fullPayment, compat) },
+		"not valid": func(*harness) ordering.ChangeRequest { return changing(upstream.OpPay, `[]`, compat) },
+		"the service is busy": func(h *harness) ordering.ChangeRequest {
+			h.service.reserve = func(string) error { return upstream.ErrBusy }
+			return changing(upstream.OpPay, fullPayment, compat)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHarness(t, ordering.DefaultConfig())
+			h.placed(t)
+			h.journal.Lose("main")
+			c := later(h)
+			if _, err := h.Change(t.Context(), c); !is[*ordering.RestoredError](err) {
+				t.Errorf("Change() = %v, want a *RestoredError", err)
+			}
+			if accepted, err := h.AcceptRestore(t.Context(), "main"); err != nil || !accepted {
+				t.Errorf("AcceptRestore() = %t, %v", accepted, err)
+			}
+			if _, err := h.Change(t.Context(), c); is[*ordering.RestoredError](err) {
+				t.Errorf("Change() after the acceptance = %v, want its own result", err)
+			}
+		})
+	}
+}
+
 // Nothing is sent until the journal is accepted. The findings of Watch are available, and are
 // logged and counted once.
 func TestRestoredJournalPausesOrders_O14a(t *testing.T) {

@@ -17,10 +17,10 @@ import (
 // acceptance is the response of POST /v1/ops/journal/accept.
 type acceptance struct {
 	Connection string `json:"connection"`
-	Accepted   bool   `json:"accepted"` // false: new orders were not paused
+	Accepted   bool   `json:"accepted"` // false: orders were not paused
 }
 
-// AcceptJournal answers POST /v1/ops/journal/accept. It ends the pause of new orders after
+// AcceptJournal answers POST /v1/ops/journal/accept. It ends the pause of orders after
 // Redis was restored or has lost orders (policy O14a).
 func (h *Handlers) AcceptJournal(c *gin.Context) error {
 	connection, err := h.connectionToAccept(c)
@@ -37,7 +37,7 @@ func (h *Handlers) AcceptJournal(c *gin.Context) error {
 			"requestId":  respond.RequestID(c),
 			"client":     auth.CallerOf(c).Client,
 			"connection": connection,
-		}).Warn("restored journal accepted; new orders are allowed")
+		}).Warn("restored journal accepted; orders and changes of orders are sent again")
 		h.deps.Audit.Add(c, audit.Entry{Action: audit.AcceptRestore, Connection: respond.OrNull(connection)})
 	}
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: acceptance{connection, accepted}})

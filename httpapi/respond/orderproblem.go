@@ -80,8 +80,8 @@ func journalProblem(err error) *Problem {
 		return p
 	case errors.As(err, &restored):
 		return temporaryProblem(CodeJournalRestored, retryRestored, err,
-			"earlier orders, payments or other changes may be missing: nothing is sent until an operator accepts that"+
-				nothingSent+"; try again later")
+			"records of earlier orders or payments may be missing, so orders and changes of orders are paused until an operator has checked this"+
+				nothingSent+"; try again later with the same key")
 	case errors.As(err, &journal) && !errors.Is(err, context.Canceled):
 		p := temporaryProblem(CodeJournalUnavailable, retryJournal, err, "the order journal does not answer"+nothingSent+"; try again")
 		if text := redisdb.SafeText(err); !strings.HasPrefix(text, "does not answer") {

@@ -226,7 +226,7 @@ func (d *durability) durabilityText(f facts) string {
 	then := "instances that run, or have ordering.state_dir, detect both and pause orders"
 	switch {
 	case d.history.restoreAccepted():
-		then = "ordering.accept_restore continues with orders after both"
+		then = "with ordering.accept_restore, larder continues after both"
 	case d.cfg.StateDir == "":
 		then = "only instances that keep running detect both; one that starts later sends a lost order again if its request is repeated: " +
 			"set ordering.state_dir"

@@ -93,7 +93,7 @@ func TestDurability_O14b(t *testing.T) {
 		{"no file, too few replicas, by replicas", noDisk, 1, nil, byReplicas(2), []string{"ordering.wait_replicas is 2, but 1 replica is attached"}, ""},
 		{"no file, WAIT refused, by replicas", noDisk, 1, []string{"-wait"}, byReplicas(1), []string{refused, "ordering.allow_non_durable"}, ""},
 		{"no file, INFO refused, by replicas", noDisk, 1, []string{"-info"}, func(c *ordering.Config) { byReplicas(1)(c); c.AllowEviction = true }, nil, "loss of all nodes"},
-		{"no file, accept_restore, by replicas", noDisk, 1, nil, func(c *ordering.Config) { byReplicas(1)(c); c.AcceptRestore = new(true) }, nil, "the loss of all nodes; ordering.accept_restore continues with orders after both"},
+		{"no file, accept_restore, by replicas", noDisk, 1, nil, func(c *ordering.Config) { byReplicas(1)(c); c.AcceptRestore = new(true) }, nil, "the loss of all nodes; with ordering.accept_restore, larder continues after both"},
 		{"a file and no replica", disk, 0, nil, nil, nil, "Redis reports no replica"},
 		{"evicts, and too few replicas", []redistest.Option{redistest.AppendOnly(), redistest.Config("maxmemory-policy", "volatile-lru")}, 1, nil, wait(2), []string{`"volatile-lru"`, "ordering.wait_replicas is 2, but 1 replica is attached"}, ""},
 		{
@@ -240,7 +240,7 @@ func TestReplicaThatCopies_O14b(t *testing.T) {
 	wantNotReady(t, j.Ready(t.Context(), main), "ordering.wait_replicas is 1, but Redis reports no replica", 5*time.Second)
 }
 
-// A master without a file restarts by itself, and its replica copies the empty master. New orders pause on every
+// A master without a file restarts by itself, and its replica copies the empty master. Orders pause on every
 // instance that remembers more, also with allow_non_durable.
 func TestMasterRestartsEmpty_O14b(t *testing.T) {
 	t.Parallel()
@@ -266,7 +266,7 @@ func TestMasterRestartsEmpty_O14b(t *testing.T) {
 			}
 			master.Restart()
 			setRights(t, master, nil)
-			eventually(t, "new orders pause", func() bool {
+			eventually(t, "orders pause", func() bool {
 				health, err := j.Watch(t.Context(), main)
 				return err == nil && !health.PausedAt.IsZero()
 			})

@@ -272,7 +272,7 @@ func checkJournal(ctx context.Context, orders *journal.Journal, connection strin
 	}
 	health, err := orders.Health(ctx, connection)
 	if err == nil && !health.PausedAt.IsZero() {
-		err = errors.New("cannot be placed: Redis was restored or has lost orders; look for the lost orders " +
+		err = errors.New("are paused: Redis was restored or has lost orders; look for what is lost " +
 			"(docs/runbook/LarderJournalRestored.md), and then accept that with larder order accept-restore")
 	}
 	return health.Rule(), err

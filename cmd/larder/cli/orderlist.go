@@ -172,7 +172,7 @@ func orderAcceptRestoreCommand(env *Environment) *cobra.Command {
 		_, err := request(cmd, env, http.MethodPost, path, nil, func(answer client.Envelope[acceptance]) {
 			text := "nothing to accept: orders of %s are not paused\n"
 			if answer.Result.Accepted {
-				text = "accepted: orders of %s are placed again\n"
+				text = "accepted: orders of %s are no longer paused\n"
 			}
 			env.Out.Printf(text, answer.Result.Connection)
 		})

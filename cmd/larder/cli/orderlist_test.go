@@ -212,7 +212,7 @@ func TestOrderAcceptRestore(t *testing.T) {
 		clitest.Says(200, `{"result":{"connection":"north","accepted":`+accepted+`}}`)(w, r)
 	}})
 	got := larder(t, clitest.AsOps(base, "order", "accept-restore", "--connection", "north")...)
-	if got.Status != StatusDone || got.Out != "accepted: orders of north are placed again\n" || asked != "connection=north" {
+	if got.Status != StatusDone || got.Out != "accepted: orders of north are no longer paused\n" || asked != "connection=north" {
 		t.Errorf("order accept-restore: %+v after asking %q", got, asked)
 	}
 	got = larder(t, clitest.AsOps(base, "order", "accept-restore", "--json")...)

@@ -22,7 +22,7 @@ const (
 	RuleRecovers     = "when all faults are over every key has an answer"
 )
 
-// codeRestored is the code of creates that wait for an operator (policy O14a).
+// codeRestored is the code of calls that wait for an operator (policy O14a).
 const codeRestored = "journal_restored"
 
 // Violation is a broken rule in a history.

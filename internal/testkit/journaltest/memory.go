@@ -169,7 +169,7 @@ func (m *Memory) Paused(ctx context.Context, connection string) (since time.Time
 	return since, err
 }
 
-// compare pauses the creates of a connection that has lost its data.
+// compare pauses a connection that has lost its data.
 func (m *Memory) compare(connection string, now time.Time) {
 	if m.lost[connection] && m.paused[connection].IsZero() {
 		m.paused[connection] = now

@@ -12,7 +12,7 @@ import (
 // calls until an operator accepts that. Calls in progress end.
 func (s suite) restored(t *testing.T) {
 	t.Helper()
-	s.test(t, "creates are paused until an operator accepts", func(t *testing.T, j *journal) {
+	s.test(t, "calls are paused until an operator accepts", func(t *testing.T, j *journal) {
 		j.placed(t, "765")
 		other := j.fixture.Again(t)
 		if _, err := other.Watch(t.Context(), conn); err != nil {

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 22b0e14a88fb8c89067c666337c966dbb66629d4b536fb7f4a84489ca2e08aa3
-// what follows: 845bdc20ddd882903078dee3fad5133c5f76b72282d5d9cc684d4f7c43cc89e3
+// openapi.yaml: f29d20109ccdd322714c5e9be8ef6d3521bf38237e582e3b668192bd321c9fed
+// what follows: c44a1a58fe1bb771e1417aa6e9ceb6249d6d9780428f2eb3ccc5ed780e9cda98
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -380,8 +380,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Accept restored data, so that new orders can be placed
-         * @description Orders of a connection, and payments, completions and rejections, are paused (`journal_restored`) when Redis lacks orders that an instance has recorded. Find out which orders are missing before you accept. If several connections are configured, name one in the query or the body. If both name one, they must agree.
+         * Accept restored data, so that orders are sent again
+         * @description New orders, payments, completions and rejections of a connection are paused (`journal_restored`) when Redis lacks orders or changes of orders that an instance has recorded. Find out what is missing before you accept. If several connections are configured, name one in the query or the body. If both name one, they must agree.
          */
         post: operations["acceptJournal"];
         delete?: never;
@@ -2641,7 +2641,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Nothing was placed or changed: there is no menu of the restaurant's ordering service yet, the journal cannot record the order, or the ordering service is unreachable or overloaded. Retry with the same key after `Retry-After`. */
+        /** @description Nothing was placed or changed: there is no menu of the restaurant's ordering service yet, the journal cannot record the order, or the ordering service is unreachable or overloaded. Retry with the same key after `Retry-After`. With `journal_restored`, an earlier request with the same key may have been executed. */
         NotSent: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -3730,7 +3730,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description New orders are accepted on all instances. */
+            /** @description Orders and changes of orders are accepted on all instances. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];

@@ -108,7 +108,7 @@ export function missingOrders({ unreadable, paused }: OrderPage): string {
     texts.push(`Not listed, because another version of larder wrote the records: ${names.join(", ")}.`);
   if (paused.length > 0)
     texts.push(
-      `Redis may have lost orders of ${paused.join(", ")}, also ones that need resolving. Orders, payments, completions and rejections are paused until somebody has looked for the lost ones, and accepts that.`,
+      `Redis may have lost orders of ${paused.join(", ")}, also ones that need resolving. New orders, payments, completions, rejections and resending are paused until somebody has looked for what is missing and accepts the restore.`,
     );
   return texts.join(" ");
 }
