@@ -237,10 +237,9 @@ func TestMasterRestartsWithoutAPayment_O14a(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer response.Body.Close()
 		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
+		if closed := response.Body.Close(); err != nil || closed != nil {
+			t.Fatal(err, closed)
 		}
 		return response.StatusCode, string(text)
 	}

@@ -279,7 +279,7 @@ var hints = map[string][]respond.Code{ //nolint:gochecknoglobals // constant
 		respond.CodeJournalFormat,
 	},
 	"An operator must find out which orders and payments Redis lost, and then run larder order accept-restore.": {respond.CodeJournalRestored},
-	"Search the daemon's log for the request id; it has the cause.":                                {respond.CodeInternal},
+	"Search the daemon's log for the request id; it has the cause.":                                             {respond.CodeInternal},
 	"Compare larder version on both machines: the command line and the daemon may have different versions.": {
 		respond.CodeNotFound, respond.CodeMethodNotAllowed, respond.CodeNotAcceptable, respond.CodeUnsupportedMedia,
 	},
