@@ -6,22 +6,25 @@
 package process
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"sync"
 	"syscall"
 	"time"
+
+	"larder.local/internal/sleep"
 )
 
 const (
-	// headBytes is how much of a child's first output is kept for matching.
+	// headBytes is how much of a child's first output is searched.
 	headBytes = 1 << 20
+	// readAgain is the pause before the output is searched again.
+	readAgain = 5 * time.Millisecond
 	// stopSignal asks a process to end.
 	stopSignal = syscall.SIGTERM
 	// stopWithin is how long a child may take to exit before it is killed.
@@ -35,74 +38,61 @@ type Child struct {
 	cmd     *exec.Cmd
 	logPath string
 	exited  chan struct{} // closed when the process has been reaped
-
-	mu    sync.Mutex
-	file  *os.File
-	head  bytes.Buffer
-	grown chan struct{} // closed at the next output
 }
 
-// Start starts a program whose output goes to NAME.log in the folder. The end of
-// ctx does not stop it. Only Stop and Kill do and, if the system supports it, the
-// end of this process.
+// Start starts a program whose output goes to NAME.log in the folder, without this process between them: a load
+// generator must not spend its time on the log of the program that it measures. The end of ctx does not stop the
+// program. Only Stop and Kill do and, if the system supports it, the end of this process.
 func Start(ctx context.Context, dir, name string, env []string, program string, arguments ...string) (*Child, error) {
-	c := &Child{
-		name:    name,
-		logPath: filepath.Join(dir, name+".log"),
-		exited:  make(chan struct{}),
-		grown:   make(chan struct{}),
-	}
-	var err error
-	if c.file, err = os.Create(c.logPath); err != nil {
+	c := &Child{name: name, logPath: filepath.Join(dir, name+".log"), exited: make(chan struct{})}
+	log, err := os.Create(c.logPath)
+	if err != nil {
 		return nil, fmt.Errorf("process: log of %s: %w", name, err)
 	}
 	c.cmd = exec.CommandContext(context.WithoutCancel(ctx), program, arguments...)
 	c.cmd.Env = append(os.Environ(), env...)
-	c.cmd.Stdout, c.cmd.Stderr = c, c
+	c.cmd.Stdout, c.cmd.Stderr = log, log
 	c.cmd.SysProcAttr = dieWithParent()
-	if err := c.cmd.Start(); err != nil {
-		return nil, errors.Join(fmt.Errorf("process: start %s: %w", name, err), c.file.Close())
+	started := c.cmd.Start()
+	if err := errors.Join(started, log.Close()); err != nil {
+		return nil, fmt.Errorf("process: start %s: %w", name, err)
 	}
 	go func() {
 		defer close(c.exited)
 		_ = c.cmd.Wait() // its log shows how it ended
-		_ = c.file.Close()
 	}()
 	return c, nil
-}
-
-// Write receives the child's output.
-func (c *Child) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if left := headBytes - c.head.Len(); left > 0 {
-		c.head.Write(p[:min(left, len(p))])
-		close(c.grown)
-		c.grown = make(chan struct{})
-	}
-	return c.file.Write(p)
 }
 
 // Await waits until the start of the output matches, and returns the first group of
 // the match. If the child exits first, the error shows its last output.
 func (c *Child) Await(ctx context.Context, pattern *regexp.Regexp) (string, error) {
 	for {
-		c.mu.Lock()
-		found, grown := pattern.FindSubmatch(c.head.Bytes()), c.grown
-		if found != nil {
-			text := string(found[1])
-			c.mu.Unlock()
-			return text, nil
+		ended := c.Alive() != nil // before the read: then that has all of the output
+		head, err := c.head()
+		if err != nil {
+			return "", fmt.Errorf("process: output of %s: %w", c.name, err)
 		}
-		c.mu.Unlock()
-		select {
-		case <-grown:
-		case <-c.exited:
-			return "", fmt.Errorf("process: %s ended by itself:\n%s", c.name, c.tail())
-		case <-ctx.Done():
+		if found := pattern.FindSubmatch(head); found != nil {
+			return string(found[1]), nil
+		}
+		if ended {
+			return "", c.Alive()
+		}
+		if sleep.For(ctx, readAgain) != nil {
 			return "", fmt.Errorf("process: %s said nothing like %q: %w", c.name, pattern, context.Cause(ctx))
 		}
 	}
+}
+
+// head returns the start of the output.
+func (c *Child) head() ([]byte, error) {
+	log, err := os.Open(c.logPath)
+	if err != nil {
+		return nil, err
+	}
+	head, err := io.ReadAll(io.LimitReader(log, headBytes))
+	return head, errors.Join(err, log.Close())
 }
 
 // tailBytes is how much of a child's last output an error shows.
