@@ -40,8 +40,8 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 		}
 	}
 	if ctx.Err() == nil && (is[*InvalidError](err) || is[*BusyError](err) || is[*NotSentError](err)) {
-		if pause := notFound(ctx, o.deps.Journal, c.Connection); is[*RestoredError](pause) { // an equal request may be lost
-			return Result{}, pause
+		if missing := notFound(ctx, o.deps.Journal, c.Connection); !errors.Is(missing, ErrNoOrder) { // an equal request may be lost
+			return Result{}, missing
 		}
 	}
 	if err == nil && !result.Replayed && c.Operation == upstream.OpReject && result.Call.Outcome == OutcomeRefused {

@@ -26,7 +26,8 @@ type Journal interface {
 	// Watch compares the commits that this instance remembers with those of the store (policy O14a), and
 	// checks whether writes are acknowledged again (policy O14). It is called once per second.
 	Watch(ctx context.Context, connection string) (JournalHealth, error)
-	// Paused compares too, and returns since when orders are paused; zero without a pause. It costs one round trip.
+	// Paused compares too, and returns since when orders are paused; zero without a pause. A record that is missing then
+	// was never there: *NotReadyError if replicas must acknowledge writes, and too few do.
 	Paused(ctx context.Context, connection string) (time.Time, error)
 	// Accept accepts the records of a connection as the store has them, which ends the
 	// pause (policy O14a). It reports whether there was a pause.

@@ -227,8 +227,8 @@ func single(ctx context.Context, journal Journal, connections []string, find fun
 	return found, nil
 }
 
-// notFound returns the error for an order without a record: *RestoredError while Redis may have lost the record (policy
-// O14a), otherwise ErrNoOrder.
+// notFound returns the error for an order without a record: *RestoredError or *NotReadyError while another Redis may have
+// the record (policies O14 and O14a), otherwise ErrNoOrder.
 func notFound(ctx context.Context, journal Journal, connections ...string) error {
 	for _, connection := range connections {
 		since, err := journal.Paused(ctx, connection)

@@ -233,6 +233,12 @@ func (r *Record) Busy() (Call, bool) {
 	return r.last(func(c *Call) bool { return c.Outcome == OutcomeOpen || c.Outcome == OutcomeUnknown })
 }
 
+// PaidAfterAll reports whether a payment took effect that had been recorded as not done (policy O12). Another payment would
+// be a second one.
+func (r *Record) PaidAfterAll() bool {
+	return slices.ContainsFunc(r.Calls, func(c Call) bool { return c.Operation == upstream.OpPay && c.Contradicted == OutcomeDone })
+}
+
 // Payments returns the payments of the order; nil while it is not paid.
 func (r *Record) Payments() []Payment {
 	paid, _ := r.last(func(c *Call) bool { return c.Operation == upstream.OpPay && c.Outcome == OutcomeDone })

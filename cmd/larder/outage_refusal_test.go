@@ -58,7 +58,7 @@ func TestRedisRejectsWrites(t *testing.T) {
 			}
 			o.well(t, base)
 			reading.stop().whole(t, len(o.restaurants)+2)
-			p.pausedOnce(t)
+			p.wantCatchUps(t)
 		})
 	}
 }

@@ -231,7 +231,7 @@ func TestUnknownOrdersOfTheOldService(t *testing.T) {
 	for key, before := range replies {
 		second.place(t, key).is(t, "the repeated key", before.Status, before.Code)
 	}
-	if got := larder(t, clitest.AsOps(second.base, "order", "resolve", refs[0], "--outcome", "send_again")...); got.Status == 0 ||
+	if got := larder(t, clitest.AsOps(second.base, "order", "resolve", refs[0], "--call", "1", "--outcome", "send_again")...); got.Status == 0 ||
 		!strings.Contains(got.Err, strings.TrimPrefix(old.URL, "http://")) {
 		t.Errorf("send_again: %+v, want an error with the address of the old service", got)
 	}
@@ -251,7 +251,7 @@ func TestUnknownOrdersOfTheOldService(t *testing.T) {
 		t.Errorf("check --online prints %q", out)
 	}
 	third.waitFor(t, 20)
-	if got := larder(t, clitest.AsOps(third.base, "order", "resolve", refs[1], "--outcome", "send_again")...); got.Status == 0 {
+	if got := larder(t, clitest.AsOps(third.base, "order", "resolve", refs[1], "--call", "1", "--outcome", "send_again")...); got.Status == 0 {
 		t.Errorf("send_again on a removed connection: %+v", got)
 	}
 	if _, orders, changes := next.seen(); len(orders)+len(changes) > 0 {

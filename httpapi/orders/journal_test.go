@@ -34,11 +34,15 @@ func TestJournalRestored_O14a(t *testing.T) {
 		t.Errorf("the order from before was not replayed: %v", got.Header)
 	}
 	compatible := "/orders/api/v1/orders/" + one.OrderID
+	if err := k.Engine.Watch(t.Context(), "main"); err != nil { // as each second
+		t.Fatal(err)
+	}
 	for _, refused := range []apitest.Reply{
+		k.Get("/v1/orders/"+one.OrderID, k.Shop...), k.Get("/v1/orders?key=before", k.Shop...),
 		k.Change(one.OrderID, "pay", apitest.Payment), k.Change(one.OrderID, "complete", ""), k.Put(compatible+"/pay", apitest.Payment, k.Shop...),
 	} {
 		if refused.Status != http.StatusServiceUnavailable || !strings.Contains(string(refused.Body), "journal_restored") {
-			t.Errorf("a change while paused: %d %s, want 503", refused.Status, refused.Body)
+			t.Errorf("a change or a read while paused: %d %s, want 503", refused.Status, refused.Body)
 		}
 	}
 	k.Post("/v1/restaurants/"+apitest.North+"/orders", apitest.Order(), append(apitest.Key("k"), k.As(apitest.ClientNorth)...)...).Is(t, http.StatusCreated)
@@ -52,6 +56,7 @@ func TestJournalRestored_O14a(t *testing.T) {
 			t.Errorf("accepted: %s, want %s", got.Body, want)
 		}
 	}
+	k.Get("/v1/orders/"+one.OrderID, k.Shop...).Is(t, http.StatusOK)
 	k.Place("after")
 	k.Change(one.OrderID, "pay", apitest.Payment).Is(t, http.StatusOK)
 	audit := k.Get("/v1/ops/audit?action=accept_restore", k.Ops...).Is(t, http.StatusOK)

@@ -103,7 +103,7 @@ func (h *Handlers) Order(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	record, err := h.deps.Orders.ByOrderID(c.Request.Context(), connections, respond.Param(c, "orderID"))
+	record, err := h.current(h.deps.Orders.ByOrderID(c.Request.Context(), connections, respond.Param(c, "orderID")))
 	return respond.Answer(c, newRecordView(record), err)
 }
 
@@ -114,7 +114,7 @@ func (h *Handlers) ByKey(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	record, err := h.deps.Orders.ByKey(c.Request.Context(), connections, auth.CallerOf(c).Client, key)
+	record, err := h.current(h.deps.Orders.ByKey(c.Request.Context(), connections, auth.CallerOf(c).Client, key))
 	switch {
 	case err != nil:
 		return err
@@ -146,14 +146,25 @@ func (h *Handlers) Follow(c *gin.Context) (id string, read func(context.Context)
 	}
 	client := auth.CallerOf(c).Client
 	return strings.Join(append([]string{client, key}, connections...), "\n"), func(ctx context.Context) ([]byte, bool, error) {
-		record, err := h.deps.Orders.ByKey(ctx, connections, client, key)
+		record, err := h.current(h.deps.Orders.ByKey(ctx, connections, client, key))
 		if err != nil {
 			return nil, false, err
 		}
 		data, err := json.Marshal(newGuestView(record))
-		final := !slices.Contains([]ordering.State{ordering.StatePlacing, ordering.StatePlaced, ordering.StateUnknown}, record.State)
-		return data, final, err
+		return data, isFinal(record.State), err
 	}, nil
+}
+
+// current returns *ordering.RestoredError instead of a record that may be older than the order (policy O14a).
+func (h *Handlers) current(record ordering.Record, err error) (ordering.Record, error) {
+	if err == nil && !isFinal(record.State) && h.deps.Paused(record.Connection) {
+		return ordering.Record{}, &ordering.RestoredError{Connection: record.Connection}
+	}
+	return record, err
+}
+
+func isFinal(state ordering.State) bool {
+	return !slices.Contains([]ordering.State{ordering.StatePlacing, ordering.StatePlaced, ordering.StateUnknown}, state)
 }
 
 // An order uses one token of its rate limit, and another one for each of these. Usual orders are far below both.

@@ -136,6 +136,9 @@ func StateText(record ordering.Record) string {
 	if record.Paid {
 		return string(record.State) + " and paid"
 	}
+	if record.PaidAfterAll() {
+		return string(record.State) + ", and a payment that was recorded as not done took effect after all"
+	}
 	return string(record.State) + " and not paid"
 }
 

@@ -43,16 +43,16 @@ type responseBody struct {
 // (docs/ordering-service.md, section 7). Codes of successes, which some services send, are no error.
 func (d responseBody) isErrorShape() bool {
 	code := strings.ToLower(strings.TrimSpace(d.code))
-	return d.msg != "" && code != "" && code != "ok" && code != "success" && !isNumber(code, 0) && !isNumber(code, http.StatusOK)
+	return d.msg != "" && code != "" && code != "ok" && code != "success" && !isNumber(code, 0, 0) && !isNumber(code, 200, 299)
 }
 
-// isNumber reports whether a text is a spelling of a number.
-func isNumber(text string, number float64) bool {
+// isNumber reports whether a text is a spelling of a number in a range.
+func isNumber(text string, least, most float64) bool {
 	if text == "" || strings.Trim(text, "0123456789.e+-") != "" { // the error of ParseFloat allocates
 		return false
 	}
-	parsed, err := strconv.ParseFloat(text, 64)
-	return err == nil && parsed == number
+	number, err := strconv.ParseFloat(text, 64)
+	return err == nil && number >= least && number <= most
 }
 
 // readResponseBody decodes an answer's body; it returns the zero value if the body is not JSON.
@@ -83,7 +83,7 @@ func (d *responseBody) read(text string) bool {
 			d.result = r.Raw()
 		case "orderid":
 			id, _ := r.ID()
-			if strings.Trim(id, "0.-+ ") == "" || isNumber(id, 0) {
+			if strings.Trim(id, "0.-+ ") == "" || isNumber(id, 0, 0) {
 				continue // a service that has no number: 0, an empty GUID (policy O17)
 			}
 			d.twoIDs = d.twoIDs || d.orderID != "" && d.orderID != id
@@ -253,13 +253,13 @@ func (c *Client) certaintyOf(op Operation, got *httpAnswer, used *oauth2.Token) 
 }
 
 // done reports whether a 2xx answer means that the call took effect. The answer to a new order must contain the
-// order's id and not report a failure. Other answers may be empty, or any JSON that reports no error (policies W13 and O8b).
+// order's id. No answer may report an error; others than that may be empty, or any JSON (policies W13 and O8b).
 func done(op Operation, got *httpAnswer, d responseBody) bool {
 	switch {
 	case got.bodyErr != nil:
 		return false
 	case op == OpCreate:
-		return d.orderID != "" && !d.failed
+		return d.orderID != "" && !d.failed && !d.isErrorShape()
 	case len(got.body) == 0:
 		return true
 	default:

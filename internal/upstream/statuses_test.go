@@ -26,6 +26,8 @@ func shapes() map[string]shape {
 		"an order with a number":          {body: `{"Result":{"orderId":9007199254740993}}`, json: true, orderID: true},
 		"an order without envelope":       {body: ` {"order_id":"7"} `, json: true, orderID: true},
 		"an order and a code":             {body: `{"result":{"orderID":"7"},"code":"OK","msg":"fine"}`, json: true, orderID: true},
+		"an order and an error":           {body: `{"result":{"orderID":"7"},"code":"c","msg":"the till is off"}`, json: true, orderID: true, errorShape: true},
+		"an order and code 201":           {body: `{"result":{"orderID":"7"},"code":201,"msg":"created"}`, json: true, orderID: true},
 		"an order with the id 0":          {body: `{"result":{"orderID":0}}`, json: true},
 		"an order with the id \"0\"":      {body: `{"result":{"orderID":"0"}}`, json: true},
 		"an order with the id ..":         {body: `{"result":{"orderID":".."}}`, json: true},
@@ -71,7 +73,7 @@ func shapes() map[string]shape {
 func expected(op upstream.Operation, status int, s shape, retryUnavailable bool) writeOutcome {
 	switch {
 	case status <= 299 && op == upstream.OpCreate:
-		if s.orderID && !s.failed {
+		if s.orderID && !s.failed && !s.errorShape {
 			return isDone
 		}
 		return isUnknown

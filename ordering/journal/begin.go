@@ -117,7 +117,7 @@ func mayBegin(r *ordering.Record, op ordering.Operation) error {
 	if call, busy := r.Busy(); busy {
 		return &ordering.BusyError{Record: *r, Call: call}
 	}
-	if op != upstream.OpCreate && (r.State != ordering.StatePlaced || op == upstream.OpPay && r.Paid) {
+	if op != upstream.OpCreate && (r.State != ordering.StatePlaced || op == upstream.OpPay && (r.Paid || r.PaidAfterAll())) {
 		return &ordering.StateError{Record: *r, Operation: op}
 	}
 	return nil

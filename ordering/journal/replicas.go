@@ -118,8 +118,11 @@ func (d *durability) commit(ctx context.Context, c *tx) (*order, error) {
 	}
 	// Another instance has seen a replica in the meantime. WAIT covers only writes of its own
 	// connection, so write again.
-	if _, err = d.commitTo(ctx, d.store.newTx(o), d.required(o.place.connection)); errors.Is(err, errMoved) {
+	switch _, err = d.commitTo(ctx, d.store.newTx(o), d.required(o.place.connection)); {
+	case errors.Is(err, errMoved):
 		err = fmt.Errorf("%w: the order was changed concurrently", errReplicas)
+	case err != nil:
+		err = errors.Join(errReplicas, err) // the first commit is written
 	}
 	return o, err
 }
@@ -172,6 +175,22 @@ func (d *durability) recovered(ctx context.Context, connection string) error {
 // probe makes a write and waits until enough replicas have it.
 func (d *durability) probe(ctx context.Context, connection string) error {
 	_, err := d.commitTo(ctx, d.store.blank(connection, modeProbe), d.required(connection))
+	return err
+}
+
+// acknowledged returns nil if as many replicas as the rule requires acknowledge a write now. So Redis is no former
+// master that lacks what its successor has.
+func (d *durability) acknowledged(ctx context.Context, connection string) error {
+	if d.required(connection) == 0 {
+		return nil
+	}
+	err := d.recovered(ctx, connection)
+	if err == nil {
+		err = d.probe(ctx, connection)
+	}
+	if errors.Is(err, errReplicas) {
+		err = &ordering.NotReadyError{Msg: d.missingReplicas(connection), RetryAfter: retrySilent, Err: errReplicas}
+	}
 	return err
 }
 

@@ -284,6 +284,10 @@ func TestOldMasterDuringAFailover(t *testing.T) {
 	if _, err := both.Begin(t.Context(), create()); !errors.Is(err, journal.ErrReplicas) {
 		t.Errorf("Begin that waits for both replicas = %v, want ErrReplicas", err)
 	}
+	var notReady *ordering.NotReadyError
+	if since, err := both.Paused(t.Context(), main); !errors.As(err, &notReady) {
+		t.Errorf("Paused = %v, %v; want a *NotReadyError: the new master may have what is missing here", since, err)
+	}
 	lost := begun(t, one, create())
 	for order, want := range map[string]int64{before.Ref: 1, lost.Ref: 0} {
 		if n := p.replicas[0].Client().Exists(t.Context(), "larder:{o:main}:f1:order:"+order).Val(); n != want {

@@ -51,8 +51,12 @@ func (j *Journal) Watch(ctx context.Context, connection string) (ordering.Journa
 }
 
 // Paused compares as Watch does, and returns since when orders are paused. The time is zero if they are not, or if lost
-// commits are accepted automatically.
+// commits are accepted automatically. It returns *NotReadyError if too few replicas acknowledge a write: a former
+// master lacks records that its successor has.
 func (j *Journal) Paused(ctx context.Context, connection string) (time.Time, error) {
+	if err := j.durability.acknowledged(ctx, connection); err != nil {
+		return time.Time{}, failed("watch", connection, err)
+	}
 	r, err := j.store.run(ctx, j.store.blank(connection, modeWatch), 0, 0)
 	if err != nil || j.history.restoreAccepted() {
 		return time.Time{}, failed("watch", connection, err)

@@ -190,6 +190,7 @@ type orderAttempt struct {
 
 // orderCall is one call of an order.
 type orderCall struct {
+	Number                           int
 	Operation, Outcome, Contradicted string
 	Sent                             json.RawMessage
 	Resolved                         *struct{ By, Outcome, Note string } `json:"settled"`
@@ -331,7 +332,7 @@ func (c *orderCall) printResolution(env *Environment, ref string) {
 	}
 	env.Out.Printf("It is not known whether the %s took effect. Ask the restaurant, then run one of\n", noun)
 	for _, outcome := range []string{done, "not_done", "send_again"} {
-		env.Out.Printf("  larder order resolve %s --operation %s --outcome %s\n", ref, c.Operation, outcome)
+		env.Out.Printf("  larder order resolve %s --operation %s --call %d --outcome %s\n", ref, c.Operation, c.Number, outcome)
 	}
 	a := c.Answer
 	if a == nil || a.Code == "" {

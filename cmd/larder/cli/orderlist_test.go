@@ -92,11 +92,11 @@ func TestOrderShowOfAnUnknownOutcome(t *testing.T) {
 		"\n  call +351 22 000, Rua\\a 1\n",
 		"  delivery, card, A\\x1b[2Jna, +35120000000, Porto\n    2 × Latte (Oat drink, 2 × Sugar)\n    0.5 × Soup\n",
 		"create was resolved as send_again by ops: not there\n", "create: a later response contradicts this: done.",
-		"It is not known whether the order took effect.", "larder order resolve " + ref + " --operation create --outcome done --order-id ORDERID\n",
+		"It is not known whether the order took effect.", "larder order resolve " + ref + " --operation create --call 2 --outcome done --order-id ORDERID\n",
 		"The ordering service answered 500 POS_STOP: Latte\\a is stopped\nIf this code always means that it refused, add this to the connection and restart larder:\n" +
 			"  refusal_codes: [\"POS_STOP\"]\n",
 		"The ordering service answered 504 GATEWAY: no message\n",
-		"It is not known whether the payment took effect.", "larder order resolve " + ref + " --operation pay --outcome not_done\n",
+		"It is not known whether the payment took effect.", "larder order resolve " + ref + " --operation pay --call 3 --outcome not_done\n",
 	} {
 		if got.Status != StatusDone || !strings.Contains(got.Out, part) {
 			t.Errorf("order show: %+v, want %q", got, part)
@@ -124,11 +124,12 @@ func TestOrderResolve(t *testing.T) {
 		t.Errorf("order resolve: %+v after sending %s", got, sent)
 	}
 	for name, args := range map[string][]string{
-		"--outcome is required: done, not_done, send_again": {},
-		`--outcome: unknown outcome "maybe"`:                {"--outcome", "maybe"},
-		"--operation:":                                      {"--outcome", "done", "--operation", "cook"},
-		"--order-id is required: pass the order id of the ordering service, or --operation": {"--outcome", "done"},
-		"--order-id is allowed only with --outcome done":                                    {"--outcome", "not_done", "--order-id", "765"},
+		"--outcome is required: done, not_done, send_again":                                                        {},
+		"--call is required with send_again: the number of the call that you have asked about (larder order show)": {"--outcome", "send_again"},
+		`--outcome: unknown outcome "maybe"`:                                                                       {"--outcome", "maybe"},
+		"--operation:":                                                                                             {"--outcome", "done", "--operation", "cook"},
+		"--order-id is required: pass the order id of the ordering service, or --operation":                        {"--outcome", "done"},
+		"--order-id is allowed only with --outcome done":                                                           {"--outcome", "not_done", "--order-id", "765"},
 	} {
 		if got := larder(t, clitest.AsOps(base, append([]string{"order", "resolve", ref}, args...)...)...); got.Status != StatusUsage || !strings.Contains(got.Err, name) {
 			t.Errorf("order resolve %v: %+v, want 2 and %q", args, got, name)

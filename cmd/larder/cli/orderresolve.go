@@ -29,7 +29,7 @@ func orderResolveCommand(env *Environment) *cobra.Command {
 	})
 	cmd.Flags().String("operation", string(upstream.OpCreate), "operation to resolve: create, pay, complete or reject")
 	cmd.Flags().String("outcome", "", "outcome according to the restaurant: done, not_done or send_again")
-	cmd.Flags().Int("call", 0, "number of the call that you have asked about, from larder order show; default: the last unknown one")
+	cmd.Flags().Int("call", 0, "number of the call that you have asked about, from larder order show; default: the last unknown one; required for send_again")
 	cmd.Flags().String("order-id", "", "order id of the ordering service, for a created order")
 	cmd.Flags().String("note", "", "note for the order's record")
 	addTarget(cmd)
@@ -83,6 +83,8 @@ func resolutionBody(cmd *cobra.Command, refs []string) ([]byte, error) {
 		body["refs"] = refs
 	case call != 0:
 		body["call"] = call
+	case outcome == string(ordering.ResolvedRetry): // a repetition would send the call again that this one has sent
+		return nil, &usageError{"--call is required with send_again: the number of the call that you have asked about (larder order show)"}
 	}
 	return json.Marshal(body)
 }

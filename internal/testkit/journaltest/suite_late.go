@@ -140,6 +140,10 @@ func (s suite) contradiction(t *testing.T) {
 					if got.Paid != r.Paid {
 						t.Errorf("paid turned %t", got.Paid)
 					}
+					if op == upstream.OpPay && second == ordering.OutcomeDone { // another one would be a second payment
+						_, err := j.Begin(t.Context(), change(op, r.OrderID))
+						wantType[*ordering.StateError](t, "Begin of another payment", err)
+					}
 				})
 			}
 		}

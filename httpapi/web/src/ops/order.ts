@@ -230,7 +230,7 @@ function resolveForm(
             body: [h("p", {}, `${titles[outcome]}. You can't undo this.`)],
           });
           if (!yes) return;
-          await result<Order>(path + "/resolve", {
+          const resolved = await result<Order>(path + "/resolve", {
             method: "POST",
             signal,
             body: {
@@ -241,7 +241,8 @@ function resolveForm(
               ...(note.value.trim() ? { note: note.value.trim() } : {}),
             },
           });
-          showMessage("Resolved.");
+          const last = resolved.calls?.findLast((other) => other.operation === call.operation);
+          showMessage((outcome === "send_again" && last && sentAgain[last.outcome]) || "Resolved.");
           await then();
           document.querySelector<HTMLElement>("h1")?.focus();
         });
@@ -283,6 +284,15 @@ function resolveForm(
   );
   return form;
 }
+
+/** What became of a call that was sent again, by its outcome. */
+const sentAgain: Record<string, string | undefined> = {
+  done: "Sent again. It took effect.",
+  refused: "Sent again, and the ordering service refused it.",
+  not_sent: "Not sent, because the ordering service could not be reached. You can try again.",
+  unknown: "Sent again, and again it isn't known whether it took effect. Ask the restaurant.",
+  open: "Sent again, and again it isn't known whether it took effect. Ask the restaurant.",
+};
 
 /** An error whose message has one of these does not always mean a refusal (policy O8b). */
 const timeWords = /time-?out|timed out|expired|таймаут|тайм-аут|время ожидания/i;
