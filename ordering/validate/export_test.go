@@ -5,6 +5,9 @@ import "time"
 // ParseTime is parseTime.
 var ParseTime = parseTime
 
+// FieldNames is fieldNames.
+var FieldNames = fieldNames
+
 // assign is assigner.assign with a new assigner.
 func assign(slots []groupSlot, selections []selection, work *int) bool {
 	return new(assigner).assign(slots, selections, work)

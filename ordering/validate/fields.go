@@ -109,7 +109,7 @@ func refuseValue(notes *violation.List, v *value, base string, code violation.Co
 }
 
 // addMissing adds a violation for a mandatory member that the object at the JSON Pointer base does not have. field is
-// the member's name in the message.
+// the member's name in the interface.
 func addMissing(notes *violation.List, at position, base, field string) {
 	notes.Add(at.pos, member(base, at.name), violation.FieldRequired, violation.Params{"field": field}, "")
 }

@@ -160,7 +160,7 @@ func (c *check) comparePrices(now, then []item) {
 func (c *check) checkDishQuantity(it *item) {
 	switch q := &it.quantity; {
 	case q.state == absent:
-		addMissing(&c.violations, q.or("quantity", it.end), c.path(it), "dishList[].quantity")
+		c.refuse(it, q.or("quantity", it.end), violation.FieldRequired, violation.Params{"field": "dishList[].quantity"})
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		c.refuse(it, q.position, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})

@@ -18,7 +18,7 @@ func TestEveryCodeHasAMessageInBothLanguages(t *testing.T) {
 	// Only programs read these params. Messages name the dish and the group differently.
 	silent := map[violation.Code][]string{
 		violation.DishUnavailable: {"id"}, violation.DishNotOrderable: {"reasons"}, violation.IngredientUnavailable: {"reason"}, violation.ExternalIDAmbiguous: {"ids"}, violation.IDConflict: {"ids"},
-		violation.IngredientNotAllowed: {"dish"}, violation.GroupMin: {"group"}, violation.GroupMax: {"group"},
+		violation.FieldRequired: {"field"}, violation.IngredientNotAllowed: {"dish"}, violation.GroupMin: {"group"}, violation.GroupMax: {"group"},
 	}
 	seen := map[string]violation.Code{}
 	for _, d := range documented {
@@ -54,7 +54,7 @@ var (
 // foreign returns the words of a Russian sentence that are neither Russian nor params, field
 // names or times.
 func foreign(d description, said string) []string {
-	known := []string{"id", "externalId", "expectedAt", "soonest", "true", "T18", "T15", "Z", "000Z"}
+	known := []string{"id", "externalId", "T18", "T15", "Z", "000Z"}
 	for _, value := range d.example() {
 		known = append(known, texts(value)...)
 	}
@@ -146,6 +146,8 @@ func TestMessagesWithParams(t *testing.T) {
 			violation.Params{"digits": 5, "maximum": nil},
 			"Enter a phone number with at least 5 digits", "Укажите номер телефона, в нём должно быть не меньше 5 цифр",
 		},
+		{violation.FieldRequired, violation.Params{"field": "guest.phone"}, "Enter your phone number", "Укажите номер телефона"},
+		{violation.FieldRequired, violation.Params{"field": "code"}, "code is missing", "Не заполнено поле code"},
 		{violation.LimitExceeded, violation.Params{"limit": 7}, "The quantity: at most 7", "Количество: не больше 7"},
 	} {
 		if got := violation.New("", test.code, test.params, violation.English).Msg; got != test.english {

@@ -92,13 +92,8 @@ var templates = map[Code]template{
 		"{subject}: too many levels of nested ingredients",
 		"{subject}: слишком много уровней вложенных ингредиентов",
 	}},
-	FieldRequired: {
-		message: texts{"{field} is missing", "Не заполнено поле {field}"},
-		special: special{"field", "expectedAt", texts{
-			"expectedAt is missing; for the earliest time, send soonest: true",
-			"Не заполнено поле expectedAt; soonest: true значит «как можно скорее»",
-		}},
-	},
+	// See requiredTexts for the fields that guests fill in.
+	FieldRequired: {message: texts{"{field} is missing", "Не заполнено поле {field}"}},
 	ValueNotAllowed: {
 		message: texts{"The value must be {allowed}", "Подходит только {allowed}"},
 		special: special{"allowed", "", texts{"Leave the field empty", "Оставьте поле пустым"}},
