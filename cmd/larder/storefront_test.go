@@ -23,10 +23,10 @@ import (
 	"larder.local/internal/testkit/clitest"
 )
 
-// storefrontBlocks returns the code blocks of a language in docs/storefront.md.
-func storefrontBlocks(t *testing.T, language string) []string {
+// blocksOf returns the code blocks of a language in a page of docs/.
+func blocksOf(t *testing.T, name, language string) []string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(root, "docs", "storefront.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func storefrontBlocks(t *testing.T, language string) []string {
 // addresses changed, and returns the address that takes orders of the site's pages.
 func startBackend(t *testing.T, language, base, site string) (orderURL string, said *clitest.Watched) {
 	t.Helper()
-	blocks := storefrontBlocks(t, language)
+	blocks := blocksOf(t, "storefront.md", language)
 	if len(blocks) != 1 {
 		t.Fatalf("%d blocks of %s in docs/storefront.md, want 1", len(blocks), language)
 	}
@@ -261,15 +261,15 @@ func postAsForm(t *testing.T, orderURL, key, body string, said *clitest.Watched)
 	return response.StatusCode, answer
 }
 
-// TestBrowserOrigin runs tools/browser/origin: the page of docs/storefront.md on another
-// origin than larder. Orders go to larder and through both backends of that document.
+// TestBrowserOrigin runs tools/browser/origin: the page of docs/storefront.md and the form of docs/order-form.md on
+// another origin than larder. Orders go to larder and through both backends of storefront.md.
 func TestBrowserOrigin(t *testing.T) { //nolint:tparallel // its scenarios share a demo
 	t.Parallel()
 	b := newBrowser(t)
 	site := freeAddress(t)
 	b.env = browsedDemo(t, "--origin", "http://"+site)
 	base := strings.TrimPrefix(b.env[0], "LARDER_URL=")
-	html := strings.ReplaceAll(storefrontBlocks(t, "html")[0], "http://127.0.0.1:8080", base)
+	html := strings.ReplaceAll(blocksOf(t, "storefront.md", "html")[0], "http://127.0.0.1:8080", base)
 	pages := http.NewServeMux()
 	serve := func(path, page string) { // ?old= and ?new= change the page
 		pages.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
@@ -279,6 +279,7 @@ func TestBrowserOrigin(t *testing.T) { //nolint:tparallel // its scenarios share
 		})
 	}
 	serve("/{$}", html)
+	serve("/form", strings.ReplaceAll(blocksOf(t, "order-form.md", "html")[0], "http://127.0.0.1:8080", base))
 	for _, language := range []string{"js", "go"} {
 		orderURL, _ := startBackend(t, language, base, "http://"+site)
 		serve("/"+language, strings.Replace(html, "<larder-order-form ", `<larder-order-form order-url="`+orderURL+`" `, 1))
