@@ -1,5 +1,5 @@
-// What became of an order, and the confirmation: see "What to show a guest" in
-// docs/http.md. It shows only what larder knows, no states of the kitchen.
+// What became of an order, and the confirmation: see "Place the order once" in
+// docs/order-form.md. It shows only what larder knows, no states of the kitchen.
 
 import { h } from "./dom";
 import type { Formatter } from "./groups";

@@ -17,7 +17,7 @@ const unsentCodes = [
   "storage_unavailable",
 ];
 
-/** State is what is known about the intent; see docs/http.md, "Placing". */
+/** State is what is known about the intent; see docs/http.md, "Placing an order". */
 export type State =
   | "sending" // a request is in progress, or its response was lost
   | "checking" // rejected, but an earlier request of the same order can still reach larder
