@@ -278,8 +278,8 @@ var hints = map[string][]respond.Code{ //nolint:gochecknoglobals // constant
 	"Start the version of larder that wrote the records; docs/operations.md (Order records of another version) has the other way.": {
 		respond.CodeJournalFormat,
 	},
-	"An operator must find out which orders and payments Redis lost, and then run larder order accept-restore.": {respond.CodeJournalRestored},
-	"Search the daemon's log for the request id; it has the cause.":                                             {respond.CodeInternal},
+	"An operator must find out what Redis lost, and then run larder order accept-restore.": {respond.CodeJournalRestored},
+	"Search the daemon's log for the request id; it has the cause.":                        {respond.CodeInternal},
 	"Compare larder version on both machines: the command line and the daemon may have different versions.": {
 		respond.CodeNotFound, respond.CodeMethodNotAllowed, respond.CodeNotAcceptable, respond.CodeUnsupportedMedia,
 	},

@@ -29,7 +29,7 @@ func orderResolveCommand(env *Environment) *cobra.Command {
 	})
 	cmd.Flags().String("operation", string(upstream.OpCreate), "operation to resolve: create, pay, complete or reject")
 	cmd.Flags().String("outcome", "", "outcome according to the restaurant: done, not_done or send_again")
-	cmd.Flags().Int("call", 0, "number of the call that you have asked about, from larder order show; default: the last unknown one; required for send_again")
+	cmd.Flags().Int("call", 0, "number of the call, from larder order show; default: the last unknown one, but not for send_again")
 	cmd.Flags().String("order-id", "", "order id of the ordering service, for a created order")
 	cmd.Flags().String("note", "", "note for the order's record")
 	addTarget(cmd)
