@@ -80,7 +80,7 @@ func TestSignInRefusals(t *testing.T) {
 		"another member":                  {`{"client": "ops", "secret": "x", "scope": "ops"}`, http.StatusBadRequest, "invalid_parameter"},
 		"no object":                       {`[]`, http.StatusBadRequest, "invalid_parameter"},
 		"what is no JSON":                 {`{"client"`, http.StatusBadRequest, "malformed_json"},
-		"a body over the limit of bodies": {apitest.SignInBody(apitest.ClientOps, strings.Repeat("x", 300<<10)), http.StatusRequestEntityTooLarge, "payload_too_large"},
+		"a body over the limit of bodies": {apitest.SignInBody(apitest.ClientOps, strings.Repeat("x", 17<<10)), http.StatusRequestEntityTooLarge, "payload_too_large"},
 	} {
 		got := w.Post(apitest.SessionPath, c.body)
 		if got.Refused(t, c.status, c.code); len(got.Header.Values("Set-Cookie")) > 0 {

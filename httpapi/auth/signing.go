@@ -211,12 +211,17 @@ func (k *signingKeys) exchange(ctx context.Context, key *signingKey, replaced []
 
 func (k *signingKeys) exchangeCurrent(ctx context.Context, key *signingKey) (*signingKey, error) {
 	secret, err := k.redis.Get(ctx, k.name).Bytes()
-	if errors.Is(err, redis.Nil) {
+	if damaged := err == nil && len(secret) < minSigningKey; damaged || errors.Is(err, redis.Nil) {
 		offer := newSecret()
 		if key != nil {
 			offer = key.secret
 		}
-		if err = k.redis.SetNX(ctx, k.name, offer, 0).Err(); err == nil {
+		if damaged { // with a short key, anybody could sign tokens
+			err = k.redis.Set(ctx, k.name, offer, 0).Err()
+		} else {
+			err = k.redis.SetNX(ctx, k.name, offer, 0).Err()
+		}
+		if err == nil {
 			secret, err = k.redis.Get(ctx, k.name).Bytes()
 		}
 	}
@@ -245,6 +250,9 @@ func (k *signingKeys) exchangeReplaced(ctx context.Context, current *signingKey,
 	}
 	for _, member := range stored {
 		secret, _ := member.Member.(string)
+		if len(secret) < minSigningKey {
+			continue
+		}
 		add(replacedKey{newSigningKey([]byte(secret)), time.UnixMilli(int64(member.Score))})
 	}
 	var missing []redis.Z

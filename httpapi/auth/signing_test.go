@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"larder.local/cache"
 	"larder.local/internal/redisdb"
 	"larder.local/internal/silentlog"
@@ -167,6 +169,49 @@ func TestSigningKeys_AfterFlushAll(t *testing.T) {
 	for i, k := range append(all, late) {
 		if key, err := k.byID(ctx, old); err != nil || key != nil {
 			t.Errorf("instance %d accepts a key whose tokens have expired: %v, %v", i, key, err)
+		}
+	}
+}
+
+// A key in Redis that is empty or too short is replaced, and never accepted: anybody could sign tokens with it (policy H14).
+func TestAShortKeyIsReplaced_H14(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	opened, err := redisdb.Open(redisdb.Config{URL: server.URL()}, silentlog.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = opened.Close() })
+	names := cache.NewKeys(opened.Prefix())
+	for _, short := range []string{"", "a-short-key"} {
+		running := keysIn(opened)
+		before, err := running.current(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := server.Client().Set(t.Context(), names.SigningKey(), short, 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		member := redis.Z{Score: float64(time.Now().Add(time.Hour).UnixMilli()), Member: short}
+		if err := server.Client().ZAdd(t.Context(), running.replacedName, member).Err(); err != nil {
+			t.Fatal(err)
+		}
+		for name, keys := range map[string]*signingKeys{"running": running, "started": keysIn(opened)} {
+			current, replaced, err := keys.exchange(t.Context(), keys.signing.Load(), nil)
+			if err != nil || len(current.secret) < minSigningKey {
+				t.Errorf("%s, with the key %q: %q, %v; want another key", name, short, current.secret, err)
+			}
+			for _, key := range replaced {
+				if string(key.secret) == short {
+					t.Errorf("%s: the key %q counts as a replaced one", name, short)
+				}
+			}
+		}
+		if got, err := running.byID(t.Context(), newSigningKey([]byte(short)).id); err == nil && got != nil {
+			t.Errorf("tokens of the key %q are accepted", short)
+		}
+		if got, err := running.byID(t.Context(), before.id); err != nil || got == nil {
+			t.Errorf("tokens of the key before are not accepted: %v", err)
 		}
 	}
 }

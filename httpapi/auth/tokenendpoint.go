@@ -124,7 +124,7 @@ func tokenForm(c *gin.Context) (map[string]string, error) {
 	if err != nil || (media != "multipart/form-data" && media != "application/x-www-form-urlencoded") {
 		return nil, errors.New("send the parameters as multipart/form-data or application/x-www-form-urlencoded")
 	}
-	body, err := respond.ReadBody(c, respond.MaxTokenBody)
+	body, err := respond.ReadBody(c, respond.MaxSmallBody)
 	if err != nil {
 		return nil, errors.New(respond.ProblemOf(err).Msg)
 	}

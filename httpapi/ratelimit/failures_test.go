@@ -49,7 +49,7 @@ func TestFailuresAreRememberedBesideInventedNames(t *testing.T) {
 // The memory of a limiter is limited, however long the ids are.
 func TestFailureKeysAreShort(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", respond.MaxTokenBody)
+	long := strings.Repeat("x", respond.MaxSmallBody)
 	if n := len(failureKey(long, "2001:db8::1")); n > 64 {
 		t.Errorf("a client's name of %d bytes is remembered with %d", len(long), n)
 	}

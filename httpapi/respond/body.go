@@ -19,7 +19,7 @@ import (
 // Limits of requests.
 const (
 	MaxBody      = 256 << 10 // bytes of an order, policy W15
-	MaxTokenBody = 16 << 10  // bytes of a token request
+	MaxSmallBody = 16 << 10  // bytes of a token request or of a small object
 	MaxDepth     = 32        // JSON nesting, policy H1
 )
 
@@ -83,6 +83,9 @@ func ReadObject(body []byte, form string, members map[string]func(*jsontext.Read
 	isObject := reader.Kind() == jsontext.KindObject
 	var wrong error
 	for name := range reader.Members() {
+		if wrong != nil {
+			continue // one error is enough
+		}
 		if read, known := members[name]; !known {
 			wrong = InvalidParameter(name, "is an unknown field; the body must be "+form)
 		} else if !read(&reader) {
@@ -98,9 +101,12 @@ func ReadObject(body []byte, form string, members map[string]func(*jsontext.Read
 	return wrong
 }
 
-// ReadFields reads a body as ReadJSON and ReadObject do.
+// ReadFields reads a body of at most 16 KiB as ReadJSON and ReadObject do.
 func ReadFields(c *gin.Context, form string, members map[string]func(*jsontext.Reader) bool) error {
-	body, err := ReadJSON(c)
+	if err := RequireJSON(c.GetHeader("Content-Type")); err != nil {
+		return err
+	}
+	body, err := ReadBody(c, MaxSmallBody)
 	if err != nil {
 		return err
 	}

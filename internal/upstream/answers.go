@@ -24,6 +24,9 @@ import (
 // maxDepth is the maximum nesting depth of an answer; a deeper one counts as invalid JSON.
 const maxDepth = 64
 
+// maxOrderID is the length of the longest orderID that is believed.
+const maxOrderID = 256
+
 // maxLogCode is the length of the longest error code in a log line.
 const maxLogCode = 64
 
@@ -83,7 +86,7 @@ func (d *responseBody) read(text string) bool {
 			d.result = r.Raw()
 		case "orderid":
 			id, _ := r.ID()
-			if strings.Trim(id, "0.-+ ") == "" || isNumber(id, 0, 0) {
+			if strings.Trim(id, "0.-+ ") == "" || isNumber(id, 0, 0) || len(id) > maxOrderID {
 				continue // a service that has no number: 0, an empty GUID (policy O17)
 			}
 			d.twoIDs = d.twoIDs || d.orderID != "" && d.orderID != id

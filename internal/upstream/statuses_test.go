@@ -28,6 +28,7 @@ func shapes() map[string]shape {
 		"an order and a code":             {body: `{"result":{"orderID":"7"},"code":"OK","msg":"fine"}`, json: true, orderID: true},
 		"an order and an error":           {body: `{"result":{"orderID":"7"},"code":"c","msg":"the till is off"}`, json: true, orderID: true, errorShape: true},
 		"an order and code 201":           {body: `{"result":{"orderID":"7"},"code":201,"msg":"created"}`, json: true, orderID: true},
+		"an order with a very long id":    {body: `{"result":{"orderID":"` + strings.Repeat("7", 257) + `"}}`, json: true},
 		"an order with the id 0":          {body: `{"result":{"orderID":0}}`, json: true},
 		"an order with the id \"0\"":      {body: `{"result":{"orderID":"0"}}`, json: true},
 		"an order with the id ..":         {body: `{"result":{"orderID":".."}}`, json: true},
