@@ -27,6 +27,12 @@ func IsRestaurantID(id string) bool { return restaurantID.MatchString(id) }
 func (c *Config) check(l *loader) {
 	c.findTLSFiles(l)
 	c.checkSections(l)
+	if l.thorough && l.file != "" && len(c.Connections) == 0 {
+		at := l.places.find("connections")
+		at.Line, at.Column = max(at.Line, 1), max(at.Column, 1)
+		l.problemAt(at, "connections", "is empty, so there is nothing to serve: add a connection, or check that this is the right file")
+		l.unread["connections"] = true
+	}
 	c.fillRestaurants()
 	c.checkRestaurants(l)
 	for i, client := range c.Auth.Clients {
@@ -35,8 +41,9 @@ func (c *Config) check(l *loader) {
 		}
 	}
 	c.checkSecrets(l)
-	if l.checkFiles {
+	if l.thorough {
 		c.checkStateDir(l)
+		c.warnOfWeakSecrets(l)
 	}
 	if l.secretInside {
 		l.warnOfMode("", l.file)
@@ -110,7 +117,9 @@ func (c *Config) checkRestaurants(l *loader) {
 	for i, r := range c.Restaurants {
 		key := fmt.Sprintf("restaurants[%d]", i)
 		id := string(r.ID)
-		if !IsRestaurantID(id) {
+		if id == "" {
+			l.problem(key+".id", "is missing: write the restaurant's id of the ordering service")
+		} else if !IsRestaurantID(id) {
 			l.problem(key+".id", "%q is not a valid restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -", id)
 		}
 		if before, twice := seen[id]; twice && id != "" {
@@ -167,12 +176,13 @@ func (c *Config) checkConnection(l *loader, key, name string) {
 	unread := l.isUnread("connections")
 	for i, connection := range c.Connections {
 		names = append(names, connection.Name)
-		unread = unread || l.isUnread(fmt.Sprintf("connections[%d].name", i))
+		unread = unread || connection.Name == "" || l.isUnread(fmt.Sprintf("connections[%d].name", i)) // which is an error
 	}
 	switch {
 	case slices.Contains(names, name), unread:
 	case len(names) == 0:
 		l.problem(key, "there is no connection: add one under connections")
+		l.unread["connections"] = true // omit the same error of other restaurants
 	case name == "":
 		l.problem(key, "is missing: use one of %s", strings.Join(names, ", "))
 	default:

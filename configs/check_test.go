@@ -443,6 +443,39 @@ func TestMessagesNameTheFix(t *testing.T) {
 			"redis: {prefix: \"a\\\"b\"}\nhttp:\n  hosts:\n    - 'it''s\n    - 'x'\n",
 			"larder.yaml:4:7: invalid YAML: the quote is not closed on this line",
 		},
+		"a colour without quotes": {
+			"http:\n  page:\n    color: #14532d\n    logo: # the default\n",
+			`larder.yaml:3:11: http.page.color: is empty, because # begins a comment: put the value in quotes, such as "#14532d"`,
+		},
+		"a secret that begins a comment": {
+			"auth:\n  clients:\n    - id: shop\n      secret: #2hush\n      scopes: [menu]\n",
+			`larder.yaml:4:14: auth.clients[0].secret: is empty, because # begins a comment: put the value in quotes, such as "#14532d"`,
+		},
+		"typographic quotes around a secret": {
+			strings.ReplaceAll(connection, "client_secret: b", "client_secret: “secret of the service”"),
+			`larder.yaml:3:111: connections[0].client_secret: has typographic quotes around it, which would be part of the secret: use " or ', or remove them`,
+		},
+		"an id in place of a name": { // the other restaurants' errors follow from it
+			strings.ReplaceAll(connection, "name: main", "id: main") + "restaurants: [{id: one}, {id: two, connection: main}]\n",
+			`larder.yaml:3:6: unknown key "id" in connections[0]: did you mean "name"?`,
+		},
+		"a name in place of an id": {
+			"auth: {clients: [{name: shop, secret: s, scopes: [menu]}]}\n",
+			`larder.yaml:1:19: unknown key "name" in auth.clients[0]: did you mean "id"?; ` +
+				"under auth this is an error even with --allow-unknown-keys: correct or remove the key",
+		},
+		"a restaurant with a name alone": {
+			connection + "restaurants: [{name: one}]\n",
+			`larder.yaml:4:15: restaurants[0].id: is missing: write the restaurant's id of the ordering service`,
+		},
+		"a connection without a name": {
+			strings.ReplaceAll(connection, "name: main, ", "") + "restaurants: [{id: one}, {id: two, connection: main}]\n",
+			`larder.yaml:3:5: connections[0].name: is missing: write any name, such as main`,
+		},
+		"restaurants without a connection": {
+			"restaurants: [{id: one}, {id: two}]\n",
+			`larder.yaml:1:15: restaurants[0].connection: there is no connection: add one under connections`,
+		},
 		"a misspelled scope": {
 			"auth: {clients: [{id: a, secret: b, scopes: [order]}]}\n",
 			`larder.yaml:1:46: auth.clients[0].scopes[0]: unknown scope "order"; did you mean "orders"? (valid: menu, orders, ops)`,

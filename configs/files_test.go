@@ -3,6 +3,7 @@ package configs
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -60,7 +61,7 @@ func TestKeyFiles_H12(t *testing.T) {
 		if err := os.Chmod(key, mode); err != nil {
 			t.Fatal(err)
 		}
-		cfg, err := Load(filepath.Join(dir, "larder.yaml"), []string{"SECRET=0123456789abcdef"}, CheckFiles)
+		cfg, err := Load(filepath.Join(dir, "larder.yaml"), []string{"SECRET=0123456789abcdef"}, Thorough)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +96,7 @@ func TestFilesOfSecretsThatOthersCanRead_H12(t *testing.T) {
 		"a secret file, world writable": {"client_secret_file: secret", 0o600, 0o662, "connections[0].client_secret_file: " + secret},
 	} {
 		text := strings.ReplaceAll(connection, "client_secret: b", tc.text)
-		for name, content := range map[string]string{file: text, secret: "content"} {
+		for name, content := range map[string]string{file: text, secret: "content of it"} {
 			if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +107,7 @@ func TestFilesOfSecretsThatOthersCanRead_H12(t *testing.T) {
 		if err := os.Chmod(secret, tc.secret); err != nil {
 			t.Fatal(err)
 		}
-		for _, options := range [][]Option{{CheckFiles}, nil} {
+		for _, options := range [][]Option{{Thorough}, nil} {
 			cfg, err := Load(file, []string{"SECRET=0123456789abcdef"}, options...)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -117,5 +118,68 @@ func TestFilesOfSecretsThatOthersCanRead_H12(t *testing.T) {
 				t.Errorf("%s, %d options: warnings %q, want %q", name, len(options), got, tc.want)
 			}
 		}
+	}
+}
+
+// serve accepts a file without connections; check does not, because it is probably the wrong file.
+func TestThorough_NothingToServe(t *testing.T) {
+	t.Parallel()
+	const msg = "connections: is empty, so there is nothing to serve: add a connection, or check that this is the right file"
+	for text, at := range map[string]string{
+		"":                              ":1:1: ",
+		"\ufeff# nothing yet\n":         ":1:1: ",
+		"sync: {history: 3}\n":          ":1:1: ",
+		"{\n  \"connections\": []\n}\n": ":2:18: ",
+		"connections:\nrestaurants: [{id: one}, {id: two}]\n": ":1:13: ",
+	} {
+		_, err := Parse("larder.yaml", []byte(text), nil, Thorough)
+		if err == nil || err.Error() != "larder.yaml"+at+msg {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for _, c := range [][]Option{nil, {AllowUnknownKeys}} {
+		if _, err := Parse("larder.yaml", nil, nil, c...); err != nil {
+			t.Errorf("serve of an empty file: %v", err)
+		}
+	}
+	env := []string{
+		"LARDER_CONNECTIONS_0_NAME=main", "LARDER_CONNECTIONS_0_BASE_URL=http://127.0.0.1:9", "LARDER_CONNECTIONS_0_AUTH_URL=http://127.0.0.1:9",
+		"LARDER_CONNECTIONS_0_CLIENT_ID=a", "LARDER_CONNECTIONS_0_CLIENT_SECRET=secret-of-the-service",
+	}
+	if cfg, err := Parse("larder.yaml", nil, env, Thorough); err != nil || len(cfg.Warnings()) > 0 {
+		t.Errorf("a connection in the environment: %v, %v", cfg.Warnings(), err)
+	}
+}
+
+func TestThorough_WeakSecrets(t *testing.T) {
+	t.Parallel()
+	text := connection + `auth:
+  clients:
+    - {id: shop, secret: short, scopes: [menu]}
+    - {id: ops, secret: ops-secret, scopes: [ops]}
+    - {id: pos, secret: "Zk3v9QmX1r8Tn5Lw", scopes: [menu]}
+`
+	cfg, err := Parse("weak.yaml", []byte(text), nil, Thorough)
+	want := []string{
+		"weak.yaml:3:111: connections[0].client_secret: has fewer than 8 bytes: check that it is complete",
+		"weak.yaml:6:26: auth.clients[0].secret: is shorter than 16 bytes; larder rejects it as soon as other machines can reach it: " +
+			"create a random one with `openssl rand -base64 32`",
+	}
+	if err != nil || !slices.Equal(cfg.Warnings(), want) {
+		t.Errorf("warnings %q, %v, want %q", cfg.Warnings(), err, want)
+	}
+	if warnings := parsed(t, []byte(text)).Warnings(); len(warnings) > 0 {
+		t.Errorf("the log of serve has %q", warnings)
+	}
+}
+
+// Windows saves text with a byte order mark.
+func TestByteOrderMark(t *testing.T) {
+	t.Parallel()
+	if cfg := parsed(t, []byte("\ufeff"+strings.TrimSpace(connection)+"\n")); len(cfg.Connections) != 1 {
+		t.Errorf("%d connections", len(cfg.Connections))
+	}
+	if got := problemsOf(t, "\ufeffsnyc: {}\n"); len(got) != 1 || got[0] != `larder.yaml:1:1: unknown key "snyc" in the configuration: did you mean "sync"?` {
+		t.Errorf("problems %q", got)
 	}
 }

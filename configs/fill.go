@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"go.yaml.in/yaml/v4"
 
@@ -19,7 +20,8 @@ import (
 type value struct {
 	*yaml.Node
 	variable string
-	line     int // of its key
+	line     int  // of its key
+	comment  bool // a comment such as #14532d follows the key
 }
 
 // kind returns the kind of the value, or 0 if it is missing or null, so that the default applies.
@@ -76,6 +78,9 @@ func (l *loader) fill(path, name string, n value, v reflect.Value) bool {
 		return true
 	case v.Kind() == reflect.Slice && !text:
 		return l.fillList(path, name, n, v)
+	case n.kind() == 0 && n.comment:
+		l.problemAt(l.at(n), path, `is empty, because # begins a comment: put the value in quotes, such as "#14532d"`)
+		return false
 	case n.kind() == 0:
 		return false
 	case n.kind() != yaml.ScalarNode:
@@ -148,7 +153,9 @@ func (l *loader) valuesOf(path, name string, n value, t reflect.Type) map[string
 		case !slices.Contains(keys, key):
 			l.unknown(path, at, key, keys)
 		}
-		values[key] = value{Node: pair[1], line: at.Line}
+		// Text directly behind # is probably a value, such as a colour. A sentence has a space there.
+		comment := len(pair[0].LineComment) > 1 && !unicode.IsSpace(rune(pair[0].LineComment[1]))
+		values[key] = value{Node: pair[1], line: at.Line, comment: comment}
 	}
 	return values
 }

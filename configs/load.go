@@ -46,9 +46,9 @@ type Option func(*loader)
 // known key, and an unknown key in the section auth.
 func AllowUnknownKeys(l *loader) { l.allowUnknown = true }
 
-// CheckFiles reports an ordering.state_dir that is not a folder, which larder serve only logs, and warns of files with
-// secrets that others can read (policy H12).
-func CheckFiles(l *loader) { l.checkFiles = true }
+// Thorough reports an ordering.state_dir that is not a folder and a file without connections, which larder serve only logs.
+// It warns of files with secrets that others can read (policy H12), and of weak secrets.
+func Thorough(l *loader) { l.thorough = true }
 
 // readFile returns the content of the file, or nil if path is empty. The error is Errors.
 func readFile(path string) ([]byte, error) {
@@ -88,7 +88,7 @@ type loader struct {
 	names     []string          // the names of variables beside those that are used, for a warning
 
 	allowUnknown bool // unknown keys are warnings
-	checkFiles   bool // see CheckFiles
+	thorough     bool // see Thorough
 	secretInside bool // the file contains a secret, not only its place
 
 	unreadable bool            // the file is invalid YAML, so its values are unknown

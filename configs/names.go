@@ -3,6 +3,7 @@ package configs
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hbollon/go-edlib"
@@ -14,9 +15,14 @@ import (
 func (l *loader) unknown(path string, at Position, name string, keys []string) {
 	section := cmp.Or(path, "the configuration")
 	guess := setting.Nearest(name, keys)
+	other := idOrName[name]
+	swapped := slices.Contains(keys, other)
+	if swapped {
+		guess = other
+	}
 	// A section auth inside another one is indented by mistake.
 	underAuth := strings.HasPrefix(path+".", "auth.") || name == "auth"
-	ignorable := !underAuth && !isTypo(name, guess)
+	ignorable := !underAuth && !swapped && !isTypo(name, guess)
 	if l.allowUnknown && ignorable {
 		l.warnings = append(l.warnings, fmt.Sprintf("%v: unknown key %q in %s is ignored", at, name, section))
 		return
@@ -32,6 +38,9 @@ func (l *loader) unknown(path string, at Position, name string, keys []string) {
 	l.problemAt(at, "", "unknown key %q in %s: %s", name, section, hint)
 	l.problems[len(l.problems)-1].Ignorable = ignorable
 }
+
+// idOrName has the key that is meant if a section has only one of both: connections have names, clients have ids.
+var idOrName = map[string]string{"id": "name", "name": "id"} //nolint:gochecknoglobals // constant
 
 // isTypo reports whether name differs from known in at most two letters, and in at most a third of its
 // letters. It is stricter than Nearest, because a new key often resembles an old key.

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
@@ -50,12 +51,42 @@ func (l *loader) fillSecret(path, name string, inner, file value, v reflect.Valu
 		l.places[path] = l.at(file)
 		v.SetString(secret)
 	}
+	if betweenQuotes.MatchString(v.String()) {
+		l.problem(path, `has typographic quotes around it, which would be part of the secret: use " or ', or remove them`)
+	}
 	return true
+}
+
+// betweenQuotes matches what a word processor makes of a text in quotes.
+var betweenQuotes = regexp.MustCompile(`^[“”„‟‘’‚‛«»‹›].*[“”„‟‘’‚‛«»‹›]$`)
+
+// minClientSecret is the length in bytes below which a secret of an ordering service is probably incomplete.
+const minClientSecret = 8
+
+// warnOfWeakSecrets warns of secrets that are accepted because only this machine can reach larder (policy H8), and of short
+// secrets of ordering services.
+func (c *Config) warnOfWeakSecrets(l *loader) {
+	warn := func(key, format string, args ...any) {
+		l.warnings = append(l.warnings, fmt.Sprintf("%v: %s: ", l.places.find(key), key)+fmt.Sprintf(format, args...))
+	}
+	for i, connection := range c.Connections {
+		if n := len(connection.ClientSecret); n > 0 && n < minClientSecret {
+			warn(fmt.Sprintf("connections[%d].client_secret", i), "has fewer than %d bytes: check that it is complete", minClientSecret)
+		}
+	}
+	if c.HTTP.Exposed() != "" { // checkSecrets rejects them
+		return
+	}
+	for _, weak := range c.Auth.WeakSecrets() {
+		if !slices.Contains(demoSecrets, weak.Secret) && weak.Secret != "" && weak.Secret != redacted {
+			warn(weak.Key, "%s; larder rejects it as soon as other machines can reach it: create a random one with `openssl rand -base64 32`", weak.Msg)
+		}
+	}
 }
 
 // warnOfMode warns of a file with secrets that others can read or change (policy H12).
 func (l *loader) warnOfMode(key, name string) {
-	if l.checkFiles && smallfile.OpenToOthers(name) {
+	if l.thorough && smallfile.OpenToOthers(name) {
 		l.warnings = append(l.warnings, strings.TrimPrefix(key+": ", ": ")+
 			name+" contains secrets, and every user who can enter its folder may read or change it: run chmod o-rw, or keep the folder private")
 	}

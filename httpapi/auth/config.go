@@ -130,17 +130,31 @@ func (c Config) ValidateFor(exposed string) error {
 		return nil
 	}
 	var faults setting.Faults
-	reject := func(key, weakness string) {
-		faults.If(weakness != "", key,
-			"%s, which is not allowed because %s; create a random one with `openssl rand -base64 32`", weakness, exposed)
-	}
-	for i, client := range c.Clients {
-		reject(setting.Index("auth.clients", i)+".secret", weakness(client.Secret, client.ID, minSecret))
-	}
-	if c.SigningKey != "" {
-		reject("auth.signing_key", weakness(c.SigningKey, "", minSigningKey))
+	for _, weak := range c.WeakSecrets() {
+		faults = append(faults, setting.Errorf(weak.Key,
+			"%s, which is not allowed because %s; create a random one with `openssl rand -base64 32`", weak.Msg, exposed))
 	}
 	return errors.Join(faults...)
+}
+
+// WeakSecret is a secret that can be guessed.
+type WeakSecret struct{ Key, Msg, Secret string }
+
+// WeakSecrets returns the secrets of the section that can be guessed, and what is wrong with each (policy H8).
+func (c Config) WeakSecrets() []WeakSecret {
+	var all []WeakSecret
+	add := func(key, secret, id string, minLength int) {
+		if msg := weakness(secret, id, minLength); msg != "" {
+			all = append(all, WeakSecret{key, msg, secret})
+		}
+	}
+	for i, client := range c.Clients {
+		add(setting.Index("auth.clients", i)+".secret", client.Secret, client.ID, minSecret)
+	}
+	if c.SigningKey != "" {
+		add("auth.signing_key", c.SigningKey, "", minSigningKey)
+	}
+	return all
 }
 
 // MenuIsOpen reports whether everyone may read menus.

@@ -113,7 +113,8 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 // Validate checks a configuration after SetDefaults. The error joins a *setting.Error for each invalid key.
 func (c Config) Validate() error {
 	var faults setting.Faults
-	faults.If(!validName.MatchString(c.Name), "name", "%q: use 1 to 64 of A-Z a-z 0-9 . _ : -", c.Name)
+	faults.If(c.Name == "", "name", "is missing: write any name, such as main")
+	faults.If(c.Name != "" && !validName.MatchString(c.Name), "name", "%q: use 1 to 64 of A-Z a-z 0-9 . _ : -", c.Name)
 	for _, address := range [][3]string{{"base_url", c.BaseURL, pathAPI}, {"auth_url", c.AuthURL, pathToken}} {
 		msg := addressFault(address[1])
 		faults.If(msg != "", address[0], "%s", msg)

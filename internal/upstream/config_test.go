@@ -52,7 +52,7 @@ func TestInvalidConfigs(t *testing.T) {
 		"a refusal code without a code": {func(c *upstream.Config) { c.RefusalCodes = []string{"A", ": part"} }, "refusal_codes[1]", "has no code"},
 		"unknown order numbers":         {func(c *upstream.Config) { c.OrderNumbers = "x" }, "order_numbers", "service, restaurant"},
 		"an empty word":                 {func(c *upstream.Config) { c.TimeoutWords = []string{" "} }, "timeout_words[0]", "is empty"},
-		"no name":                       {func(c *upstream.Config) { c.Name = "" }, "name", "use 1 to 64"},
+		"no name":                       {func(c *upstream.Config) { c.Name = "" }, "name", "is missing: write any name"},
 		"a name with @":                 {func(c *upstream.Config) { c.Name = "@main" }, "name", "use 1 to 64"},
 		"no base_url":                   {func(c *upstream.Config) { c.BaseURL = "" }, "base_url", "is missing"},
 		"base_url invalid":              {func(c *upstream.Config) { c.BaseURL = "http://a:b:c" }, "base_url", "not a valid URL: check the host"},

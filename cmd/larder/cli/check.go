@@ -38,7 +38,7 @@ type finding struct {
 
 func checkCommand(env *Environment) *cobra.Command {
 	cmd := NewCommand("larder", "check --config FILE", func(cmd *cobra.Command, _ []string) error {
-		cfg, err := LoadService(cmd, env, configs.CheckFiles)
+		cfg, err := LoadService(cmd, env, configs.Thorough)
 		var faults configs.Errors
 		if AsJSON(cmd) && errors.As(err, &faults) {
 			return report(cmd, env, errorFindings(faults))
@@ -74,9 +74,6 @@ func configFindings(cfg *configs.Config) []finding {
 		Plural(len(cfg.Auth.Clients), "client", "clients")), nil)}
 	for _, warning := range cfg.Warnings() {
 		findings = append(findings, newFinding("warning", warning, nil))
-	}
-	if len(cfg.Connections) == 0 {
-		findings = append(findings, newFinding("warning", configs.NothingToServe, nil))
 	}
 	return findings
 }

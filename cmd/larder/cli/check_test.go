@@ -67,11 +67,25 @@ func TestCheck(t *testing.T) {
 	if len(findings) != 2 || findings[1].Subject != "warning" {
 		t.Errorf("check of an environment with a typing error gives %+v", findings)
 	}
-	got := command{env: []string{"LARDER_HTTP_LITSEN=x"}}.run(t, "check", "--config", clitest.WriteFile(t, "larder.yaml", ""))
-	if want := "ok      configuration: valid: 0 connections, 0 restaurants, 0 clients\n" +
-		"warning environment LARDER_HTTP_LITSEN is not a setting and is ignored; did you mean LARDER_HTTP_LISTEN?\n" +
-		"warning there is nothing to serve: add a connection under connections\n"; got.Status != StatusDone || got.Out != want {
-		t.Errorf("check of an empty configuration prints %q, want %q", got.Out, want)
+}
+
+// A wrong mount must not look like a success.
+func TestCheckOfAnEmptyFile(t *testing.T) {
+	t.Parallel()
+	file := clitest.WriteFile(t, "larder.yaml", "")
+	const msg = "is empty, so there is nothing to serve: add a connection, or check that this is the right file"
+	got := larder(t, "check", "--config", file)
+	if got.Status != StatusFailed || !strings.HasPrefix(got.Err, "larder: "+file+":1:1: connections: "+msg+". Fix the configuration") {
+		t.Errorf("check: %+v", got)
+	}
+	want := []finding{{Subject: "configuration", Msg: msg, Position: configs.Position{File: file, Line: 1, Column: 1}, Key: "connections"}}
+	got = larder(t, "check", "--json", "--config", file)
+	if findings := clitest.FromJSON[[]finding](t, got.Out); got.Status != StatusFailed || !slices.Equal(findings, want) {
+		t.Errorf("check --json: %+v", got)
+	}
+	got = larder(t, "check", "--config", clitest.WriteFile(t, "larder.yaml", "conections: []\n"))
+	if !strings.Contains(got.Err, `did you mean "connections"? Fix the configuration`) {
+		t.Errorf("check of a misspelled section: %+v", got)
 	}
 }
 
@@ -85,12 +99,16 @@ func TestTheEnvironmentAloneMayBeAConfiguration(t *testing.T) {
 
 func TestCheckAsJSONNamesPlaces(t *testing.T) {
 	t.Parallel()
-	file := clitest.WriteFile(t, "larder.yaml", "sync: {history: many}\nhttp: {metrics: some}\n")
+	file := clitest.WriteFile(t, "larder.yaml", "sync: {history: many}\nhttp: {metrics: some}\nconnections: []\n")
 	got := larder(t, "check", "--json", "--config", file)
 	findings := clitest.FromJSON[[]finding](t, got.Out)
 	want := []finding{
 		{Subject: "configuration", Msg: `"many" must be an integer`, Position: configs.Position{File: file, Line: 1, Column: 17}, Key: "sync.history"},
 		{Subject: "configuration", Msg: `unknown value "some" (valid: open, ops, off)`, Position: configs.Position{File: file, Line: 2, Column: 17}, Key: "http.metrics"},
+		{
+			Subject: "configuration", Msg: "is empty, so there is nothing to serve: add a connection, or check that this is the right file",
+			Position: configs.Position{File: file, Line: 3, Column: 14}, Key: "connections",
+		},
 	}
 	if got.Status != StatusFailed || !slices.Equal(findings, want) {
 		t.Errorf("check --json of a wrong file: status %d, %+v; want 1 and %+v", got.Status, findings, want)

@@ -28,7 +28,11 @@ import (
 func (env *Environment) printError(err error, hint string) {
 	lines := errorLines(err)
 	if len(lines) == 1 && !isA[*usageError](err) {
-		lines = []string{strings.TrimSuffix(lines[0], ".") + ". " + hint}
+		text := strings.TrimSuffix(lines[0], ".")
+		if !strings.HasSuffix(text, "?") {
+			text += "."
+		}
+		lines = []string{text + " " + hint}
 	} else {
 		lines = append(slices.Clone(lines), hint)
 	}
