@@ -79,7 +79,8 @@ func (c *Config) warnOfWeakSecrets(l *loader) {
 	}
 	for _, weak := range c.Auth.WeakSecrets() {
 		if !slices.Contains(demoSecrets, weak.Secret) && weak.Secret != "" && weak.Secret != redacted {
-			warn(weak.Key, "%s; larder rejects it as soon as other machines can reach it: create a random one with `openssl rand -base64 32`", weak.Msg)
+			warn(weak.Key, "%s; larder rejects it as soon as other machines can reach it: create a random one with "+
+				"`openssl rand -base64 32`", weak.Msg)
 		}
 	}
 }

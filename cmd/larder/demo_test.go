@@ -126,6 +126,23 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 			t.Errorf("status --json prints %+v", r)
 		}
 	})
+	t.Run("restaurant list", func(t *testing.T) {
+		t.Parallel()
+		out := must(t, with(ops, "restaurant", "list", "--search", "bistro")...)
+		row := regexp.MustCompile(`\nLarder Bistro +[a-z, ]+ +\d+[sm] +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d +[a-z]+ +` + sandbox.BistroID + `\n$`)
+		if !row.MatchString(out) {
+			t.Errorf("restaurant list prints %q", out)
+		}
+		if out := must(t, with(ops, "menu", "versions", "larder bistro")...); !strings.Contains(out, "served now") {
+			t.Errorf("menu versions of a name prints %q", out)
+		}
+		if out := must(t, "menu", "show", "Larder Bistro", "--url", base); !strings.HasPrefix(out, "Larder Bistro, ") {
+			t.Errorf("menu show of a name prints %.100q", out)
+		}
+		if got := larder(t, with(shop, "restaurant", "list")...); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "403 forbidden") {
+			t.Errorf("restaurant list by a client without the scope: %+v", got)
+		}
+	})
 	t.Run("sync", func(t *testing.T) {
 		t.Parallel()
 		if out := must(t, with(ops, "sync", sandbox.BistroID)...); !strings.Contains(out, "Larder Bistro ("+sandbox.BistroID+")  unchanged  version ") {
@@ -219,7 +236,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 			t.Errorf("menu diff of a file and the service: %+v", got)
 		}
 		got = command{env: env}.run(t, "menu", "diff", "--config", "../../configs/demo.yaml", file, "elsewhere")
-		if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "which has: "+sandbox.BistroID) {
+		if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "the nearest of 1: Larder Bistro ("+sandbox.BistroID+")") {
 			t.Errorf("menu diff of an unknown restaurant: %+v", got)
 		}
 	})

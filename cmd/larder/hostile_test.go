@@ -81,8 +81,10 @@ func hostileLarder(t *testing.T) string {
 	list := `{"result":[{"id":"EVIL","name":"EVIL","version":1,"stale":true,"held":true,"lastOutcome":"failed","checkedAt":"EVIL"},
 		{"id":"r1","name":"EVIL","version":1,"lastOutcome":"EVIL"}],"next":null}`
 	return clitest.Daemon(t, map[string]http.HandlerFunc{
-		"GET /readyz":         ok(`{"status":"EVIL","parts":{"EVIL":{"ok":false,"msg":"EVIL"},"connections":{"EVIL":{"ok":true,"msg":"EVIL"}}}}`),
-		"GET /v1/restaurants": ok(list),
+		"GET /readyz":             ok(`{"status":"EVIL","parts":{"EVIL":{"ok":false,"msg":"EVIL"},"connections":{"EVIL":{"ok":true,"msg":"EVIL"}}}}`),
+		"GET /v1/restaurants":     ok(list),
+		"GET /v1/ops/restaurants": ok(`{"result":[{"id":"EVIL","name":"EVIL","states":["EVIL"],"lastOutcome":"EVIL"}],"next":null}`),
+		"GET /v1/ops/runs":        ok(`{"result":[` + hostileRun + `],"next":null}`),
 		"GET /v1/restaurants/{id}/menu": ok(`{"result":{"restaurant":{"id":"EVIL","name":"EVIL"},"name":"EVIL","version":1,
 			"categories":[{"id":"c","name":"EVIL"}],"products":[{"id":"EVIL","categoryId":"c","name":"EVIL","price":1,"schemeId":"s",
 			"reasons":[{"code":"EVIL","group":"EVIL"}]}],"schemes":[{"id":"s","groups":[{"id":"g","name":"EVIL","min":1,"options":[]}]}]}}`),
@@ -150,6 +152,7 @@ func printsHostile(t *testing.T) map[string][][]string {
 		"larder menu versions":        {},
 		"larder menu rollback":        {at("menu", "rollback", "r1", "1")},
 		"larder menu release":         {at("menu", "release", "r1")},
+		"larder restaurant list":      {at("restaurant", "list")},
 		"larder order accept-restore": {at("order", "accept-restore")},
 		"larder order list":           {at("order", "list")},
 		"larder order show":           {at("order", "show", hostileRef)},
@@ -180,7 +183,7 @@ func printsHostile(t *testing.T) map[string][][]string {
 			words = append(words, "r1", "1")
 		case "larder menu diff":
 			words = append(words, "r1", "--from", "1")
-		case "larder order list", "larder order accept-restore":
+		case "larder order list", "larder order accept-restore", "larder restaurant list":
 		default:
 			words = append(words, "r1")
 		}

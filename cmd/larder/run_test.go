@@ -55,6 +55,7 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		"order alone":                           {[]string{"order"}, nil, "larder order: missing subcommand; use one of:\n  larder order accept-restore\n  larder order list\n  larder order place FILE\n  larder order resolve REF…\n"},
 		"menu alone":                            {[]string{"menu"}, nil, "larder menu lint FILE|RESTAURANT\n"},
 		"config alone":                          {[]string{"config"}, nil, "larder config print\n"},
+		"restaurants":                           {[]string{"restaurants", "list"}, nil, `did you mean "larder restaurant"?`},
 		"help about nothing":                    {[]string{"help", "nonsense"}, nil, `there is no help about "nonsense"`},
 		"help about nothing of order":           {[]string{"help", "order", "eat"}, nil, `there is no help about "order eat"`},
 		"unknown log level":                     {[]string{"serve", "--log-level", "loud"}, nil, `--log-level: unknown level "loud" (valid: debug, info, warn, error)` + "\n"},
@@ -89,13 +90,13 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"--help"}} {
 		out := must(t, args...)
-		for _, name := range []string{"serve", "demo", "sandbox", "sync", "order", "menu", "check", "config", "status", "version", "completion", "init"} {
+		for _, name := range []string{"serve", "demo", "sandbox", "sync", "order", "menu", "restaurant", "check", "config", "status", "version", "completion", "init"} {
 			if !strings.Contains(out, "\n  "+name+" ") {
 				t.Errorf("larder %v does not name %s:\n%s", args, name, out)
 			}
 		}
 	}
-	for _, group := range []string{"order", "menu", "config"} {
+	for _, group := range []string{"order", "menu", "restaurant", "config"} {
 		if out := must(t, group, "--help"); !strings.Contains(out, "Available Commands") || out != must(t, "help", group) {
 			t.Errorf("larder %s --help prints no help:\n%s", group, out)
 		}
@@ -131,6 +132,7 @@ var neverFromEnvironment = []string{
 	"menu lint --restaurant", "menu show --restaurant", "menu diff --restaurant", "menu diff --from", "menu diff --to",
 	"menu lint --quarantined", "menu show --quarantined", "menu diff --quarantined",
 	"menu rollback --hold", "token rotate-key --allow-unknown-keys", "token rotate-key --keep-tokens",
+	"restaurant list --limit", "restaurant list --search", "restaurant list --sort", "restaurant list --state",
 	"order validate --restaurant", "order place --restaurant", "order place --key",
 	"order accept-restore --connection", "order list --connection", "order list --limit", "order list --state", "order show --connection",
 	"order resolve --call", "order resolve --note", "order resolve --operation", "order resolve --order-id", "order resolve --outcome",

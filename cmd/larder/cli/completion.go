@@ -38,6 +38,9 @@ func prepare(cmd *cobra.Command, env *Environment) {
 			return knownRestaurants(cmd, env, typed), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
+	if cmd.CommandPath() == "larder restaurant list" {
+		flags["state"], flags["sort"] = words(restaurantStates()...), words(restaurantOrders()...)
+	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if complete := flags[f.Name]; complete != nil {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // no error: the flag exists and has no function yet

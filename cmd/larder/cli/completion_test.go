@@ -32,6 +32,8 @@ func TestCompletionOfWords(t *testing.T) {
 	}{
 		"log levels":         {[]string{"serve", "--log-level", ""}, "debug info warn error", wordsAlone},
 		"states of orders":   {[]string{"order", "list", "--state", ""}, strings.Join(stateNames(), " "), wordsAlone},
+		"states of menus":    {[]string{"restaurant", "list", "--state", ""}, strings.Join(restaurantStates(), " "), wordsAlone},
+		"orders of a list":   {[]string{"restaurant", "list", "--sort", ""}, "name state age last-run", wordsAlone},
 		"how it is resolved": {[]string{"order", "resolve", "--outcome", ""}, "done not_done send_again", wordsAlone},
 		"configurations":     {[]string{"serve", "--config", ""}, "yaml yml", byEnding},
 		"after an argument":  {[]string{"order", "place", "a.json", "--config", ""}, "yaml yml", byEnding},

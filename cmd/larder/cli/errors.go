@@ -256,7 +256,7 @@ func refusalHint(e *client.Error) string {
 var hints = map[string][]respond.Code{ //nolint:gochecknoglobals // constant
 	"Use --config FILE of this daemon, or check --client-id and --client-secret.": {respond.CodeUnauthorized},
 	"Use a client with the required scope (auth.clients in the configuration).":   {respond.CodeForbidden},
-	"Use the id of a restaurant of the daemon; with completion, the Tab key lists them.": {
+	"Use an id or a name that larder restaurant list prints; with completion, the Tab key lists ids.": {
 		respond.CodeRestaurantNotFound, respond.CodeRestaurantRequired,
 	},
 	"Use --connection with a name from the configuration; larder config print shows them.": {

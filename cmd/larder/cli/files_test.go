@@ -72,7 +72,7 @@ func TestAnArgumentThatIsNeitherFileNorRestaurant(t *testing.T) {
 		"GET /v1/restaurants/{id}/menu":     gone,
 		"GET /v1/restaurants/one/menu":      clitest.Says(200, `{}`),
 	})
-	want := `"nosuchfile.json" is neither a file nor a restaurant of larder at ` + base + "; known restaurants: one. Use the id of a restaurant"
+	want := `"nosuchfile.json" is not a file, and the restaurant does not exist; known restaurants: one (larder at ` + base + "). Use an id or a name"
 	for _, verb := range []string{"lint", "show"} {
 		if got := larder(t, "menu", verb, "nosuchfile.json", "--url", base); got.Status != StatusFailed || !strings.Contains(got.Err, want) {
 			t.Errorf("menu %s of nothing: %+v, want %q", verb, got, want)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,13 +35,15 @@ func menuCommand(env *Environment) *cobra.Command {
 		quarantined := BoolFlag(cmd, "quarantined")
 		switch {
 		case quarantined && len(args) == 1 && from == 0 && to == 0:
-			return diffQuarantined(cmd, env, args[0])
+			daemon := target(cmd, env, auth.ScopeOps)
+			return atRestaurant(cmd.Context(), daemon, args[0], func(id string) error { return diffQuarantined(cmd, env, daemon, id) })
 		case quarantined:
 			return &usageError{"--quarantined compares the served menu of one restaurant with its quarantined one: specify only that restaurant"}
 		case from < 0 || to < 0:
 			return &usageError{"--from and --to must be version numbers, from 1"}
 		case from > 0 && len(args) == 1:
-			return diffVersions(cmd, env, args[0], from, to)
+			daemon := target(cmd, env, auth.ScopeOps)
+			return atRestaurant(cmd.Context(), daemon, args[0], func(id string) error { return diffVersions(cmd, env, daemon, id, from, to) })
 		case from > 0 || to > 0:
 			return &usageError{"--from VERSION [--to VERSION] compares versions of one restaurant: specify only that restaurant"}
 		case len(args) != 2:
@@ -54,7 +57,7 @@ func menuCommand(env *Environment) *cobra.Command {
 	diff.Flags().Int64("to", 0, "newer version; default: the current one")
 	for _, c := range []*cobra.Command{lint, show, diff} {
 		c.Flags().Bool("quarantined", false, "the menu of the RESTAURANT that the guard did not publish")
-		c.Flags().String("restaurant", "", "restaurant whose stop lists apply to a FILE; default: none")
+		c.Flags().String("restaurant", "", "id (with --config also a name) of the restaurant whose stop lists apply to a FILE; default: none")
 		addTarget(c)
 		cmd.AddCommand(c)
 	}
@@ -80,15 +83,31 @@ func neitherFileNorRestaurant(ctx context.Context, daemon *client.Client, arg st
 	known := err
 	if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden) { // lint needs a token, but menus often do not
 		bare := client.Client{Base: daemon.Base, HTTP: daemon.HTTP}
-		_, known = bare.Get(ctx, client.RestaurantPath(arg)+"/menu")
+		known = atRestaurant(ctx, &bare, arg, func(id string) error {
+			_, err := bare.Get(ctx, client.RestaurantPath(id)+"/menu")
+			return err
+		})
 	}
 	refused, ok := errors.AsType[*client.Error](known)
 	if !ok || refused.Code != string(respond.CodeRestaurantNotFound) {
 		return err
 	}
-	others := strings.TrimPrefix(refused.Msg, "the restaurant does not exist")
-	text := fmt.Sprintf("%q is neither a file nor a restaurant of larder at %s%s", arg, daemon.Base, others)
+	text := fmt.Sprintf("%q is not a file, and %s (larder at %s)", arg, refused.Msg, daemon.Base)
 	return &hintError{&linesError{[]string{text}, known}, refusalHint(refused)}
+}
+
+// fileRestaurant returns the value of --restaurant for a FILE. With --config, it may be a name.
+func fileRestaurant(cmd *cobra.Command, env *Environment) (menu.RestaurantID, error) {
+	given := StringFlag(cmd, "restaurant")
+	if given == "" || StringFlag(cmd, "config") == "" {
+		return menu.RestaurantID(given), nil
+	}
+	cfg, err := loadConfig(cmd, env)
+	if err != nil {
+		return "", err
+	}
+	id, _ := findRestaurant(configuredRestaurants(cfg), given)
+	return menu.RestaurantID(cmp.Or(id, given)), nil // the file may be of another service
 }
 
 // viewOf decodes a menu view from a file.
@@ -112,14 +131,22 @@ func findingsOf(cmd *cobra.Command, env *Environment, arg string) ([]menu.Findin
 		if err != nil {
 			return nil, err
 		}
-		return menu.Lint(view, menu.RestaurantID(StringFlag(cmd, "restaurant")), menu.DefaultSettings()), nil
+		id, err := fileRestaurant(cmd, env)
+		if err != nil {
+			return nil, err
+		}
+		return menu.Lint(view, id, menu.DefaultSettings()), nil
 	}
 	daemon := target(cmd, env, auth.ScopeOps)
-	path := client.OpsRestaurantPath(arg)
+	path := "/lint"
 	if quarantined {
-		path += "/quarantined"
+		path = quarantinedView + path
 	}
-	findings, err := client.Get[[]menu.Finding](cmd.Context(), daemon, path+"/lint")
+	var findings []menu.Finding
+	err := atRestaurant(cmd.Context(), daemon, arg, func(id string) (err error) {
+		findings, err = client.Get[[]menu.Finding](cmd.Context(), daemon, client.OpsRestaurantPath(id)+path)
+		return err
+	})
 	if err != nil {
 		err = neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)
 	}
@@ -181,7 +208,11 @@ func catalogueOf(cmd *cobra.Command, env *Environment, arg string) (*menu.Catalo
 		if err != nil {
 			return nil, err
 		}
-		return menu.Compile(view, menu.RestaurantID(StringFlag(cmd, "restaurant")), menu.DefaultSettings()), nil
+		id, err := fileRestaurant(cmd, env)
+		if err != nil {
+			return nil, err
+		}
+		return menu.Compile(view, id, menu.DefaultSettings()), nil
 	}
 	if StringFlag(cmd, "config") == "" {
 		return nil, &usageError{fmt.Sprintf("%q is not a file; to fetch a restaurant's menu from its ordering service, use --config", arg)}
@@ -190,13 +221,11 @@ func catalogueOf(cmd *cobra.Command, env *Environment, arg string) (*menu.Catalo
 	if err != nil {
 		return nil, err
 	}
-	known := Mapped(cfg.Restaurants, func(r configs.Restaurant) string { return string(r.ID) })
-	at := slices.Index(known, arg)
-	if at < 0 {
-		err := fmt.Errorf("%q is neither a file nor a restaurant of the configuration, which has: %s",
-			arg, strings.Join(known, ", "))
-		return nil, &hintError{err, "Use one of these, or the path of a file."}
+	id, msg := findRestaurant(configuredRestaurants(cfg), arg)
+	if id == "" {
+		return nil, &hintError{fmt.Errorf("%q is not a file, and in the configuration %s", arg, msg), "Use one of these, or the path of a file."}
 	}
+	at := slices.IndexFunc(cfg.Restaurants, func(r configs.Restaurant) bool { return string(r.ID) == id })
 	name := cfg.Restaurants[at].Connection
 	at = slices.IndexFunc(cfg.Connections, func(c upstream.Config) bool { return c.Name == name })
 	service, err := upstream.New(cfg.Connections[at], upstream.Deps{})
@@ -206,11 +235,11 @@ func catalogueOf(cmd *cobra.Command, env *Environment, arg string) (*menu.Catalo
 	defer service.Close()
 	ctx, cancel := context.WithTimeout(cmd.Context(), onlineLimit)
 	defer cancel()
-	view, _, err := fetchMenu(ctx, service, arg)
+	view, _, err := fetchMenu(ctx, service, id)
 	if err != nil {
 		return nil, err
 	}
-	return menu.Compile(view, menu.RestaurantID(arg), menu.DefaultSettings()), nil
+	return menu.Compile(view, menu.RestaurantID(id), menu.DefaultSettings()), nil
 }
 
 func printChanges(env *Environment, colours palette, changes menu.Changes, older, newer *menu.Catalogue) {

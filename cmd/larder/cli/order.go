@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,7 @@ func orderCommand(env *Environment) *cobra.Command {
 	})
 	place.Flags().String("key", "", "idempotency key; default: a random one")
 	for _, c := range []*cobra.Command{validate, place} {
-		c.Flags().String("restaurant", "", "restaurant id; default: the order's restaurantID, else the daemon's only restaurant")
+		c.Flags().String("restaurant", "", "id or name of a restaurant; default: the order's restaurantID, else the daemon's only restaurant")
 		addTarget(c)
 		cmd.AddCommand(c)
 	}
@@ -37,18 +38,18 @@ func orderCommand(env *Environment) *cobra.Command {
 	return cmd
 }
 
-// readOrder reads an order and returns the daemon and its route for the order.
+// readOrder reads an order and returns the daemon and the restaurant for the order.
 func readOrder(
 	cmd *cobra.Command, env *Environment, file string, scope auth.Scope,
-) (daemon *client.Client, path string, order []byte, err error) {
+) (daemon *client.Client, restaurant string, order []byte, err error) {
 	if order, err = env.openArg(file); err != nil {
 		return nil, "", nil, err
 	}
 	if daemon = target(cmd, env, scope); daemon.Err != nil {
 		return nil, "", nil, daemon.Err
 	}
-	id := cmp.Or(StringFlag(cmd, "restaurant"), restaurantOf(order))
-	if id == "" {
+	restaurant = cmp.Or(StringFlag(cmd, "restaurant"), restaurantOf(order))
+	if restaurant == "" {
 		all, err := Restaurants(cmd.Context(), daemon)
 		switch {
 		case err != nil:
@@ -58,9 +59,20 @@ func readOrder(
 		case len(all) > 1:
 			return nil, "", nil, &usageError{"the order has no restaurantID and the daemon has several restaurants: use --restaurant"}
 		}
-		id = all[0].ID
+		restaurant = all[0].ID
 	}
-	return daemon, client.RestaurantPath(id) + "/orders", order, nil
+	return daemon, restaurant, order, nil
+}
+
+// postOrder sends an order to the route of a restaurant that ends with path.
+func postOrder(
+	ctx context.Context, daemon *client.Client, restaurant, path string, order []byte, headers ...string,
+) (answer *client.Reply, err error) {
+	err = atRestaurant(ctx, daemon, restaurant, func(id string) (err error) {
+		answer, err = daemon.Call(ctx, http.MethodPost, client.RestaurantPath(id)+path, order, headers...)
+		return err
+	})
+	return answer, err
 }
 
 // restaurantOf returns the order's restaurantID in any spelling, or "" if it has none
@@ -91,11 +103,11 @@ type validateResult struct {
 }
 
 func validateOrder(cmd *cobra.Command, env *Environment, file string) error {
-	daemon, path, order, err := readOrder(cmd, env, file, auth.ScopeMenu)
+	daemon, restaurant, order, err := readOrder(cmd, env, file, auth.ScopeMenu)
 	if err != nil {
 		return err
 	}
-	answer, err := daemon.Call(cmd.Context(), http.MethodPost, path+"/validate", order)
+	answer, err := postOrder(cmd.Context(), daemon, restaurant, "/orders/validate", order)
 	if err != nil {
 		return inFile(file, err)
 	}
@@ -142,12 +154,12 @@ func printViolations(env *Environment, violations []client.Violation, more bool)
 func Number(n json.Number) string { return cmp.Or(n.String(), "?") }
 
 func placeOrder(cmd *cobra.Command, env *Environment, file string) error {
-	daemon, path, order, err := readOrder(cmd, env, file, auth.ScopeOrders)
+	daemon, restaurant, order, err := readOrder(cmd, env, file, auth.ScopeOrders)
 	if err != nil {
 		return err
 	}
 	key := cmp.Or(StringFlag(cmd, "key"), rand.Text())
-	answer, err := daemon.Call(cmd.Context(), http.MethodPost, path, order, "Idempotency-Key", key)
+	answer, err := postOrder(cmd.Context(), daemon, restaurant, "/orders", order, "Idempotency-Key", key)
 	if err != nil {
 		return notPlaced(env, err, key, StringFlag(cmd, "key") != "", AsJSON(cmd))
 	}

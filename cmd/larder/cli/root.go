@@ -34,7 +34,7 @@ func Root(env *Environment, args []string, more ...*cobra.Command) *cobra.Comman
 	SetEnv(flags, "log-level", "LARDER_LOG_LEVEL")
 	SetEnv(flags, "log-format", "LARDER_LOG_FORMAT")
 	root.AddCommand(
-		initCommand(env), syncCommand(env), orderCommand(env), menuCommand(env),
+		initCommand(env), syncCommand(env), orderCommand(env), menuCommand(env), restaurantCommand(env),
 		checkCommand(env), configCommand(env), statusCommand(env), tokenCommand(env),
 	)
 	root.AddCommand(more...)

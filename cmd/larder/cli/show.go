@@ -71,22 +71,33 @@ func unsyncedMenu(c *menu.Catalogue, id menu.RestaurantID, name string) []byte {
 func storefrontOf(cmd *cobra.Command, env *Environment, arg string) ([]byte, error) {
 	if BoolFlag(cmd, "quarantined") {
 		daemon := target(cmd, env, auth.ScopeOps)
-		quarantined, err := storedCatalogue(cmd, daemon, arg, quarantinedView)
-		if err != nil {
-			return nil, err
-		}
-		return unsyncedMenu(quarantined, menu.RestaurantID(arg), arg), nil
+		var body []byte
+		err := atRestaurant(cmd.Context(), daemon, arg, func(id string) error {
+			quarantined, err := storedCatalogue(cmd, daemon, id, quarantinedView)
+			if err == nil {
+				body = unsyncedMenu(quarantined, menu.RestaurantID(id), arg)
+			}
+			return err
+		})
+		return body, err
 	}
 	if isFile(arg) {
 		view, err := viewOf(env, arg)
 		if err != nil {
 			return nil, err
 		}
-		id := menu.RestaurantID(StringFlag(cmd, "restaurant"))
+		id, err := fileRestaurant(cmd, env)
+		if err != nil {
+			return nil, err
+		}
 		return unsyncedMenu(menu.Compile(view, id, menu.DefaultSettings()), id, arg), nil
 	}
 	daemon := target(cmd, env, auth.ScopeMenu)
-	answer, err := daemon.Get(cmd.Context(), client.RestaurantPath(arg)+"/menu")
+	var answer *client.Reply
+	err := atRestaurant(cmd.Context(), daemon, arg, func(id string) (err error) {
+		answer, err = daemon.Get(cmd.Context(), client.RestaurantPath(id)+"/menu")
+		return err
+	})
 	if err != nil {
 		return nil, neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)
 	}

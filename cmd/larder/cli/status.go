@@ -204,7 +204,7 @@ var errNoRestaurants = errors.New("the daemon has no restaurants")
 
 // Restaurants returns all restaurants of the daemon.
 func Restaurants(ctx context.Context, daemon *client.Client) ([]Restaurant, error) {
-	return client.EveryPage[Restaurant](ctx, daemon, "/v1/restaurants?limit=500")
+	return client.EveryPage[Restaurant](ctx, daemon, restaurantsPath)
 }
 
 // restaurantsSoon returns all restaurants, or an error after listLimit.

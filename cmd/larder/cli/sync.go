@@ -72,7 +72,11 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 	group.SetLimit(maxParallelRuns)
 	for i, id := range ids {
 		group.Go(func() error {
-			run, err := followRun(following, daemon, http.MethodPost, client.OpsRestaurantPath(id)+"/sync?wait=60s", body)
+			var run runlog.Run
+			err := atRestaurant(following, daemon, id, func(id string) (err error) {
+				run, err = followRun(following, daemon, http.MethodPost, client.OpsRestaurantPath(id)+"/sync?wait=60s", body)
+				return err
+			})
 			refusal, refused := errors.AsType[*client.Error](err)
 			refused = refused && (refusal.NoToken || refusal.Status == http.StatusUnauthorized || refusal.Status == http.StatusForbidden)
 			if refused || isA[*client.UnreachableError](err) || following.Err() != nil {

@@ -14,6 +14,7 @@ import (
 	"larder.local/httpapi/auth"
 	"larder.local/httpapi/respond"
 	"larder.local/internal/menu"
+	"larder.local/sync/runlog"
 )
 
 // versionCommands returns the commands for the stored versions of a menu.
@@ -31,11 +32,11 @@ func versionCommands(env *Environment) []*cobra.Command {
 			return err
 		}
 		body := fmt.Appendf(nil, `{"version":%d,"hold":%q}`, version, hold)
-		return printRun(cmd, env, http.MethodPost, client.OpsRestaurantPath(args[0])+"/rollback?wait=60s", body)
+		return printRun(cmd, env, http.MethodPost, args[0], "/rollback?wait=60s", body)
 	})
 	back.Flags().String("hold", string(cache.HoldNextChange), "what ends the hold: next_change or released")
 	release := NewCommand("larder menu", "release RESTAURANT", func(cmd *cobra.Command, args []string) error {
-		return printRun(cmd, env, http.MethodDelete, client.OpsRestaurantPath(args[0])+"/hold?wait=60s", nil)
+		return printRun(cmd, env, http.MethodDelete, args[0], "/hold?wait=60s", nil)
 	})
 	commands := []*cobra.Command{list, back, release}
 	for _, c := range commands {
@@ -59,13 +60,15 @@ type keptVersion struct {
 	Hold     *cache.HoldUntil `json:"hold"`
 }
 
-func listVersions(cmd *cobra.Command, env *Environment, id string) error {
+func listVersions(cmd *cobra.Command, env *Environment, given string) error {
 	daemon := target(cmd, env, auth.ScopeOps)
-	kept, err := client.EveryPage[keptVersion](cmd.Context(), daemon, client.OpsRestaurantPath(id)+"/versions?limit=500")
-	if err != nil {
-		return err
-	}
-	return env.Show(cmd, kept, func() { printVersions(env, id, kept) })
+	return atRestaurant(cmd.Context(), daemon, given, func(id string) error {
+		kept, err := client.EveryPage[keptVersion](cmd.Context(), daemon, client.OpsRestaurantPath(id)+"/versions?limit=500")
+		if err != nil {
+			return err
+		}
+		return env.Show(cmd, kept, func() { printVersions(env, id, kept) })
+	})
 }
 
 func printVersions(env *Environment, id string, kept []keptVersion) {
@@ -92,10 +95,14 @@ func printVersions(env *Environment, id string, kept []keptVersion) {
 	env.Out.table(rows)
 }
 
-// printRun starts a run and prints its result.
-func printRun(cmd *cobra.Command, env *Environment, method, path string, body []byte) error {
+// printRun starts a run at a path below that of a restaurant, and prints its result.
+func printRun(cmd *cobra.Command, env *Environment, method, restaurant, path string, body []byte) error {
 	daemon := target(cmd, env, auth.ScopeOps)
-	run, err := followRun(cmd.Context(), daemon, method, path, body)
+	var run runlog.Run
+	err := atRestaurant(cmd.Context(), daemon, restaurant, func(id string) (err error) {
+		run, err = followRun(cmd.Context(), daemon, method, client.OpsRestaurantPath(id)+path, body)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -104,8 +111,7 @@ func printRun(cmd *cobra.Command, env *Environment, method, path string, body []
 }
 
 // diffVersions compares two stored versions; version 0 is the current one.
-func diffVersions(cmd *cobra.Command, env *Environment, id string, from, to int64) error {
-	daemon := target(cmd, env, auth.ScopeOps)
+func diffVersions(cmd *cobra.Command, env *Environment, daemon *client.Client, id string, from, to int64) error {
 	if to == 0 {
 		var err error
 		if to, err = currentVersion(cmd, daemon, id); err != nil {
@@ -124,8 +130,7 @@ func diffVersions(cmd *cobra.Command, env *Environment, id string, from, to int6
 }
 
 // diffQuarantined compares the served menu with the quarantined one.
-func diffQuarantined(cmd *cobra.Command, env *Environment, id string) error {
-	daemon := target(cmd, env, auth.ScopeOps)
+func diffQuarantined(cmd *cobra.Command, env *Environment, daemon *client.Client, id string) error {
 	newer, err := storedCatalogue(cmd, daemon, id, quarantinedView)
 	if err != nil {
 		return err

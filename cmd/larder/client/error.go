@@ -93,6 +93,17 @@ func (e *Error) Error() string {
 	return text
 }
 
+// WithMsg returns a copy of the error with another message.
+func (e *Error) WithMsg(msg string) *Error {
+	changed, body := *e, map[string]json.RawMessage{}
+	changed.Msg = msg
+	if json.Unmarshal(e.Body, &body) == nil {
+		body["msg"], _ = json.Marshal(msg) // a string
+		changed.Body, _ = json.Marshal(body)
+	}
+	return &changed
+}
+
 // RefusedWith reports whether err is an *Error with one of the statuses.
 func RefusedWith(err error, statuses ...int) bool {
 	refused, ok := errors.AsType[*Error](err)

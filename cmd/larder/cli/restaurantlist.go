@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/text/unicode/norm"
+
+	"larder.local/cmd/larder/client"
+	"larder.local/httpapi/auth"
+	"larder.local/internal/menu"
+	"larder.local/sync/runlog"
+)
+
+func restaurantCommand(env *Environment) *cobra.Command {
+	cmd := NewCommand("larder", "restaurant", needsSubcommand)
+	list := NewCommand("larder restaurant", "list", func(cmd *cobra.Command, _ []string) error { return listRestaurants(cmd, env) })
+	list.Flags().String("state", "", "only restaurants in this state: "+strings.Join(restaurantStates(), ", "))
+	list.Flags().String("search", "", "only restaurants with these words in the id or the name")
+	list.Flags().String("sort", "name", "order of the list: "+strings.Join(restaurantOrders(), ", "))
+	list.Flags().Int("limit", 100, "maximum number of printed restaurants")
+	addTarget(list)
+	cmd.AddCommand(list)
+	return cmd
+}
+
+// restaurantStates returns the values of --state; attention is any of the next four. The first ones are the most urgent.
+func restaurantStates() []string {
+	return []string{"attention", "missing", "failed", "quarantined", "stale", "waiting", "held", stateOK}
+}
+
+func restaurantOrders() []string { return []string{"name", "state", "age", "last-run"} }
+
+// restaurantRow is a row of the operators' list.
+type restaurantRow struct {
+	Restaurant
+	States    []string
+	CheckedAt time.Time // zero without a menu
+	Freshness struct{ AgeSeconds *float64 }
+	json      json.RawMessage // the whole row
+	lastRun   *runlog.Run     // nil if it is not among the latest runs
+	nameKey   string          // of countingKey
+}
+
+func listRestaurants(cmd *cobra.Command, env *Environment) error {
+	state, order := StringFlag(cmd, "state"), StringFlag(cmd, "sort")
+	limit, _ := cmd.Flags().GetInt("limit")
+	var wrong error
+	if state != "" {
+		wrong = oneOf("state", state, restaurantStates())
+	}
+	if limit < 1 {
+		wrong = cmp.Or[error](wrong, &usageError{fmt.Sprintf("--limit: %d is not at least 1", limit)})
+	}
+	if err := cmp.Or(wrong, oneOf("sort", order, restaurantOrders())); err != nil {
+		return err
+	}
+	path := opsRestaurantsPath + labelled("&state=", state) + labelled("&q=", url.QueryEscape(StringFlag(cmd, "search")))
+	rows, err := restaurantRows(cmd, target(cmd, env, auth.ScopeOps), path)
+	if err != nil {
+		return err
+	}
+	sortRestaurants(rows, order)
+	shown := rows[:min(len(rows), limit)]
+	type list struct {
+		Result []json.RawMessage `json:"result"`
+		Total  int               `json:"total"`
+	}
+	all := list{Mapped(shown, func(r *restaurantRow) json.RawMessage { return r.json }), len(rows)}
+	return env.Show(cmd, all, func() { env.printRestaurants(shown, len(rows)) })
+}
+
+// restaurantRows returns all rows of a list with their last runs. If the runs are not available, it returns only the rows.
+func restaurantRows(cmd *cobra.Command, daemon *client.Client, path string) ([]*restaurantRow, error) {
+	texts, err := client.EveryPage[json.RawMessage](cmd.Context(), daemon, path)
+	if err != nil {
+		return nil, err
+	}
+	latest := map[menu.RestaurantID]*runlog.Run{}
+	runs, _ := client.Get[[]runlog.Run](cmd.Context(), daemon, "/v1/ops/runs?limit=500")
+	for i := range slices.Backward(runs) { // the newest run is the first one
+		if runs[i].Finished() {
+			latest[runs[i].Restaurant] = &runs[i]
+		}
+	}
+	rows := make([]*restaurantRow, len(texts))
+	for i, text := range texts {
+		row := &restaurantRow{}
+		if err := (&client.Reply{Body: text}).Decode(row); err != nil {
+			return nil, err
+		}
+		row.Name = cmp.Or(row.Name, row.ID)
+		row.nameKey, row.lastRun = countingKey(row.Name), latest[menu.RestaurantID(row.ID)]
+		run, err := json.Marshal(row.lastRun)
+		if err != nil {
+			return nil, err
+		}
+		row.json = fmt.Appendf(nil, `%s,"lastRun":%s}`, text[:len(text)-1], run)
+		rows[i] = row
+	}
+	return rows, nil
+}
+
+// sortRestaurants sorts rows: the most urgent state, the oldest menu or the latest run first. Rows without a menu or
+// a known run are the oldest.
+func sortRestaurants(rows []*restaurantRow, order string) {
+	slices.SortFunc(rows, func(a, b *restaurantRow) int {
+		first := 0
+		switch order {
+		case "state":
+			first = cmp.Compare(a.urgency(), b.urgency())
+		case "age":
+			first = a.CheckedAt.Compare(b.CheckedAt)
+		case "last-run":
+			first = b.lastRunAt().Compare(a.lastRunAt())
+		}
+		return cmp.Or(first, cmp.Compare(a.nameKey, b.nameKey), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// digits matches a number inside a name.
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// countingKey returns a text that sorts like a name for people: without regard to case, and "Pier 9" before "Pier 10".
+func countingKey(name string) string {
+	const width = 20
+	return digits.ReplaceAllStringFunc(norm.NFKD.String(strings.ToLower(name)), func(number string) string {
+		number = strings.TrimLeft(number, "0")
+		return strings.Repeat("0", max(0, width-len(number))) + number
+	})
+}
+
+// stateText returns the states, or ok.
+func (r *restaurantRow) stateText() string { return cmp.Or(strings.Join(r.States, ", "), stateOK) }
+
+// urgency returns the position of the most urgent state.
+func (r *restaurantRow) urgency() int {
+	order := restaurantStates()
+	least := len(order) - 1
+	for _, state := range r.States {
+		if at := slices.Index(order, state); at >= 0 {
+			least = min(least, at)
+		}
+	}
+	return least
+}
+
+// lastRunAt returns the time of the last run, or zero. A run that found no problem has confirmed the menu.
+func (r *restaurantRow) lastRunAt() time.Time {
+	switch {
+	case r.lastRun != nil:
+		return r.lastRun.FinishedAt
+	case r.LastOutcome == string(runlog.OutcomeUpdated), r.LastOutcome == string(runlog.OutcomeUnchanged):
+		return r.CheckedAt
+	}
+	return time.Time{}
+}
+
+func (env *Environment) printRestaurants(rows []*restaurantRow, total int) {
+	if total == 0 {
+		env.Out.Println("no restaurants")
+		return
+	}
+	table := [][]string{{"NAME", "STATE", "AGE", "LAST RUN (UTC)", "OUTCOME", "ID"}}
+	for _, r := range rows {
+		age, at, outcome := "-", "-", r.LastOutcome
+		if r.Freshness.AgeSeconds != nil {
+			age = ageText(*r.Freshness.AgeSeconds)
+		}
+		if last := r.lastRunAt(); !last.IsZero() {
+			at = last.UTC().Format(time.DateTime)
+		}
+		if r.lastRun != nil {
+			outcome = string(r.lastRun.Outcome)
+		}
+		table = append(table, []string{r.Name, r.stateText(), age, at, cmp.Or(outcome, "-"), r.ID})
+	}
+	env.Out.table(table)
+	if total > len(rows) {
+		env.Out.Printf("%d of %d restaurants; use --limit, --state or --search for others\n", len(rows), total)
+	}
+}
+
+// ageText returns an age in its largest unit, such as "42s", "7m", "47h" or "3d".
+func ageText(seconds float64) string {
+	age := time.Duration(seconds * float64(time.Second))
+	switch {
+	case age >= 48*time.Hour:
+		return fmt.Sprintf("%dd", age/(24*time.Hour))
+	case age >= time.Hour:
+		return fmt.Sprintf("%dh", age/time.Hour)
+	case age >= time.Minute:
+		return fmt.Sprintf("%dm", age/time.Minute)
+	default:
+		return fmt.Sprintf("%ds", age/time.Second)
+	}
+}
