@@ -188,3 +188,26 @@ func TestNoHintRepeatsTheCommand(t *testing.T) {
 		}
 	}
 }
+
+// The help of each command that calls the daemon has the scope of its client.
+func TestHelpHasTheScope(t *testing.T) {
+	t.Parallel()
+	scope := regexp.MustCompile(`the\s+scope\s+(menu|orders|ops)\b`)
+	seen := 0
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, inner := range cmd.Commands() {
+			walk(inner)
+		}
+		if cmd.Flags().Lookup("client-id") == nil || cmd.Flags().Lookup("url") == nil {
+			return
+		}
+		if seen++; !scope.MatchString(cmd.Long) {
+			t.Errorf("the help of %s has no scope:\n%s", cmd.CommandPath(), cmd.Long)
+		}
+	}
+	walk(programRoot(&Environment{}))
+	if least := 15; seen < least {
+		t.Errorf("%d commands found, there were %d once", seen, least)
+	}
+}

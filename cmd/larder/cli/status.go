@@ -118,6 +118,17 @@ func parseReadiness(base string, body []byte) (*readinessReport, error) {
 	return r, nil
 }
 
+// names reports whether the list of a component has a restaurant.
+func (r *readinessReport) names(restaurant string) bool {
+	element := func(text string) string { return " " + strings.ReplaceAll(text, ";", ",") + "," }
+	for _, p := range r.components {
+		if strings.Contains(element(p.Msg), element(restaurant)) {
+			return true
+		}
+	}
+	return false
+}
+
 // unhealthy is a problem with its restaurants. A hold counts, because an operator may have to release it.
 type unhealthy struct {
 	State string   `json:"state"` // failed, quarantined, waiting, stale, or held
@@ -186,7 +197,12 @@ func printReadiness(env *Environment, base string, body []byte, problems []unhea
 	}
 	if len(problems) > 0 {
 		texts := Mapped(problems, func(k unhealthy) string {
-			return fmt.Sprintf("%d %s (%s)", k.Count, k.State, FirstOf(k.Names, k.Count))
+			text := fmt.Sprintf("%d %s", k.Count, k.State)
+			others := slices.DeleteFunc(slices.Clone(k.Names), ready.names)
+			if len(others) == 0 {
+				return text
+			}
+			return text + " (" + FirstOf(others, k.Count-len(k.Names)+len(others)) + ")"
 		})
 		env.Out.Printf("  %s\n", colours.warn("restaurants not ok: "+strings.Join(texts, ", ")))
 	}

@@ -50,6 +50,26 @@ func TestStatusNamesRestaurantsThatAreNotWell(t *testing.T) {
 	}
 }
 
+// The daemon's readiness may already name the restaurants whose sync failed.
+func TestStatusNamesEachFailedRestaurantOnce(t *testing.T) {
+	t.Parallel()
+	failed := `"version":1,"lastOutcome":"failed"`
+	readyz := func(names string) http.HandlerFunc {
+		return clitest.Says(200, `{"status":"degraded","parts":{"connections":{"main":{"ok":false,"msg":"the last sync of some failed: `+names+`"}}}}`)
+	}
+	for names, want := range map[string]string{
+		"r1, r2":                  "restaurants not ok: 2 failed\n",
+		"r2":                      "restaurants not ok: 2 failed (r1)\n",
+		"r12, r2; no menu for r1": "restaurants not ok: 2 failed\n",
+		"r12, r21":                "restaurants not ok: 2 failed (r1, r2)\n",
+	} {
+		base := clitest.Daemon(t, map[string]http.HandlerFunc{"GET /readyz": readyz(names), "GET /v1/restaurants": rows(failed, failed)})
+		if out := must(t, "status", "--url", base); !strings.HasSuffix(out, "  "+want) {
+			t.Errorf("status where the daemon names %s:\n%s\nwant %s", names, out, want)
+		}
+	}
+}
+
 // A health check needs no credentials; only readiness decides.
 func TestStatusNeedsNoToken(t *testing.T) {
 	t.Parallel()
