@@ -488,6 +488,10 @@ func TestMessagesNameTheFix(t *testing.T) {
 			}
 		})
 	}
+	both := problemsOf(t, strings.ReplaceAll(connection, "name: main", "id: x, name: no name"))
+	if len(both) != 2 || !strings.Contains(both[0], `unknown key "id" in connections[0]: the keys are name, `) || !strings.Contains(both[1], `"no name"`) {
+		t.Errorf("an id beside a name: %q", both)
+	}
 	legal := "redis:\n  prefix: \"a\n    b\"\n"
 	if _, err := Parse("larder.yaml", []byte(legal), nil); err != nil && strings.Contains(err.Error(), "YAML") {
 		t.Errorf("a quoted value of two lines: %v", err)

@@ -32,6 +32,16 @@ func (n value) kind() yaml.Kind {
 	return n.Kind
 }
 
+// has reports whether a section has a key.
+func (n value) has(key string) bool {
+	for pair := range slices.Chunk(n.Content, 2) {
+		if pair[0].Value == key {
+			return true
+		}
+	}
+	return false
+}
+
 // String describes the value, without its text: it may be a secret.
 func (n value) String() string {
 	switch n.kind() {
@@ -151,7 +161,7 @@ func (l *loader) valuesOf(path, name string, n value, t reflect.Type) map[string
 			l.problemAt(at, join(path, key), "is also on line %d: remove one", before.line)
 			continue
 		case !slices.Contains(keys, key):
-			l.unknown(path, at, key, keys)
+			l.unknown(path, at, key, keys, n)
 		}
 		// Text directly behind # is probably a value, such as a colour. A sentence has a space there.
 		comment := len(pair[0].LineComment) > 1 && !unicode.IsSpace(rune(pair[0].LineComment[1]))

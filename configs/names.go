@@ -11,12 +11,12 @@ import (
 	"larder.local/internal/setting"
 )
 
-// unknown reports an unknown key of the section.
-func (l *loader) unknown(path string, at Position, name string, keys []string) {
+// unknown reports an unknown key of the section n.
+func (l *loader) unknown(path string, at Position, name string, keys []string, n value) {
 	section := cmp.Or(path, "the configuration")
 	guess := setting.Nearest(name, keys)
 	other := idOrName[name]
-	swapped := slices.Contains(keys, other)
+	swapped := slices.Contains(keys, other) && !n.has(other)
 	if swapped {
 		guess = other
 	}

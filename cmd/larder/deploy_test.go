@@ -70,7 +70,7 @@ func TestDeployedConfigurations(t *testing.T) {
 	t.Parallel()
 	for file, test := range map[string]struct {
 		env, wants []string
-		empty      bool // it has no connection yet, so check warns
+		empty      bool // it has no connection yet, which check rejects
 	}{
 		"systemd/larder.yaml":            {wants: []string{"ops-secret", "orders-secret", "redis-url", "storefront-secret"}},
 		"compose/larder.yaml":            {env: []string{shared}, wants: []string{"ops-secret", "orders-secret", "redis-url", "storefront-secret"}},
@@ -82,7 +82,13 @@ func TestDeployedConfigurations(t *testing.T) {
 			t.Errorf("%s wants the secrets %q, not %q", file, names, test.wants)
 		}
 		got := command{env: test.env}.run(t, "check", "--config", path)
-		if got.Status != cli.StatusDone || !strings.HasPrefix(got.Out, "ok      configuration: valid") || strings.Contains(got.Out, "warning") != test.empty {
+		if test.empty {
+			if got.Status != cli.StatusFailed || strings.Count(got.Err, "larder.yaml:") != 1 || !strings.Contains(got.Err, ":1:1: connections: is empty, so there is nothing to serve") {
+				t.Errorf("larder check of %s: %+v", file, got)
+			}
+			continue
+		}
+		if got.Status != cli.StatusDone || !strings.HasPrefix(got.Out, "ok      configuration: valid") || strings.Contains(got.Out, "warning") {
 			t.Errorf("larder check of %s: %+v", file, got)
 		}
 	}
