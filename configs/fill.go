@@ -34,12 +34,7 @@ func (n value) kind() yaml.Kind {
 
 // has reports whether a section has a key.
 func (n value) has(key string) bool {
-	for pair := range slices.Chunk(n.Content, 2) {
-		if pair[0].Value == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(slices.Chunk(n.Content, 2)), func(pair []*yaml.Node) bool { return pair[0].Value == key })
 }
 
 // String describes the value, without its text: it may be a secret.

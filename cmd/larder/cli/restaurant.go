@@ -76,7 +76,8 @@ func findRestaurant(all []Restaurant, given string) (id, msg string) {
 	case len(all) == 0:
 		return "", fmt.Sprintf("there is no restaurant %q, and no other one", given)
 	}
-	return "", fmt.Sprintf("there is no restaurant %q; the nearest of %d: %s", given, len(all), strings.Join(nearestRestaurants(all, given), ", "))
+	nearest := strings.Join(nearestRestaurants(all, given), ", ")
+	return "", fmt.Sprintf("there is no restaurant %q; the nearest of %d: %s", given, len(all), nearest)
 }
 
 // nearestRestaurants returns the labels of the restaurants whose id or name is most similar to a text. First are those that

@@ -174,11 +174,19 @@ pier 9   failed, stale  3d   2026-05-01 11:59:01  failed     u2
 Pier 10  ok             2m   2026-05-01 11:58:00  unchanged  u3
 u4       missing        -    -                    -          u4
 `
-	if got := larder(t, clitest.AsOps(base, "restaurant", "list", "--state", "attention", "--search", "pier &x")...); got.Status != StatusDone || got.Out != want {
+	if got := larder(t, clitest.AsOps(base, "restaurant", "list", "--state", "attention")...); got.Status != StatusDone || got.Out != want {
 		t.Errorf("restaurant list: %+v, want\n%s", got, want)
 	}
-	if want := []string{"limit=500&state=attention&q=pier+%26x&cursor=", "limit=500&state=attention&q=pier+%26x&cursor=more"}; !slices.Equal(asked, want) {
-		t.Errorf("asked %q, want %q", asked, want)
+	for search, want := range map[string]string{"9 Pier": "pier 9", "U4": "u4", "3": ""} {
+		out := must(t, clitest.AsOps(base, "restaurant", "list", "--search", search)...)
+		if lines := strings.Split(out, "\n"); want == "" && out != "no restaurants\n" || want != "" && (len(lines) != 3 || !strings.HasPrefix(lines[1], want)) {
+			t.Errorf("--search %s: %s", search, out)
+		}
+	}
+	if want := []string{"limit=500&state=attention&cursor=", "limit=500&state=attention&cursor=more"}; !slices.Equal(asked[:2], want) || !slices.ContainsFunc(asked, func(query string) bool {
+		return strings.HasPrefix(query, "limit=500&q=9+pier&")
+	}) {
+		t.Errorf("asked %q, want %q and the search", asked, want)
 	}
 	for order, want := range map[string]string{
 		"name": "u1 u2 u3 u4", "state": "u4 u2 u1 u3", "age": "u4 u2 u1 u3", "last-run": "u2 u3 u1 u4",
@@ -210,6 +218,10 @@ u4       missing        -    -                    -          u4
 		if got := larder(t, clitest.AsOps(base, append([]string{"restaurant", "list"}, wrong...)...)...); got.Status != StatusUsage || !strings.Contains(got.Err, wrong[0]+": ") {
 			t.Errorf("restaurant list %v: %+v", wrong, got)
 		}
+	}
+	odd := clitest.Daemon(t, map[string]http.HandlerFunc{"GET /v1/ops/restaurants": clitest.Says(200, `{"result":[{}],"next":null}`)})
+	if got := larder(t, clitest.AsOps(odd, "restaurant", "list", "--json")...); got.Status != StatusFailed || !strings.Contains(got.Err, "is not from larder") {
+		t.Errorf("rows without an id: %+v", got)
 	}
 	none := clitest.Daemon(t, map[string]http.HandlerFunc{"GET /v1/ops/restaurants": clitest.Says(200, `{"result":[],"next":null}`)})
 	if out := must(t, clitest.AsOps(none, "restaurant", "list")...); out != "no restaurants\n" {

@@ -23,7 +23,7 @@ func restaurantCommand(env *Environment) *cobra.Command {
 	cmd := NewCommand("larder", "restaurant", needsSubcommand)
 	list := NewCommand("larder restaurant", "list", func(cmd *cobra.Command, _ []string) error { return listRestaurants(cmd, env) })
 	list.Flags().String("state", "", "only restaurants in this state: "+strings.Join(restaurantStates(), ", "))
-	list.Flags().String("search", "", "only restaurants with these words in the id or the name")
+	list.Flags().String("search", "", "only restaurants with these words in the name, or with an id that starts so")
 	list.Flags().String("sort", "name", "order of the list: "+strings.Join(restaurantOrders(), ", "))
 	list.Flags().Int("limit", 100, "maximum number of printed restaurants")
 	addTarget(list)
@@ -62,11 +62,13 @@ func listRestaurants(cmd *cobra.Command, env *Environment) error {
 	if err := cmp.Or(wrong, oneOf("sort", order, restaurantOrders())); err != nil {
 		return err
 	}
-	path := opsRestaurantsPath + labelled("&state=", state) + labelled("&q=", url.QueryEscape(StringFlag(cmd, "search")))
+	search := strings.ToLower(StringFlag(cmd, "search"))
+	path := opsRestaurantsPath + labelled("&state=", state) + labelled("&q=", url.QueryEscape(search))
 	rows, err := restaurantRows(cmd, target(cmd, env, auth.ScopeOps), path)
 	if err != nil {
 		return err
 	}
+	rows = slices.DeleteFunc(rows, func(r *restaurantRow) bool { return !r.matches(search) })
 	sortRestaurants(rows, order)
 	shown := rows[:min(len(rows), limit)]
 	type list struct {
@@ -93,15 +95,12 @@ func restaurantRows(cmd *cobra.Command, daemon *client.Client, path string) ([]*
 	rows := make([]*restaurantRow, len(texts))
 	for i, text := range texts {
 		row := &restaurantRow{}
-		if err := (&client.Reply{Body: text}).Decode(row); err != nil {
-			return nil, err
+		if err := (&client.Reply{Body: text}).Decode(row); err != nil || row.ID == "" {
+			return nil, cmp.Or(err, client.ErrForeignAnswer)
 		}
 		row.Name = cmp.Or(row.Name, row.ID)
 		row.nameKey, row.lastRun = countingKey(row.Name), latest[menu.RestaurantID(row.ID)]
-		run, err := json.Marshal(row.lastRun)
-		if err != nil {
-			return nil, err
-		}
+		run, _ := json.Marshal(row.lastRun) // null, or what was read
 		row.json = fmt.Appendf(nil, `%s,"lastRun":%s}`, text[:len(text)-1], run)
 		rows[i] = row
 	}
@@ -137,19 +136,20 @@ func countingKey(name string) string {
 	})
 }
 
+// matches reports whether a search finds the restaurant. The daemon also finds words inside ids, such as 41 in a UUID.
+func (r *restaurantRow) matches(search string) bool {
+	name := strings.ToLower(r.Name)
+	missing := func(word string) bool { return !strings.Contains(name, word) }
+	return strings.HasPrefix(strings.ToLower(r.ID), search) || !slices.ContainsFunc(menu.DistinctWords(search), missing)
+}
+
 // stateText returns the states, or ok.
 func (r *restaurantRow) stateText() string { return cmp.Or(strings.Join(r.States, ", "), stateOK) }
 
 // urgency returns the position of the most urgent state.
 func (r *restaurantRow) urgency() int {
-	order := restaurantStates()
-	least := len(order) - 1
-	for _, state := range r.States {
-		if at := slices.Index(order, state); at >= 0 {
-			least = min(least, at)
-		}
-	}
-	return least
+	own := cmp.Or(strings.Join(r.States, " "), stateOK)
+	return slices.IndexFunc(restaurantStates(), func(state string) bool { return slices.Contains(strings.Fields(own), state) })
 }
 
 // lastRunAt returns the time of the last run, or zero. A run that found no problem has confirmed the menu.
