@@ -29,7 +29,7 @@ const (
 var (
 	errNotRegular = errors.New("is not a regular file: use the path of a file, not of a folder, pipe, socket or device")
 	errSlow       = fmt.Errorf("was not read within %s: check the file system, or what writes to it", limit)
-	errControl    = errors.New("contains a control character, such as a tab or a second line, or is no UTF-8: a secret is one line of text in UTF-8")
+	errControl    = errors.New("contains a control character, or is no UTF-8: a secret is one line of text, without tabs")
 	errEmpty      = errors.New("is empty: write the secret to it")
 )
 

@@ -38,12 +38,14 @@ func menuCommand(env *Environment) *cobra.Command {
 			daemon := target(cmd, env, auth.ScopeOps)
 			return atRestaurant(cmd.Context(), daemon, args[0], func(id string) error { return diffQuarantined(cmd, env, daemon, id) })
 		case quarantined:
-			return &usageError{"--quarantined compares the served menu of one restaurant with its quarantined one: specify only that restaurant"}
+			return &usageError{"--quarantined compares the served menu with the quarantined one: specify only a restaurant"}
 		case from < 0 || to < 0:
 			return &usageError{"--from and --to must be version numbers, from 1"}
 		case from > 0 && len(args) == 1:
 			daemon := target(cmd, env, auth.ScopeOps)
-			return atRestaurant(cmd.Context(), daemon, args[0], func(id string) error { return diffVersions(cmd, env, daemon, id, from, to) })
+			return atRestaurant(cmd.Context(), daemon, args[0], func(id string) error {
+				return diffVersions(cmd, env, daemon, id, from, to)
+			})
 		case from > 0 || to > 0:
 			return &usageError{"--from VERSION [--to VERSION] compares versions of one restaurant: specify only that restaurant"}
 		case len(args) != 2:
@@ -57,7 +59,7 @@ func menuCommand(env *Environment) *cobra.Command {
 	diff.Flags().Int64("to", 0, "newer version; default: the current one")
 	for _, c := range []*cobra.Command{lint, show, diff} {
 		c.Flags().Bool("quarantined", false, "the menu of the RESTAURANT that the guard did not publish")
-		c.Flags().String("restaurant", "", "id (with --config also a name) of the restaurant whose stop lists apply to a FILE; default: none")
+		c.Flags().String("restaurant", "", "id (with --config also a name) of the restaurant whose stop lists apply to a FILE")
 		addTarget(c)
 		cmd.AddCommand(c)
 	}
@@ -223,7 +225,8 @@ func catalogueOf(cmd *cobra.Command, env *Environment, arg string) (*menu.Catalo
 	}
 	id, msg := findRestaurant(configuredRestaurants(cfg), arg)
 	if id == "" {
-		return nil, &hintError{fmt.Errorf("%q is not a file, and in the configuration %s", arg, msg), "Use one of these, or the path of a file."}
+		err := fmt.Errorf("%q is not a file, and in the configuration %s", arg, msg)
+		return nil, &hintError{err, "Use one of these, or the path of a file."}
 	}
 	at := slices.IndexFunc(cfg.Restaurants, func(r configs.Restaurant) bool { return string(r.ID) == id })
 	name := cfg.Restaurants[at].Connection

@@ -30,7 +30,7 @@ func orderCommand(env *Environment) *cobra.Command {
 	})
 	place.Flags().String("key", "", "idempotency key; default: a random one")
 	for _, c := range []*cobra.Command{validate, place} {
-		c.Flags().String("restaurant", "", "id or name of a restaurant; default: the order's restaurantID, else the daemon's only restaurant")
+		c.Flags().String("restaurant", "", "id or name of a restaurant; default: the order's restaurantID, else the only restaurant")
 		addTarget(c)
 		cmd.AddCommand(c)
 	}

@@ -60,10 +60,19 @@ func TestNameOfARestaurant(t *testing.T) {
 	})
 	order := clitest.WriteFile(t, "order.json", `{"dishList":[]}`)
 	for _, args := range [][]string{
-		{"sync"}, {"menu", "show"}, {"menu", "show", "--quarantined"}, {"menu", "lint"}, {"menu", "lint", "--quarantined"},
-		{"menu", "versions"}, {"menu", "release"}, {"menu", "diff", "--from", "1"}, {"menu", "diff", "--from", "1", "--to", "2"},
-		{"menu", "diff", "--quarantined"}, {"menu", "rollback", "NAME", "1"},
-		{"order", "validate", order, "--restaurant", "NAME"}, {"order", "place", order, "--restaurant", "NAME"},
+		{"sync"},
+		{"menu", "show"},
+		{"menu", "show", "--quarantined"},
+		{"menu", "lint"},
+		{"menu", "lint", "--quarantined"},
+		{"menu", "versions"},
+		{"menu", "release"},
+		{"menu", "diff", "--from", "1"},
+		{"menu", "diff", "--from", "1", "--to", "2"},
+		{"menu", "diff", "--quarantined"},
+		{"menu", "rollback", "NAME", "1"},
+		{"order", "validate", order, "--restaurant", "NAME"},
+		{"order", "place", order, "--restaurant", "NAME"},
 	} {
 		if !slices.Contains(args, "NAME") {
 			args = append(args, "NAME")
