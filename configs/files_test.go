@@ -34,7 +34,7 @@ func TestSecretFiles_H12(t *testing.T) {
 		dir:                         " is not a regular file: use the path of a file, not of a folder, pipe, socket or device",
 		"/dev/zero":                 " is not a regular file: use the path of a file, not of a folder, pipe, socket or device",
 		write("empty", "\n"):        " is empty: write the secret to it",
-		write("lines", "a\nb\n"):    " contains a control character, or is no UTF-8: a secret is one line of text, without tabs",
+		write("lines", "a\nb\n"):    " contains a control character, such as a tab or a second line: a secret is one line of text in UTF-8",
 		write("large", long(65537)): " has more than 65536 bytes",
 	} {
 		wantProblems(t, "cooks:\n- pin_file: "+name, nil, "larder.yaml:2:13: cooks[0].pin_file: cannot read the secret: "+name+want)

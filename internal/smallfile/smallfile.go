@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 	"unicode"
-	"unicode/utf8"
 )
 
 const (
@@ -29,7 +28,7 @@ const (
 var (
 	errNotRegular = errors.New("is not a regular file: use the path of a file, not of a folder, pipe, socket or device")
 	errSlow       = fmt.Errorf("was not read within %s: check the file system, or what writes to it", limit)
-	errControl    = errors.New("contains a control character, or is no UTF-8: a secret is one line of text, without tabs")
+	errControl    = errors.New("contains a control character, such as a tab or a second line: a secret is one line of text in UTF-8")
 	errEmpty      = errors.New("is empty: write the secret to it")
 )
 
@@ -57,7 +56,7 @@ func Secret(name string) (string, error) {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return "", fmt.Errorf("%s %w", name, errEmpty)
-	case !utf8.ValidString(text), strings.ContainsFunc(text, unicode.IsControl):
+	case strings.ContainsFunc(text, unicode.IsControl):
 		return "", fmt.Errorf("%s %w", name, errControl)
 	}
 	return text, nil

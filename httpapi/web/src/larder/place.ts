@@ -5,18 +5,6 @@
 import type { Line } from "./basket";
 import { orUndefined, type Store } from "./store";
 
-/** Codes of larder's own 503, after which nothing was sent. The 503 of a gateway may have a code too. */
-const unsentCodes = [
-  "no_catalogue",
-  "menu_of_another_service",
-  "journal_unavailable",
-  "journal_format",
-  "journal_restored",
-  "upstream_unavailable",
-  "upstream_busy",
-  "storage_unavailable",
-];
-
 /** State is what is known about the intent; see docs/http.md, "Placing an order". */
 export type State =
   | "sending" // a request is in progress, or its response was lost
@@ -439,8 +427,9 @@ export class Placing extends EventTarget {
   private handleResponse(before: Open, answer: Answer, at: number): boolean {
     const { status, body } = answer;
     const code = typeof body?.code === "string" ? body.code : "";
-    const rejected =
-      (status >= 400 && status < 500 && status !== 408) || (status === 503 && unsentCodes.includes(code));
+    // A gateway may send a 503 after it has passed the order on.
+    const ours = String(body?.type).startsWith("urn:larder:problem:");
+    const rejected = (status >= 400 && status < 500 && status !== 408) || (status === 503 && ours);
     // The computer may have slept during the request: it can arrive until the browser has ended it.
     const own = rejected ? [] : [Math.max(at, Date.now() - placeLimit)];
     const sent = [...this.arriving().filter((other) => other !== at), ...own];

@@ -345,7 +345,12 @@ test("the body says which parts have options, and equal parts are numbered", () 
   );
 });
 
-const answer = (status: number, body: unknown = null): Answer => ({ status, body, retryAfter: 0 });
+/** answer returns a response of larder; of its errors, a test gives the code. */
+const answer = (status: number, body: Record<string, unknown> | null = null): Answer => ({
+  status,
+  body: body && { ...(body.code ? { type: `urn:larder:problem:${String(body.code)}` } : {}), ...body },
+  retryAfter: 0,
+});
 const placedAnswer = answer(201, { result: { orderID: "765", total: 640 } });
 
 /** Larder is a transport that responds from a list and counts the requests. */
@@ -483,6 +488,15 @@ test("after a 503 the same order keeps its key, and a changed order gets a new o
   await p.begin("b", []);
   assert.equal(p.intent!.state, "placed");
   assert.deepEqual([larder.keys[0] === larder.keys[1], larder.keys[1] === larder.keys[2]], [true, false]);
+});
+
+test("a 503 of a gateway proves nothing: the same order is sent again", async () => {
+  for (const type of [undefined, "about:blank"]) {
+    const larder = new Larder([answer(503, { type, code: "UPSTREAM_TIMEOUT" }), placedAnswer]);
+    const p = placing(new Drawer(), larder);
+    await p.begin("a", []);
+    assert.deepEqual([p.intent!.state, larder.keys.length, new Set(larder.keys).size], ["placed", 2, 1]);
+  }
 });
 
 test("violations are reported, and no intent is left", async () => {
