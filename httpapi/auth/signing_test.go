@@ -24,15 +24,21 @@ func keysIn(opened *redisdb.DB) *signingKeys {
 	}
 }
 
-// Several requests share one read of the key. If the client that caused the read disconnects, the
-// others still get the key.
-func TestAClientThatLeavesDoesNotFailTheReadOfTheKey(t *testing.T) {
-	t.Parallel()
-	opened, err := redisdb.Open(redisdb.Config{URL: redisdb.Embedded}, silentlog.New())
+func openOn(t *testing.T, url string) *redisdb.DB {
+	t.Helper()
+	opened, err := redisdb.Open(redisdb.Config{URL: url}, silentlog.New())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = opened.Close() })
+	return opened
+}
+
+// Several requests share one read of the key. If the client that caused the read disconnects, the
+// others still get the key.
+func TestAClientThatLeavesDoesNotFailTheReadOfTheKey(t *testing.T) {
+	t.Parallel()
+	opened := openOn(t, redisdb.Embedded)
 	keys := keysIn(opened)
 	left, leave := context.WithCancel(t.Context())
 	leave()
@@ -49,11 +55,7 @@ func TestAClientThatLeavesDoesNotFailTheReadOfTheKey(t *testing.T) {
 func TestTheKeyIsReadWhenRedisAnswers(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	opened, err := redisdb.Open(redisdb.Config{URL: server.URL()}, silentlog.New())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = opened.Close() })
+	opened := openOn(t, server.URL())
 	newKeys := func() *signingKeys { return keysIn(opened) }
 	key, err := newKeys().current(t.Context()) // of another instance
 	if err != nil {
@@ -95,11 +97,7 @@ func TestTheKeyIsReadWhenRedisAnswers(t *testing.T) {
 func TestSigningKeys_AfterFlushAll(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	opened, err := redisdb.Open(redisdb.Config{URL: server.URL()}, silentlog.New())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = opened.Close() })
+	opened := openOn(t, server.URL())
 	ctx := t.Context()
 	var now atomic.Int64 // seconds
 	now.Store(1_800_000_000)
@@ -177,11 +175,7 @@ func TestSigningKeys_AfterFlushAll(t *testing.T) {
 func TestAShortKeyIsReplaced_H14(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	opened, err := redisdb.Open(redisdb.Config{URL: server.URL()}, silentlog.New())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = opened.Close() })
+	opened := openOn(t, server.URL())
 	names := cache.NewKeys(opened.Prefix())
 	for _, short := range []string{"", "a-short-key"} {
 		running := keysIn(opened)

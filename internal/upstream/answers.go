@@ -255,8 +255,8 @@ func (c *Client) certaintyOf(op Operation, got *httpAnswer, used *oauth2.Token) 
 	return e
 }
 
-// done reports whether a 2xx answer means that the call took effect. The answer to a new order must contain the
-// order's id. No answer may report an error; others than that may be empty, or any JSON (policies W13 and O8b).
+// done reports whether a 2xx answer means that the call took effect. No answer may report an error. That to a new order must
+// contain the order's id; that to a change may be empty, or any JSON (policies W13 and O8b).
 func done(op Operation, got *httpAnswer, d responseBody) bool {
 	switch {
 	case got.bodyErr != nil:
