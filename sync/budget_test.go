@@ -84,6 +84,7 @@ func sized(t *testing.T, url string, memory cache.ByteSize, bodies map[string][]
 	source := &sizes{bodies: bodies}
 	return newFixture(t, url, func(d *menusync.Deps) {
 		d.Config.Memory = memory
+		d.Config.Deadline = 10 * time.Minute // runs wait for each other, on a busy machine for long
 		d.Connections[0].Source, d.Replica = source, source
 		d.Restaurants = nil
 		for id := range bodies {
