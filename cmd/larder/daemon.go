@@ -298,6 +298,7 @@ func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {
 				GuestPhone: r.GuestPhone,
 				Address:    r.Address,
 				TimeZone:   r.TimeZone,
+				LeadTime:   cfg.OrderingOf(r).LeadTime,
 				Connection: r.Connection,
 			},
 			Schedule: r.Schedule,

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"larder.local/internal/menu"
 )
@@ -23,8 +24,9 @@ type Restaurant struct {
 	Phone      string // for operators; empty: unknown
 	GuestPhone string // for guests; empty: none, as Address and TimeZone
 	Address    string
-	TimeZone   string // IANA name
-	Connection string // the ordering service with its menu
+	TimeZone   string        // IANA name
+	LeadTime   time.Duration // from an order for as soon as possible to its expected time
+	Connection string        // the ordering service with its menu
 }
 
 // String returns "name (id)", or the id if there is no other name.
@@ -97,6 +99,9 @@ func (d *Directory) Replace(restaurants []Restaurant) {
 	for _, entry := range c.index.entries {
 		c.visible[""] = append(c.visible[""], entry.ID)
 		c.visible[Viewer(entry.Connection)] = append(c.visible[Viewer(entry.Connection)], entry.ID)
+	}
+	for _, ids := range c.visible {
+		slices.Sort(ids)
 	}
 	d.current.Store(c)
 }

@@ -93,21 +93,23 @@ func TestMenus(t *testing.T) {
 	}
 }
 
-func TestIndexPagesByID(t *testing.T) {
+func TestIndexPagesByName(t *testing.T) {
 	t.Parallel()
-	index := sample().Index()
+	index := sample().Index() // "grill" has no name
 	for _, c := range []struct {
 		who  directory.Viewer
 		want directory.Query
 		ids  []menu.RestaurantID
 		next string
 	}{
-		{"", directory.Query{Limit: 2}, []menu.RestaurantID{"bistro", "grill"}, "grill"},
-		{"", directory.Query{Limit: 2, After: "grill"}, []menu.RestaurantID{"oven"}, ""},
-		{"", directory.Query{Limit: 2, After: "ground"}, []menu.RestaurantID{"oven"}, ""},
-		{"", directory.Query{Limit: 3}, []menu.RestaurantID{"bistro", "grill", "oven"}, ""},
+		{"", directory.Query{Limit: 2}, []menu.RestaurantID{"grill", "bistro"}, "bistro\nLarder Bistro"},
+		{"", directory.Query{Limit: 2, After: "bistro\nLarder Bistro"}, []menu.RestaurantID{"oven"}, ""},
+		{"", directory.Query{Limit: 2, After: "gone\nLarder Diner"}, []menu.RestaurantID{"oven"}, ""},
+		{"", directory.Query{Limit: 3, After: "anything"}, []menu.RestaurantID{"grill", "bistro", "oven"}, ""},
+		{"", directory.Query{Limit: 3}, []menu.RestaurantID{"grill", "bistro", "oven"}, ""},
+		{"", directory.Query{Limit: 3, Words: "here"}, []menu.RestaurantID{"bistro"}, ""},
 		{"", directory.Query{Limit: 3, Words: "PIZZA oven"}, []menu.RestaurantID{"oven"}, ""},
-		{"main", directory.Query{Limit: 1}, []menu.RestaurantID{"bistro"}, "bistro"},
+		{"main", directory.Query{Limit: 1}, []menu.RestaurantID{"grill"}, "grill\ngrill"},
 		{"main", directory.Query{Limit: 3, Words: "oven"}, nil, ""},
 	} {
 		restaurants, next := index.Page(c.who, c.want, nil)
@@ -122,6 +124,42 @@ func TestIndexPagesByID(t *testing.T) {
 	last := func(at int) bool { return at == len(index.Entries())-1 }
 	if chosen, next := index.Page("", directory.Query{Limit: 1}, last); len(chosen) != 1 || chosen[0].ID != "oven" || next != "" {
 		t.Errorf("the last entry: %v, next %q", chosen, next)
+	}
+}
+
+// Names are sorted as people count, and a search does not find words inside ids, which contain nearly every short number.
+func TestNamesAreSortedAndFoundAsPeopleDo(t *testing.T) {
+	t.Parallel()
+	list := []directory.Restaurant{{ID: "larder", Name: "école 1"}, {ID: "b2", Name: "Zebra"}}
+	for _, n := range []int{15, 2, 155, 1} {
+		list = append(list, directory.Restaurant{ID: menu.RestaurantID(fmt.Sprintf("0cdd15%02d-41ab", n%100)), Name: fmt.Sprintf("Restaurant %d", n)})
+	}
+	index := directory.New(nil, list).Index()
+	found := func(words string) (names []string) {
+		for position := ""; ; {
+			page, next := index.Page("", directory.Query{Limit: 2, Words: words, After: position}, nil)
+			for _, one := range page {
+				names = append(names, one.Name)
+			}
+			if position = next; next == "" {
+				return names
+			}
+		}
+	}
+	for words, want := range map[string][]string{
+		"":               {"école 1", "Restaurant 1", "Restaurant 2", "Restaurant 15", "Restaurant 155", "Zebra"},
+		"15":             {"Restaurant 15", "Restaurant 155"},
+		"0cdd15":         nil,
+		"0CDD1515":       {"Restaurant 15"},
+		"0cdd1515-41":    {"Restaurant 15"},
+		"1515-41ab":      nil,
+		"larder":         {"école 1"}, // the whole id
+		"lard":           nil,
+		"restaurant 155": {"Restaurant 155"},
+	} {
+		if got := found(words); !slices.Equal(got, want) {
+			t.Errorf("%q finds %q, want %q", words, got, want)
+		}
 	}
 }
 

@@ -1,20 +1,20 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/text/unicode/norm"
 
 	"larder.local/cmd/larder/client"
 	"larder.local/httpapi/auth"
+	"larder.local/internal/directory"
 	"larder.local/internal/menu"
 	"larder.local/sync/runlog"
 )
@@ -23,7 +23,7 @@ func restaurantCommand(env *Environment) *cobra.Command {
 	cmd := NewCommand("larder", "restaurant", needsSubcommand)
 	list := NewCommand("larder restaurant", "list", func(cmd *cobra.Command, _ []string) error { return listRestaurants(cmd, env) })
 	list.Flags().String("state", "", "only restaurants in this state: "+strings.Join(restaurantStates(), ", "))
-	list.Flags().String("search", "", "only restaurants with these words in the name, or with an id that starts so")
+	list.Flags().String("search", "", "only restaurants with these words in the name or address, or at the start of the id")
 	list.Flags().String("sort", "name", "order of the list: "+strings.Join(restaurantOrders(), ", "))
 	list.Flags().Int("limit", 100, "maximum number of printed restaurants")
 	addTarget(list)
@@ -46,7 +46,7 @@ type restaurantRow struct {
 	Freshness struct{ AgeSeconds *float64 }
 	json      json.RawMessage // the whole row
 	lastRun   *runlog.Run     // nil if it is not among the latest runs
-	nameKey   string          // of countingKey
+	order     []byte          // of the name
 }
 
 func listRestaurants(cmd *cobra.Command, env *Environment) error {
@@ -62,13 +62,11 @@ func listRestaurants(cmd *cobra.Command, env *Environment) error {
 	if err := cmp.Or(wrong, oneOf("sort", order, restaurantOrders())); err != nil {
 		return err
 	}
-	search := strings.ToLower(StringFlag(cmd, "search"))
-	path := opsRestaurantsPath + labelled("&state=", state) + labelled("&q=", url.QueryEscape(search))
+	path := opsRestaurantsPath + labelled("&state=", state) + labelled("&q=", url.QueryEscape(StringFlag(cmd, "search")))
 	rows, err := restaurantRows(cmd, target(cmd, env, auth.ScopeOps), path)
 	if err != nil {
 		return err
 	}
-	rows = slices.DeleteFunc(rows, func(r *restaurantRow) bool { return !r.matches(search) })
 	sortRestaurants(rows, order)
 	shown := rows[:min(len(rows), limit)]
 	type list struct {
@@ -92,14 +90,14 @@ func restaurantRows(cmd *cobra.Command, daemon *client.Client, path string) ([]*
 			latest[runs[i].Restaurant] = &runs[i]
 		}
 	}
-	rows := make([]*restaurantRow, len(texts))
+	rows, order := make([]*restaurantRow, len(texts)), directory.OrderOfNames()
 	for i, text := range texts {
 		row := &restaurantRow{}
 		if err := (&client.Reply{Body: text}).Decode(row); err != nil || row.ID == "" {
 			return nil, cmp.Or(err, client.ErrForeignAnswer)
 		}
 		row.Name = cmp.Or(row.Name, row.ID)
-		row.nameKey, row.lastRun = countingKey(row.Name), latest[menu.RestaurantID(row.ID)]
+		row.order, row.lastRun = order(row.Name), latest[menu.RestaurantID(row.ID)]
 		run, _ := json.Marshal(row.lastRun) // null, or what was read
 		row.json = fmt.Appendf(nil, `%s,"lastRun":%s}`, text[:len(text)-1], run)
 		rows[i] = row
@@ -120,27 +118,8 @@ func sortRestaurants(rows []*restaurantRow, order string) {
 		case "last-run":
 			first = b.lastRunAt().Compare(a.lastRunAt())
 		}
-		return cmp.Or(first, cmp.Compare(a.nameKey, b.nameKey), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(first, bytes.Compare(a.order, b.order), cmp.Compare(a.ID, b.ID))
 	})
-}
-
-// digits matches a number inside a name.
-var digits = regexp.MustCompile(`[0-9]+`)
-
-// countingKey returns a text that sorts like a name for people: without regard to case, and "Pier 9" before "Pier 10".
-func countingKey(name string) string {
-	const width = 20
-	return digits.ReplaceAllStringFunc(norm.NFKD.String(strings.ToLower(name)), func(number string) string {
-		number = strings.TrimLeft(number, "0")
-		return strings.Repeat("0", max(0, width-len(number))) + number
-	})
-}
-
-// matches reports whether a search finds the restaurant. The daemon also finds words inside ids, such as 41 in a UUID.
-func (r *restaurantRow) matches(search string) bool {
-	name := strings.ToLower(r.Name)
-	missing := func(word string) bool { return !strings.Contains(name, word) }
-	return strings.HasPrefix(strings.ToLower(r.ID), search) || !slices.ContainsFunc(menu.DistinctWords(search), missing)
 }
 
 // stateText returns the states, or ok.

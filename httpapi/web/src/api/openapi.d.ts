@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: f29d20109ccdd322714c5e9be8ef6d3521bf38237e582e3b668192bd321c9fed
-// what follows: c44a1a58fe1bb771e1417aa6e9ceb6249d6d9780428f2eb3ccc5ed780e9cda98
+// openapi.yaml: 7d94745e9b67a054ae3afad00cfbf79872b3ef70e050e7708e6beeb2373d7ebe
+// what follows: 53e09c715ffafaca98ba101196dc8aad15fd0958db97e1b5a0096834fe53bb19
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -3912,7 +3912,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description The maximum number of entries per page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Words in the id or the name. */
+                /** @description Words in the name or the address, or the beginning of the id: at least 8 characters, or the whole id. */
                 q?: string;
                 /** @description Only this state; `attention` is any of `missing`, `failed`, `quarantined` and `stale`. */
                 state?: "attention" | "missing" | "failed" | "quarantined" | "waiting" | "stale" | "held" | "ok";
@@ -4464,7 +4464,7 @@ export interface operations {
     getSummary: {
         parameters: {
             query?: {
-                /** @description Only restaurants with these words in the id or the name. */
+                /** @description Only restaurants with these words in the name or the address, or at the beginning of the id: at least 8 characters, or the whole id. */
                 q?: string;
             };
             header?: never;
@@ -4909,7 +4909,7 @@ export interface operations {
                 /** @description The maximum number of entries per page. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Words in the id or the name; the first 8 distinct words count.
+                 * @description Words in the name or the address, or the beginning of the id: at least 8 characters, or the whole id. The first 8 distinct words count.
                  * @example bistro
                  */
                 q?: string;
