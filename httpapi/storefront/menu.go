@@ -82,7 +82,7 @@ func dishOf(catalogue *menu.Catalogue, p menu.Index, extra decimal.Decimal, lang
 
 // measureText returns a serving as guests read it, such as 150 g.
 func measureText(m *menu.Measure, lang string) string {
-	if m == nil {
+	if m == nil || m.Unit == "pcs" && m.Value.Equal(decimal.NewFromInt(1)) { // one piece is what guests expect
 		return ""
 	}
 	value, unit := m.Value, m.Unit

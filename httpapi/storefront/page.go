@@ -2,10 +2,12 @@ package storefront
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
 	"html/template"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -34,6 +36,8 @@ const (
 	rendering = 4
 	// menuWait limits how long a page waits for a menu that is not in memory. Without the menu, it has only the elements.
 	menuWait = time.Second
+	// maxChoices limits the restaurants of one page, where guests choose one.
+	maxChoices = 50
 )
 
 // Deps are the dependencies of the page.
@@ -107,9 +111,23 @@ type view struct {
 	Lang, Dir  string
 	Restaurant directory.Restaurant // zero without a restaurant to show
 	Name       string
-	Unknown    bool // the requested restaurant does not exist
-	Several    bool // there are other restaurants
-	Page       int  // of the dishes, from 1
+	Unknown    bool     // the requested restaurant does not exist
+	Several    bool     // there are other restaurants
+	Choices    []choice // restaurants to choose from; empty if one is shown
+	More       bool     // there are choices after these
+	Page       int      // of the dishes or the choices, from 1
+}
+
+// choice is a restaurant that a guest can choose.
+type choice struct {
+	ID            menu.RestaurantID
+	Name, Address string
+}
+
+// Href returns the address of a choice.
+func (v rendered) Href(one choice) string {
+	v.Restaurant.ID = one.ID
+	return v.Path(v.Lang, 1)
 }
 
 // Say returns the text in the page's language.
@@ -148,6 +166,9 @@ func (v view) Tel() string {
 	return strings.NewReplacer(" ", "", "(", "", ")", "", "-", "", ".", "", "/", "", "\u00a0", "").Replace(number)
 }
 
+// LeadTime is the restaurant's lead time in whole minutes; 0 if it has none.
+func (v view) LeadTime() int { return int(math.Ceil(v.Restaurant.LeadTime.Minutes())) }
+
 // Menu returns the path of the menu in the API.
 func (v view) Menu() string {
 	return "/v1/restaurants/" + url.PathEscape(string(v.Restaurant.ID)) + "/menu"
@@ -158,15 +179,15 @@ type rendered struct {
 	shared
 	view
 	Sections   []section
-	Next       int    // the next page of the dishes; 0 after the last
+	Next       int    // the next page of the dishes or the choices; 0 after the last
 	Categories string // names of the first categories, for the description
 	Cents      bool   // some prices are not whole numbers
 	Picture    string // an absolute address of the first picture, or empty
 }
 
-// Serve answers GET /: the menu and order form of a restaurant. ?restaurant= selects the restaurant; the
-// default is the first by id. ?lang= selects the language; the default follows Accept-Language. ?dir=rtl
-// sets the text direction, and ?page= the part of a long menu. The response to an unknown restaurant is
+// Serve answers GET /: the menu and order form of a restaurant. ?restaurant= selects the restaurant; without
+// it guests choose one of several first. ?lang= selects the language; the default follows Accept-Language. ?dir=rtl
+// sets the text direction, and ?page= the part of a long menu or of a long list of restaurants. The response to an unknown restaurant is
 // 404: a page for browsers, a problem document for other clients.
 func (p *Page) Serve(c *gin.Context) error {
 	v := p.view(c)
@@ -185,7 +206,9 @@ func (p *Page) Serve(c *gin.Context) error {
 		encoding = encoded.Gzip
 	}
 	snapshot := p.snapshot(c.Request.Context(), v.Restaurant.ID)
-	v.Page = min(v.Page, pagesOf(snapshot.Catalogue))
+	if len(v.Choices) == 0 {
+		v.Page = min(v.Page, pagesOf(snapshot.Catalogue))
+	}
 	if asked := c.DefaultQuery("page", "1"); !v.Unknown && asked != strconv.Itoa(v.Page) {
 		return toPage(c, v.Page)
 	}
@@ -234,6 +257,9 @@ func toPage(c *gin.Context, page int) error {
 // view returns the view that a request selects.
 func (p *Page) view(c *gin.Context) view {
 	v := view{Lang: respond.Language(c), Dir: "ltr", Page: 1}
+	if page, err := strconv.Atoi(c.Query("page")); err == nil && page > 1 {
+		v.Page = page
+	}
 	if asked := c.Query("lang"); slices.Contains(violation.Languages(), asked) {
 		v.Lang = asked
 	}
@@ -249,6 +275,9 @@ func (p *Page) view(c *gin.Context) view {
 	case asked != "":
 		v.Unknown = true
 		v.Name = v.Say("Restaurant not found.", "Ресторан не найден.")
+	case v.Several && p.deps.OpenMenu:
+		v.Name = v.Say("Choose a restaurant", "Выберите ресторан")
+		p.choose(&v, all)
 	case len(all) > 0:
 		v.Restaurant = *all[0].Restaurant
 	default:
@@ -261,10 +290,18 @@ func (p *Page) view(c *gin.Context) view {
 			v.Name = *name
 		}
 	}
-	if page, err := strconv.Atoi(c.Query("page")); err == nil && page > 1 {
-		v.Page = page
-	}
 	return v
+}
+
+// choose adds the restaurants of the view's page to it.
+func (p *Page) choose(v *view, all []directory.Entry) {
+	v.Page = min(v.Page, (len(all)+maxChoices-1)/maxChoices)
+	last := min(v.Page*maxChoices, len(all))
+	v.More = last < len(all)
+	for _, one := range all[(v.Page-1)*maxChoices : last] {
+		name := cmp.Or(visible.Name(p.deps.Directory, p.deps.Replica, one.ID), new(string(one.ID)))
+		v.Choices = append(v.Choices, choice{one.ID, *name, one.Address})
+	}
 }
 
 // snapshot returns the menu in the page, or a snapshot without a catalogue.
@@ -316,6 +353,9 @@ func (p *Page) render(v view, snapshot *cache.Snapshot) ([]byte, error) {
 		}
 		values.Cents = snapshot.Catalogue.Listing().Cents
 		values.describe(snapshot.Catalogue, p.deps.Config.ImageOrigins)
+	}
+	if v.More {
+		values.Next = v.Page + 1
 	}
 	var out bytes.Buffer
 	err := p.template.Execute(&out, values)

@@ -18,7 +18,8 @@ func TestPage(t *testing.T) {
 		p.HTTP.Page = storefront.Config{Enabled: true, Currency: "EUR", ImageOrigins: []string{"https://img.example"}}
 		p.Auth.PublicOrders.Enabled, p.Auth.PublicOrders.Origins = true, []string{auth.OriginSelf}
 	})
-	page := k.Get("/").Is(t, http.StatusOK)
+	const shown = "/?restaurant=bistro"
+	page := k.Get(shown).Is(t, http.StatusOK)
 	policy := page.Header.Get("Content-Security-Policy")
 	for _, want := range []string{"default-src 'none'", "script-src 'self'", "img-src 'self' data: https://img.example"} {
 		if !strings.Contains(policy, want) {
@@ -48,8 +49,8 @@ func TestPage(t *testing.T) {
 			t.Errorf("the page has %s:\n%s", never, text)
 		}
 	}
-	k.Do(http.MethodHead, "/", "").Is(t, http.StatusOK)
-	k.Get("/", "If-None-Match", page.Header.Get("ETag")).Is(t, http.StatusNotModified)
+	k.Do(http.MethodHead, shown, "").Is(t, http.StatusOK)
+	k.Get(shown, "If-None-Match", page.Header.Get("ETag")).Is(t, http.StatusNotModified)
 
 	if !strings.Contains(strings.Join(page.Header.Values("Vary"), ","), "Accept-Language") {
 		t.Errorf("Vary is %q", page.Header.Values("Vary"))
@@ -64,7 +65,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("/%s has no %s:\n%s", query, want, text)
 		}
 	}
-	if text := string(k.Get("/", "Accept-Language", "ru-KZ, en;q=0.5").Is(t, http.StatusOK).Body); !strings.Contains(text, `lang="ru"`) || !strings.Contains(text, "Перейти к заказу") {
+	if text := string(k.Get(shown, "Accept-Language", "ru-KZ, en;q=0.5").Is(t, http.StatusOK).Body); !strings.Contains(text, `lang="ru"`) || !strings.Contains(text, "Перейти к заказу") {
 		t.Errorf("who asks for Russian gets\n%s", text)
 	}
 
@@ -87,6 +88,45 @@ func TestPage(t *testing.T) {
 	k.Get("/photos/sandbox/images/soup.svg").Refused(t, http.StatusNotFound, "not_found")
 }
 
+// With several restaurants, guests choose one before they see a menu. A page whose menus are not public has no list of them.
+func TestGuestsChooseARestaurant(t *testing.T) {
+	t.Parallel()
+	k := apitest.NewOrders(t, func(p *apitest.Plan) { p.HTTP.Page.Enabled = true })
+	page := k.Get("/").Is(t, http.StatusOK)
+	text := string(page.Body)
+	at := 0
+	for _, want := range []string{
+		"<title>Choose a restaurant</title>", `<link rel="canonical" href="/?lang=en">`, `<section id="restaurants" aria-label="Choose a restaurant">`,
+		`<a href="/?lang=en&amp;restaurant=bistro"><b dir="auto">The bistro</b><span dir="auto">Rua das Flores 1, Porto</span></a>`,
+		`<a href="/?lang=en&amp;restaurant=empty"><b dir="auto">The empty</b></a>`, `<a href="/?lang=en&amp;restaurant=north-1">`,
+	} {
+		next := strings.Index(text[at:], want)
+		if next < 0 {
+			t.Fatalf("the page has no %s after %d bytes:\n%s", want, at, text)
+		}
+		at += next
+	}
+	for _, never := range []string{"<larder-", "/web/larder.js", "noindex", "<dialog", `id="which"`} {
+		if strings.Contains(text, never) {
+			t.Errorf("the page has %s:\n%s", never, text)
+		}
+	}
+	k.Get("/", "If-None-Match", page.Header.Get("ETag")).Is(t, http.StatusNotModified)
+	if got := k.Get("/?page=2").Is(t, http.StatusFound).Header.Get("Location"); got != "/?page=1" {
+		t.Errorf("after the last page: to %s", got)
+	}
+	if text := string(k.Get("/?dir=rtl&lang=ru").Is(t, http.StatusOK).Body); !strings.Contains(text, `href="/?lang=ru&amp;restaurant=bistro&amp;dir=rtl"`) {
+		t.Errorf("the direction is lost:\n%s", text)
+	}
+	closed := apitest.NewOrders(t, func(p *apitest.Plan) {
+		p.HTTP.Page.Enabled = true
+		p.Auth.OpenMenu = new(false)
+	})
+	if text := string(closed.Get("/").Is(t, http.StatusOK).Body); strings.Contains(text, "north-1") {
+		t.Errorf("a list of restaurants without a token:\n%s", text)
+	}
+}
+
 // Without "self" in the origins, larder would reject the orders of its own page (policy H3).
 func TestPageWithoutOrdersOfItsOwn(t *testing.T) {
 	t.Parallel()
@@ -94,7 +134,7 @@ func TestPageWithoutOrdersOfItsOwn(t *testing.T) {
 		p.HTTP.Page.Enabled = true
 		p.Auth.PublicOrders.Enabled, p.Auth.PublicOrders.Origins = true, []string{"https://shop.example"}
 	})
-	if text := string(k.Get("/").Is(t, http.StatusOK).Body); !strings.Contains(text, "<larder-menu") || strings.Contains(text, "<larder-order-form") {
+	if text := string(k.Get("/?restaurant=bistro").Is(t, http.StatusOK).Body); !strings.Contains(text, "<larder-menu") || strings.Contains(text, "<larder-order-form") {
 		t.Errorf("the page is\n%s", text)
 	}
 }

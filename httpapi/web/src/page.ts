@@ -1,5 +1,6 @@
 // The page at /. The server renders it with the menu as HTML and the two elements, for one
-// restaurant and one language. This script lets the guest choose another restaurant.
+// restaurant and one language, or with a list of restaurants. This script searches the
+// restaurants, and remembers the last one that the guest has opened.
 
 import type { components } from "./api/openapi";
 
@@ -8,27 +9,28 @@ type List = components["schemas"]["RestaurantList"];
 const pageSize = 50;
 const typing = 150; // milliseconds without a key before a search
 
-const button = document.querySelector<HTMLButtonElement>("#which");
-const dialog = document.querySelector<HTMLDialogElement>("#restaurants");
+const box = document.querySelector<HTMLElement>("#restaurants"); // a dialog, or a part of the page
 
-if (button && dialog) {
-  const search = dialog.querySelector("input")!;
-  const status = dialog.querySelector<HTMLElement>("[role=status]")!;
-  const list = dialog.querySelector("ul")!;
-  const more = dialog.querySelector<HTMLButtonElement>(".more")!;
+if (box) {
+  const search = box.querySelector("input")!;
+  const status = box.querySelector<HTMLElement>("[role=status]")!;
+  const list = box.querySelector("ul")!;
+  const more = box.querySelector<HTMLButtonElement>(".more")!;
   let running = new AbortController();
   let timer = 0;
   let next: string | null = null;
   let listed: string | null = null; // the search whose result is shown
+  let last: HTMLElement | null = null; // the restaurant that was opened last
 
   /** item is a link to the page of a restaurant. */
-  const item = ({ id, name, address }: List["result"][number]): HTMLElement => {
+  const item = ({ id, name, address }: List["result"][number], note = ""): HTMLElement => {
     const link = document.createElement("a");
     link.href =
       "/?" +
       new URLSearchParams({ restaurant: id, lang: list.dataset.lang!, ...(document.dir === "rtl" && { dir: "rtl" }) });
     if (id === list.dataset.restaurant) link.setAttribute("aria-current", "page");
     for (const [tag, text] of [
+      ["em", note],
       ["b", name],
       ["span", address],
     ] as const) {
@@ -54,9 +56,9 @@ if (button && dialog) {
       const answer = await fetch("/v1/restaurants?" + query, { signal });
       if (!answer.ok) throw new Error(`GET /v1/restaurants: ${answer.status}`);
       const found = (await answer.json()) as List;
-      if (!cursor) list.replaceChildren();
+      if (!cursor) list.replaceChildren(...(last && !asked ? [last] : []));
       const shown = list.childElementCount;
-      list.append(...found.result.map(item));
+      list.append(...found.result.map((one) => item(one)));
       next = found.next;
       listed = asked;
       status.textContent = list.childElementCount ? "" : status.dataset.none!;
@@ -69,11 +71,27 @@ if (button && dialog) {
     more.hidden = next === null;
   };
 
-  button.addEventListener("click", () => {
-    dialog.showModal();
-    search.focus();
-    void load(null);
-  });
+  /** remembered returns the restaurant that the guest opened last, or null. */
+  const remembered = async (): Promise<HTMLElement | null> => {
+    const id = stored();
+    const answer = id && (await fetch("/v1/restaurants/" + encodeURIComponent(id)).catch(() => null));
+    return answer && answer.ok ? item((await answer.json()).result, list.dataset.last) : null;
+  };
+
+  if (box instanceof HTMLDialogElement) {
+    if (list.dataset.restaurant) stored(list.dataset.restaurant);
+    document.querySelector("#which")?.addEventListener("click", () => {
+      box.showModal();
+      search.focus();
+      void load(null);
+    });
+    box.addEventListener("click", (event) => event.target === box && box.close()); // a click on the backdrop
+  } else {
+    void remembered().then((one) => {
+      last = one;
+      return load(null);
+    });
+  }
   search.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(() => void load(null), typing);
@@ -99,5 +117,15 @@ if (button && dialog) {
     (links[links.indexOf(event.target as HTMLAnchorElement) + step] ?? (step < 0 ? search : more)).focus();
   });
   more.addEventListener("click", () => void load(search.value === listed ? next : null));
-  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close()); // a click on the backdrop
+}
+
+/** stored returns the id of the restaurant that was opened last. With an id, it stores that. The browser may forbid both. */
+function stored(id?: string): string | null {
+  const name = "larder:restaurant";
+  try {
+    if (id) localStorage.setItem(name, id);
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
 }

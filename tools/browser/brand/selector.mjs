@@ -1,7 +1,7 @@
 // The page at / of a chain: brand colour, and a restaurant selector with search for 200 restaurants
 // that leaves room for the name at 390 px (issue 19, parts 1 and 7).
 import { axe } from '../axe.mjs';
-import { focused, tabTo, use } from '../keyboard.mjs';
+import { fill, focused, tabTo, use } from '../keyboard.mjs';
 import { equal, eventually, must, scenario, step } from '../scenario.mjs';
 import { everyVariant } from '../shot.mjs';
 
@@ -10,8 +10,27 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   const dialog = page.getByRole('dialog');
   const links = dialog.locator('li a');
 
-  step('the name is on one line beside the selector');
+  step('guests choose a restaurant first; the one that they opened last is at the top');
+  const choices = page.locator('#restaurants li');
   await page.goto(`${larder}/`);
+  await eventually(async () => (await choices.count()) === 50, 'the first restaurants');
+  equal((await choices.locator('b').allInnerTexts()).slice(0, 3), ['Restaurant 1', 'Restaurant 2', 'Restaurant 3'], 'sorted as people count');
+  equal(await page.locator('larder-menu, #which').count(), 0, 'menus before the choice');
+  await everyVariant(page, 'choose', { full: false, each: (variant) => axe(page, `the choice of a restaurant, ${variant.name}`) });
+  await fill(page, page.getByRole('searchbox'), '15');
+  await eventually(async () => (await choices.count()) < 50, 'the search');
+  const found = await choices.locator('b').allInnerTexts();
+  equal([found[0], found.filter((name) => !name.includes('15'))], ['Restaurant 15', []], 'what the search for 15 finds');
+  await use(page, choices.locator('a').first());
+  await page.locator('larder-menu [part=card]').first().waitFor();
+  equal(await page.locator('h1').innerText(), 'Restaurant 15', 'the restaurant');
+  await page.goto(`${larder}/`);
+  await choices.getByText('Your last restaurant').waitFor();
+  equal((await choices.first().innerText()).split('\n').slice(0, 2), ['Your last restaurant', 'Restaurant 15'], 'the first choice');
+  await axe(page, 'the choice of a restaurant, again');
+
+  step('the name is on one line beside the selector');
+  await use(page, choices.locator('a').first());
   await page.locator('larder-menu [part=card]').first().waitFor();
   must(/^Restaurant \d+$/.test(await page.locator('h1').innerText()), 'the name of the restaurant');
   const lines = await page.locator('h1').evaluate((h1) => h1.getBoundingClientRect().height / parseFloat(getComputedStyle(h1).lineHeight));
@@ -79,6 +98,7 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   step('desktop, dark, right to left');
   const wide = await open({ size: 'wide', dark: true });
   await wide.page.goto(`${larder}/?dir=rtl`);
+  await wide.page.locator('#restaurants li a').first().click();
   await wide.page.locator('larder-menu [part=card]').first().waitFor();
   await wide.page.locator('#which').click();
   await wide.page.locator('#restaurants li a').first().waitFor();

@@ -122,6 +122,6 @@ await scenario({ expected: [/^request failed: 404 GET \S+\/\?restaurant=nope /] 
   equal(answer.status(), 404, 'the status');
   equal(await page.locator('h1').innerText(), 'Restaurant not found.', 'the heading');
   await everyVariant(page, 'unknown', { full: false, each: (variant) => axe(page, `an unknown restaurant, ${variant.name}`) });
-  await use(page, page.getByRole('link', { name: 'Open the first menu' }));
+  await use(page, page.getByRole('link', { name: 'Open the menu' }));
   await page.locator('larder-menu [part=card]').first().waitFor();
 });
