@@ -8,3 +8,4 @@
 package web
 
 //go:generate go test -tags nomsgpack -run ^TestBundle$ . -update
+//go:generate go test -tags nomsgpack -run ^TestDocumentedVersions$ . -update

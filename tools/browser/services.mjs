@@ -47,4 +47,10 @@ export const larder = {
     return this.ops(`/v1/ops/restaurants/${encodeURIComponent(restaurant)}/sync?wait=15s`, { method: 'POST' });
   },
   get: (path) => ask(env.LARDER_URL, path),
+  /** Pays, completes or rejects an order as the shop's backend. */
+  async changeOrder(orderID, operation, body) {
+    const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'storefront', client_secret: 'storefront-secret' });
+    const { access_token: token } = await (await fetch(`${env.LARDER_URL}/connect/token`, { method: 'POST', body: form })).json();
+    return ask(env.LARDER_URL, `/v1/orders/${orderID}/${operation}`, { method: 'PUT', body, headers: { Authorization: `Bearer ${token}` } });
+  },
 };

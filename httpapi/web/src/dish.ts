@@ -2,5 +2,6 @@
 // the browser is idle, or when a guest opens a dish or searches.
 
 export { DishView } from "./larder/dish";
+export { rank } from "./larder/ranking";
 export { Search } from "./larder/search";
 export { controlStrip } from "./larder/stripcontrols";

@@ -62,19 +62,28 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await dialog.waitFor();
   must((await dialog.locator('[part=dish-price]').innerText()).endsWith('per kg'), 'the price in the dialog is per kg');
   equal(await dialog.locator('[part=quantity-unit]').innerText(), 'kg', 'the unit');
+  equal(await dialog.locator('[part=quantity]').inputValue(), '0.5', 'the first quantity');
+  must((await dialog.locator('[part=nutrition] caption').innerText()).endsWith('per kg'), 'the nutrition is per kg');
   await dialog.getByRole('button', { name: /^Fewer/ }).tap();
-  equal(await dialog.locator('[part=quantity]').inputValue(), '0.9', 'one step less');
+  equal(await dialog.locator('[part=quantity]').inputValue(), '0.4', 'one step less');
+  const priceOf = async () => Number((await dialog.locator('[part=dish-add]').innerText()).replace(/[^\d.]/g, ''));
+  const perKilogram = Number((await dialog.locator('[part=dish-price]').innerText()).replace(/[^\d.]/g, ''));
+  for (const [typed, price] of [['0.', 0], ['0.2', 0.2], ['0.25', 0.25], ['', 0]]) { // while the guest types
+    await dialog.locator('[part=quantity]').fill(typed);
+    equal(await priceOf(), Math.round(perKilogram * price * 100) / 100, `the price on the button after "${typed}"`);
+    equal(await dialog.locator('.limits').innerText(), '', `errors after "${typed}"`);
+  }
   await axe(page, 'a weighed dish');
   await shot(page, 'weighed', { full: false });
   await dialog.locator('[part=quantity]').fill('1000');
   await dialog.locator('[part=dish-add]').tap();
-  await dialog.getByText('0.001 to 999').waitFor();
+  await dialog.getByText('Enter a quantity from 1 g to 999 kg').waitFor();
   must(!/\d/.test(await dialog.locator('[part=dish-add]').innerText()), 'no price for a wrong quantity');
   await axe(page, 'a wrong quantity');
   await shot(page, 'wrong-quantity', { full: false });
   await dialog.locator('[part=quantity]').fill('0.9');
   await dialog.locator('[part=quantity]').blur();
-  await dialog.getByText('0.001 to 999').waitFor({ state: 'hidden' });
+  await dialog.getByText('Enter a quantity').waitFor({ state: 'hidden' });
   await dialog.locator('[part=dish-add]').tap();
   await eventually(async () => (await card(beef).locator('[part=count]').textContent()) === '900 g', 'the card shows the weight');
   await left();

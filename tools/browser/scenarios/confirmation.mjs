@@ -8,16 +8,6 @@ import { equal, eventually, must, scenario, step } from '../scenario.mjs';
 import { larder as operator, sandbox } from '../services.mjs';
 import { everyVariant, shot } from '../shot.mjs';
 
-/** Sends a change of an order as the shop's backend. */
-async function change(larder, id, what, body) {
-  const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'storefront', client_secret: 'storefront-secret' });
-  const { access_token: token } = await (await fetch(`${larder}/connect/token`, { method: 'POST', body: form })).json();
-  const response = await fetch(`${larder}/v1/orders/${id}/${what}`, {
-    method: 'PUT', headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }, body,
-  });
-  must(response.ok, `${what}: ${response.status} ${await response.text()}`);
-}
-
 await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, larder }) => {
   for (const size of repeated(['phone', 'desktop'])) {
     const { page } = await open({ size });
@@ -59,10 +49,10 @@ await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, 
       await everyVariant(page, `confirmation-${size}`, { full: false, each: (variant) => axe(page, `a confirmation, ${variant.name}`) });
 
       step(`${size}: a payment and the end of the order arrive by themselves${blocked ? ', without a stream' : ''}`);
-      await change(larder, id, 'pay', JSON.stringify([{ code: 'cash', amount: 10_000, paidAt: new Date().toISOString() }]));
+      await operator.changeOrder(id, 'pay', [{ code: 'cash', amount: 10_000, paidAt: new Date().toISOString() }]);
       await outcome.getByText('Paid', { exact: true }).waitFor();
       await axe(page, 'a paid order');
-      await change(larder, id, 'complete');
+      await operator.changeOrder(id, 'complete');
       await outcome.getByText(`Order ${id} is completed.`).waitFor();
       await axe(page, 'a completed order');
       await everyVariant(page, `completed-${size}`, { full: false, only: ['phone-light', 'desktop-dark'] });
@@ -99,7 +89,7 @@ await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, 
       await waitForState(page, 'placed');
       const next = (await sandbox.orders()).at(-1).orderID;
       const [reason] = (await operator.get('/v1/rejection-reasons')).result.filter((one) => one.type !== 'text');
-      await change(larder, next, 'reject', JSON.stringify({ rejectionReasonID: reason.ID, rejectionReasonText: '' }));
+      await operator.changeOrder(next, 'reject', { rejectionReasonID: reason.ID, rejectionReasonText: '' });
       await outcome.getByText(`The restaurant cancelled order ${next}.`).waitFor();
       await axe(page, 'a cancelled order');
 

@@ -64,11 +64,10 @@ await scenario({ size: 'phone', expected }, async ({ page, open, larder }) => {
   await there.dialog.getByRole('button', { name: 'Try again' }).tap();
   await there.add.waitFor();
 
-  step('the fields of the form: the same');
+  step('the basket and the fields of the form: the same');
   await there.dialog.locator('input[type=radio], input[type=checkbox]').first().check();
   broken = true;
   await there.add.tap();
-  await there.line.waitFor();
   const form = third.page.locator('larder-order-form');
   await form.getByText("We can't load this right now.").waitFor();
   equal(await there.submit.isDisabled(), true, 'the order button without fields');
@@ -77,6 +76,7 @@ await scenario({ size: 'phone', expected }, async ({ page, open, larder }) => {
   await near(form.getByRole('button', { name: 'Try again' }));
   await use(third.page, form.getByRole('button', { name: 'Try again' }));
   await there.phone.waitFor();
+  await there.line.waitFor();
   equal(await form.evaluate((element) => element.shadowRoot.activeElement?.name), 'expeditionType', 'the focus after Try again');
   await fillPickup(third.page);
   await use(third.page, there.submit);

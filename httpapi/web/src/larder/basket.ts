@@ -1,7 +1,7 @@
 // The basket of one restaurant. It survives a reload, all tabs share it, and it
 // reports lines that the current menu cannot fulfil.
 
-import { picksText, groupProblems, linePrice, priced, hasUnknownGroups, unitPrice, type Pick } from "./choice";
+import { picksText, groupProblems, linePrice, priced, hasUnknownGroups, unitPrice, weighed, type Pick } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import type { Menu } from "./menu";
 import { orUndefined, type Store } from "./store";
@@ -14,6 +14,7 @@ export interface Line {
   price: string;
   quantity: string;
   picks: Pick[];
+  unit?: "kg" | "liter" | null; // of a weighed dish, whose quantity is its weight or volume
 }
 
 /** News is an effect of a new menu on a line. It is shown at the line. */
@@ -87,11 +88,11 @@ export class Basket extends EventTarget {
     this.write();
   }
 
-  /** total sums the lines that have a price, with the prices of the menu. */
+  /** total sums the lines that can be ordered and have a price, with the prices of the menu. */
   total(menu: Menu): Decimal {
     return this.lines.reduce((sum, line) => {
       const product = menu.product(line.id);
-      return product && priced(menu, product, line.picks)
+      return product && menu.buyable(product) && priced(menu, product, line.picks)
         ? sum.plus(linePrice(unitPrice(menu, product, line.picks), decimal(line.quantity)))
         : sum;
     }, Decimal.zero);
@@ -145,7 +146,14 @@ export class Basket extends EventTarget {
 export function lineOf(menu: Menu, id: string, quantity: Decimal, picks: Pick[]): Omit<Line, "key"> {
   const product = menu.product(id)!;
   const name = picks.length ? `${product.name} (${picksText(menu, picks)})` : product.name;
-  return { id, name, price: unitPrice(menu, product, picks).toString(), quantity: quantity.toString(), picks };
+  return {
+    id,
+    name,
+    price: unitPrice(menu, product, picks).toString(),
+    quantity: quantity.toString(),
+    picks,
+    unit: weighed(product),
+  };
 }
 
 /** keyOf returns the key of a line. It does not depend on the order in which options were picked. */

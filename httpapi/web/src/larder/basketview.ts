@@ -1,4 +1,5 @@
 // The basket as the order form shows it: each line with its price, notes and buttons.
+// It is in a file of its own, with the fields of the order.
 
 import type { Line, News } from "./basket";
 import { simple } from "./card";
@@ -7,6 +8,8 @@ import { Decimal, decimal } from "./decimal";
 import { h } from "./dom";
 import type { Formatter } from "./groups";
 import type { Menu } from "./menu";
+import { busy } from "./place";
+import { goneText } from "./order";
 import type { Shop } from "./shop";
 
 /** Note is a message for a line, with whether it is an error. */
@@ -14,37 +17,57 @@ export type Note = [text: string, wrong: boolean];
 
 /** BasketHost is the order form that shows the basket. */
 export interface BasketHost {
+  readonly news: ReadonlyMap<string, News>; // what has changed in the menu, by the key of the line
   change(line: Line): void; // shows the dish, so that the guest can change the line
   setQuantity(line: Line, to: Decimal): void;
   problemsOf(line: Line, menu: Menu, wrong: boolean): Note[]; // why the line is not valid; wrong if another note is an error
   focusLost(): void; // the button with the focus is gone
 }
 
-/** BasketView is the list of the lines. */
+/** BasketView fills the list of the lines. */
 export class BasketView {
-  readonly element = h("ul", { part: "basket" });
-  private readonly news = new Map<string, News>(); // by the key of the line
-
   constructor(
+    private readonly element: HTMLElement,
     private readonly formatter: Formatter,
     private readonly host: BasketHost,
   ) {}
 
-  /** addNews adds what has changed in the menu for a line. */
-  addNews(list: readonly News[]): void {
-    for (const news of list) this.news.set(news.line.key, news);
-  }
-
-  /** clearNews forgets what has changed. */
-  clearNews(): void {
-    this.news.clear();
-  }
-
-  draw(shop: Shop | null, busy: boolean): void {
+  /**
+   * draw shows the lines. While the outcome of an order is not known, its lines are not part of them: only what the
+   * guest has added since, for the next order.
+   */
+  draw({ basket, menu, placing: { intent } }: Shop): void {
+    const { message } = this.formatter;
     const focused = ((this.element.getRootNode() as ShadowRoot).activeElement as HTMLElement | null)?.dataset.focus;
-    const rows = (shop?.basket.lines ?? []).map((line) => this.row(shop!.menu, line, busy));
-    const empty = shop?.placing.intent?.state === "placed" ? "" : this.formatter.message("empty");
-    this.element.replaceChildren(...(rows.length ? rows : [h("li", { class: "muted" }, empty)]));
+    const pending = busy(intent) ? intent!.lines : [];
+    const rows: HTMLElement[] = [];
+    for (const line of basket.lines) {
+      const ordered = decimal(pending.find((one) => one.key === line.key)?.quantity ?? 0);
+      const quantity = decimal(line.quantity).plus(ordered.times(decimal(-1)));
+      if (quantity.compare(Decimal.zero) > 0) rows.push(this.row(menu, line, quantity, ordered));
+    }
+    const gone = menu ? basket.lines.filter((line) => !pending.length && goneText(line, menu)) : [];
+    if (gone.length)
+      rows.push(
+        h(
+          "li",
+          {},
+          h(
+            "button",
+            {
+              type: "button",
+              part: "remove-gone",
+              "data-focus": "gone",
+              onclick: () => gone.forEach((line) => this.host.setQuantity(line, Decimal.zero)),
+            },
+            message("removeGone"),
+          ),
+        ),
+      );
+    if (pending.length && rows.length) rows.unshift(h("li", {}, h("h3", { part: "next-order" }, message("nextOrder"))));
+    if (!rows.length && intent?.state !== "placed" && !pending.length)
+      rows.push(h("li", { class: "muted" }, message("empty")));
+    this.element.replaceChildren(...rows);
     if (focused && !this.focus(focused)) this.host.focusLost();
   }
 
@@ -67,12 +90,13 @@ export class BasketView {
     return button !== undefined;
   }
 
-  private row(menu: Menu | null, line: Line, busy: boolean): HTMLElement {
-    const { message, money, number } = this.formatter;
+  /** row returns a line with a quantity, beside the quantity of it that is ordered already. */
+  private row(menu: Menu | null, line: Line, quantity: Decimal, ordered: Decimal): HTMLElement {
+    const { message, money, number, measure } = this.formatter;
     const product = menu?.product(line.id);
-    const quantity = decimal(line.quantity);
-    const by = weighed(product) ? "0.1" : "1";
-    const set = (to: Decimal): void => this.host.setQuantity(line, to);
+    const unit = weighed(product);
+    const by = unit ? "0.1" : "1";
+    const set = (to: Decimal): void => this.host.setQuantity(line, to.plus(ordered));
     const button = (what: string, label: string, text: string, work: () => void, round = true): HTMLButtonElement =>
       h(
         "button",
@@ -81,13 +105,12 @@ export class BasketView {
           class: round ? "round" : "",
           "aria-label": label,
           "data-focus": what + line.key,
-          disabled: busy,
           onclick: work,
         },
         text,
       );
     const price =
-      menu && product && priced(menu, product, line.picks)
+      menu && product && menu.buyable(product) && priced(menu, product, line.picks)
         ? money(linePrice(unitPrice(menu, product, line.picks), quantity))
         : "";
     const name = product?.name ?? line.name;
@@ -112,7 +135,7 @@ export class BasketView {
         "div",
         { class: "row actions" },
         button("-", message("fewer", { name }), "−", () => set(quantity.plus(decimal("-" + by)))),
-        h("output", { class: "count" }, number(line.quantity)),
+        h("output", { class: "count" }, unit ? measure(quantity.toString(), unit) : number(quantity.toString())),
         button("+", message("more", { name }), "+", () => set(quantity.plus(decimal(by)))),
         h(
           "span",
@@ -130,8 +153,8 @@ export class BasketView {
   private notesOf(line: Line, menu: Menu | null): Note[] {
     const { message } = this.formatter;
     if (!menu) return this.changes(line);
-    const product = menu.product(line.id);
-    const notes: Note[] = product && menu.buyable(product) ? this.changes(line) : [[message("lineGone"), true]];
+    const gone = goneText(line, menu);
+    const notes: Note[] = gone ? [[message(gone), true]] : this.changes(line);
     const wrong = notes.some(([, isWrong]) => isWrong);
     return [...notes, ...this.host.problemsOf(line, menu, wrong)];
   }
@@ -139,7 +162,7 @@ export class BasketView {
   /** changes returns what has changed in the menu for a line. */
   private changes(line: Line): Note[] {
     const { message, money } = this.formatter;
-    const news = this.news.get(line.key);
+    const news = this.host.news.get(line.key);
     if (news?.kind === "options") return [[message("lineOptions"), true]];
     if (news?.kind !== "price") return [];
     return [[message("linePrice", { was: money(decimal(news.was)), now: money(decimal(news.now)) }), false]];

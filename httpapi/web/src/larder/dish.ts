@@ -23,6 +23,7 @@ import type { Shop } from "./shop";
 import type { Key } from "./texts";
 
 const most = 999; // of a dish in a line (policy H10)
+const firstWeight = "0.5"; // kilograms or litres of a weighed dish, until the guest enters another quantity
 
 /** Done is called with the line that was added to the basket. */
 export type Done = (line: Omit<Line, "key">) => void;
@@ -43,9 +44,11 @@ export class DishView {
     inputmode: "decimal",
     autocomplete: "off",
     part: "quantity",
+    oninput: () => this.typed(),
     onchange: () => this.setQuantity(this.amount.value),
   });
   private readonly limits = h("p", { class: "wrong limits", role: "alert" }); // of the quantity, after a wrong one
+  private counted = true; // the field has a quantity, so that the button can have a price
   private readonly submit = h("button", { type: "submit", class: "main grow", part: "dish-add" });
   private readonly price = h("strong", { part: "dish-price" });
   private stepper: HTMLElement | null = null;
@@ -72,7 +75,7 @@ export class DishView {
     this.editing = line;
     this.picks = line?.picks ?? [];
     this.lost = [];
-    this.quantity = decimal(line?.quantity ?? 1);
+    this.quantity = decimal(line?.quantity ?? (weighed(product) ? firstWeight : 1));
     this.showQuantity();
     this.submitted = false;
     this.wasGone = !this.menu.buyable(product);
@@ -181,35 +184,49 @@ export class DishView {
     );
   }
 
-  /** setQuantity reports whether the text is a quantity of this dish. If not, the text stays and is marked as wrong. */
-  private setQuantity(text: string): boolean {
-    const wanted = Decimal.of(text.replace(",", "."));
-    const parts = fractional(this.product!);
-    const good =
+  /** take uses a text as the quantity. It reports whether it is a quantity of this dish. */
+  private take(text: string): boolean {
+    const wanted = Decimal.of(text.trim().replace(",", "."));
+    this.counted =
       wanted !== null &&
       wanted.compare(Decimal.zero) > 0 &&
       wanted.compare(decimal(most)) <= 0 &&
       wanted.scale <= 3 &&
-      (wanted.whole || parts);
-    if (good) {
-      this.quantity = wanted;
-      this.showQuantity();
-    }
-    this.amount.setAttribute("aria-invalid", String(!good));
-    this.limits.textContent = good
-      ? ""
-      : this.formatter.message("range", {
-          min: this.formatter.number(parts ? "0.001" : 1),
-          max: this.formatter.number(most),
-        });
+      (wanted.whole || fractional(this.product!));
+    if (this.counted) this.quantity = wanted!;
+    return this.counted;
+  }
+
+  /** typed shows the price of what the guest is typing. Only the finished text is called wrong. */
+  private typed(): void {
+    if (this.take(this.amount.value)) this.markQuantity();
     this.update();
-    return good;
+  }
+
+  /** setQuantity reports whether the text is a quantity of this dish. If not, the text stays and is marked as wrong. */
+  private setQuantity(text: string): boolean {
+    if (this.take(text)) this.showQuantity();
+    else this.markQuantity();
+    this.update();
+    return this.counted;
   }
 
   private showQuantity(): void {
+    this.counted = true;
     this.amount.value = this.quantity.toString();
-    this.amount.removeAttribute("aria-invalid");
-    this.limits.textContent = "";
+    this.markQuantity();
+  }
+
+  /** markQuantity says whether the field has a quantity, and which ones there are if not. */
+  private markQuantity(): void {
+    const { message, number, measure } = this.formatter;
+    const product = this.product!;
+    const unit = weighed(product);
+    const say = (value: string | number): string => (unit ? measure(value, unit) : number(value));
+    this.amount.setAttribute("aria-invalid", String(!this.counted));
+    this.limits.textContent = this.counted
+      ? ""
+      : message("quantityLimits", { min: say(fractional(product) ? "0.001" : 1), max: say(most) });
   }
 
   private update(): void {
@@ -223,10 +240,10 @@ export class DishView {
     const rest = least(menu, product.schemeId, this.picks); // of what must still be chosen
     const unit = unitPrice(menu, now ?? product, this.picks).plus(rest);
     const price =
-      priced(menu, now ?? product, this.picks) && !this.limits.textContent
+      this.counted && priced(menu, now ?? product, this.picks)
         ? this.formatter.money(linePrice(unit, this.quantity))
-        : "–";
-    const key = this.submitKey(gone, rest.digits > 0n);
+        : "";
+    const key = this.submitKey(gone, price !== "", rest.digits > 0n);
     this.submit.textContent = this.formatter.message(key, { price });
     this.submit.disabled = gone;
     if (this.stepper) this.stepper.hidden = gone;
@@ -246,10 +263,10 @@ export class DishView {
   }
 
   /** submitKey returns the key of the text of the button. from means that options are missing that cost something. */
-  private submitKey(gone: boolean, from: boolean): Key {
+  private submitKey(gone: boolean, known: boolean, from: boolean): Key {
     if (gone) return "soldOut";
-    if (this.editing) return "saveFor";
-    if (this.limits.textContent) return "add";
+    if (this.editing) return known ? "saveFor" : "save";
+    if (!known) return "add";
     return from ? "addFrom" : "addFor";
   }
 
@@ -292,8 +309,9 @@ function shapeOf(menu: Menu, product: Product, schemeId = product.schemeId, dept
   return JSON.stringify([product.name, product.description, groups, nested]);
 }
 
-/** nutritionOf returns a table with the nutrition of one serving, or null if it is unknown. */
+/** nutritionOf returns a table with the nutrition of one serving, of a weighed dish per kilogram or litre, or null if it is unknown. */
 function nutritionOf(product: Product, formatter: Formatter): HTMLElement | null {
+  const unit = weighed(product);
   const { calories, proteins, fats, carbohydrates } = product.nutrition ?? {};
   const grams = (n: number): string => formatter.measure(decimal(n).times(decimal("0.001")).toString(), "kg");
   const cells = (
@@ -308,7 +326,11 @@ function nutritionOf(product: Product, formatter: Formatter): HTMLElement | null
     ? h(
         "table",
         { part: "nutrition" },
-        h("caption", { class: "muted" }, formatter.message("nutrition")),
+        h(
+          "caption",
+          { class: "muted" },
+          unit ? formatter.message("nutritionPer", { unit: formatter.message(unit) }) : formatter.message("nutrition"),
+        ),
         h(
           "tbody",
           {},

@@ -91,6 +91,12 @@ export abstract class LarderElement extends HTMLElement {
     );
   }
 
+  /** locale is the language of formats: the browser's, with its region, if it is the language of the texts. */
+  get locale(): string {
+    const { language } = this;
+    return navigator.languages?.find((one) => one.startsWith(language + "-")) ?? language;
+  }
+
   /** format changes if the texts or the formats of the element change. */
   protected get format(): string {
     return [this.edition, this.language, this.getAttribute("currency"), this.shop?.menu?.cents].join();
@@ -100,18 +106,19 @@ export abstract class LarderElement extends HTMLElement {
     return message(this.wordings ?? [inEnglish], key, params);
   }
 
-  /** money formats an exact amount, with the currency if the element has one. */
-  money(amount: Decimal): string {
-    return moneyText(amount, this.language, this.getAttribute("currency") ?? "", this.shop?.menu?.cents ?? false);
+  /** money formats an exact amount, with the currency if the element has one, and with "+" if signed. */
+  money(amount: Decimal, signed = false): string {
+    const currency = this.getAttribute("currency") ?? "";
+    return moneyText(amount, this.locale, currency, this.shop?.menu?.cents ?? false, signed);
   }
 
   /** formatter formats texts, amounts and measures for parts of the element. */
-  protected readonly formatter: Formatter = {
+  readonly formatter: Formatter = {
     message: (key, params) => this.message(key, params),
-    money: (amount) => this.money(amount),
-    number: (value) => numberText(decimal(value), this.language),
+    money: (amount, signed) => this.money(amount, signed),
+    number: (value) => numberText(decimal(value), this.locale),
     measure: (value, unit) =>
-      measureText(value, unit, this.language, (name) => (name === "pcs" ? this.message(name) : name)),
+      measureText(value, unit, this.locale, (name) => (name === "pcs" ? this.message(name) : name)),
   };
 
   /** emit dispatches an event "larder:…", which bubbles out of every shadow root. It returns false if its default was prevented. */

@@ -3,24 +3,26 @@
 import type { Line } from "./basket";
 import { decimal, type Decimal } from "./decimal";
 import { h } from "./dom";
+import type { Formatter } from "./groups";
 import type { Menu } from "./menu";
 import { fieldsOf, lineMessage, placeOf, required, withoutDuplicates, type Form } from "./order";
 import type { Violation } from "./place";
 import { checkSettings, type Settings } from "./settings";
 import { orUndefined } from "./store";
 import type { Key } from "./texts";
-import { asLocal, bookable, clock, dayName, slots, soon, zoneName, type Times } from "./times";
+import { about, asLocal, bookable, clock, dayName, slots, soon, zoneName, type Times } from "./times";
 
 /** FormHost is the element that contains the fields. */
 export interface FormHost extends Settings {
   form: Form;
   readonly payments: string[];
-  readonly language: string;
+  readonly locale: string;
   readonly openings: Times["openings"];
   readonly timeZone: string;
   getAttribute(name: string): string | null;
   text(key: Key, params?: Record<string, string | number>): string;
   money(amount: Decimal): string;
+  readonly formatter: Formatter;
   addEventListener(name: "pointerdown", work: () => void): void;
   entered(): void;
   later(): void;
@@ -60,6 +62,7 @@ export class Fieldset {
   readonly element = h("div", { part: "fields", class: "fields" });
   /** released is resolved unless a pointer is pressed in the form. Until then nothing may move: a button that leaves the finger gets no click. */
   released = Promise.resolve();
+  private readonly soonTime = h("span", { part: "soon-time" });
   private fields = new Map<string, Field>();
   private shape = "";
 
@@ -111,9 +114,18 @@ export class Fieldset {
     return soon(this.times);
   }
 
+  /** soonText is when an order for as soon as possible is expected. It is empty if the site does not say how long the restaurant needs. */
+  private get soonText(): string {
+    const { host } = this;
+    return host.getAttribute("lead-time")
+      ? `, ${host.text("about", { time: about(host.locale, Date.now() + this.times.lead * 60_000, host.timeZone) })}`
+      : "";
+  }
+
   draw(format: string, busy: boolean): void {
     const { form, payments } = this.host;
     if (!this.openNow) form.soonest = false;
+    if (this.soonTime.textContent !== this.soonText) this.soonTime.textContent = this.soonText;
     if (!payments.includes(form.payment)) form.payment = payments[0] ?? "cash";
     this.expire();
     orUndefined(() => sessionStorage.setItem("larder:guest", JSON.stringify(form))); // every change is drawn
@@ -151,7 +163,8 @@ export class Fieldset {
       const { line, field } = placeOf(violation);
       const msg = this.messageOf(violation, field);
       const [row, focus] = (line === undefined ? undefined : lineOf(line)) ?? [];
-      if (row && menu) links.set(violation, [`${row.name}: ${lineMessage(violation, menu, row.picks)}`, focus!]);
+      if (row && menu)
+        links.set(violation, [`${row.name}: ${lineMessage(violation, menu, row, this.host.formatter)}`, focus!]);
       else if (field !== undefined && this.mark(field, msg, submitted))
         links.set(field, [`${this.label(field)}: ${msg}`, () => this.focus(field)]);
       else links.set(violation, [msg, top]);
@@ -340,7 +353,7 @@ export class Fieldset {
                 this.entered();
               },
             }),
-            this.host.text(this.labelOf(value)),
+            h("span", {}, this.host.text(this.labelOf(value)), value === "soonest" && this.soonTime),
           ),
         ),
       ),
@@ -395,7 +408,7 @@ export class Fieldset {
 
   /** time offers the days and the quarters of an hour for which the guest can order. */
   private time(): HTMLElement {
-    const { form, language } = this.host;
+    const { form, locale } = this.host;
     const limits = this.times;
     const all = slots(Date.now(), limits);
     const chosen = form.at && all.find((s) => Date.parse(s) === Date.parse(form.at)); // the zone may have changed
@@ -404,7 +417,7 @@ export class Fieldset {
     const days = [...new Set(all.map((s) => s.slice(0, 10)))];
     const date = form.at.slice(0, 10) || days[0]!;
     const times = all.filter((s) => s.startsWith(date));
-    const format = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit", timeZone: "UTC" });
+    const format = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit", timeZone: "UTC" });
     const select = (
       id: string,
       values: [string, string][],
@@ -445,7 +458,7 @@ export class Fieldset {
     const today = clock(limits.zone)(Date.now()).slice(0, 10);
     const on = select(
       "f-expectedAt-day",
-      days.map((d) => [d, dayName(language, d, today)]),
+      days.map((d) => [d, dayName(locale, d, today)]),
       date,
       (value) => {
         form.at =
@@ -453,7 +466,7 @@ export class Fieldset {
           all.find((s) => s.startsWith(value))!;
       },
     );
-    const label = this.host.text("expectedAt", { zone: zoneName(language, form.at, limits.zone) });
+    const label = this.host.text("expectedAt", { zone: zoneName(locale, form.at, limits.zone) });
     this.fields.set("expectedAt", { input: at, note, label, touched: form.gone });
     return h(
       "div",

@@ -13,9 +13,10 @@ export function numberText(value: Decimal, language: string, options: Intl.Numbe
   return format.format(text.length < 16 ? Number(text) : (text as unknown as number)); // a long number as text, so that it stays exact
 }
 
-/** moneyText formats an amount. If cents is set, it has two decimals, like all other prices of the menu. */
-export function moneyText(amount: Decimal, language: string, currency: string, cents: boolean): string {
-  const options = {
+/** moneyText formats an amount. If cents is set, it has two decimals, like all other prices of the menu. If signed, it has "+". */
+export function moneyText(amount: Decimal, language: string, currency: string, cents: boolean, signed = false): string {
+  const options: Intl.NumberFormatOptions = {
+    ...(signed && { signDisplay: "always" }),
     minimumFractionDigits: 2,
     maximumFractionDigits: 2,
     ...(!cents && amount.whole && { maximumFractionDigits: 0, minimumFractionDigits: 0 }),

@@ -9,7 +9,7 @@ import type { Key, Params } from "./texts";
 /** Formatter formats texts, amounts and measures in the language of the element. */
 export interface Formatter {
   message(key: Key, params?: Params): string;
-  money(amount: Decimal): string;
+  money(amount: Decimal, signed?: boolean): string;
   number(value: string | number): string;
   measure(value: string | number, unit: string): string;
 }
@@ -153,9 +153,7 @@ class OptionView {
           h(
             "span",
             { part: "option-price" },
-            option?.price === null || price.digits === 0n
-              ? ""
-              : (price.digits > 0n ? "+" : "") + formatter.money(price),
+            option?.price === null || price.digits === 0n ? "" : formatter.money(price, true),
           ),
         ),
         this.stepper,

@@ -9,9 +9,13 @@ export interface Past {
   at: number;
   total: string | null;
   lines: Line[];
+  end?: "rejected" | "closed" | undefined; // how it ended, if that is known
 }
 
 const most = 10;
+
+const same = (one: Pick<Past, "orderID" | "at">, other: Pick<Past, "orderID" | "at">): boolean =>
+  one.orderID === other.orderID && one.at === other.at;
 
 /** History keeps the latest orders of one restaurant. */
 export class History {
@@ -30,8 +34,20 @@ export class History {
 
   /** add stores an order, once. */
   add(past: Past): void {
-    const others = this.list().filter((p) => p.orderID !== past.orderID || p.at !== past.at);
-    this.store.setItem(this.name, JSON.stringify([past, ...others].slice(0, most)));
+    this.write([past, ...this.list().filter((one) => !same(one, past))]);
+  }
+
+  /** end stores how an order has ended. */
+  end(ended: Pick<Past, "orderID" | "at" | "end">): void {
+    const list = this.list();
+    const past = list.find((one) => same(one, ended));
+    if (!past || past.end === ended.end) return;
+    past.end = ended.end;
+    this.write(list);
+  }
+
+  private write(list: Past[]): void {
+    this.store.setItem(this.name, JSON.stringify(list.slice(0, most)));
   }
 
   clear(): void {

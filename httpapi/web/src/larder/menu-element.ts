@@ -378,6 +378,8 @@ export class LarderMenu extends LarderElement {
       this.reserve(shelf, shown(shelf.category));
       shelf.section.classList.toggle("none", empty(shelf.category));
     }
+    const named = finds ? finder!.named(query, finds) : new Set<string>();
+    dishFile.module?.rank(this.list, this.shelves.values(), menu.roots, named);
     const found = finds?.size;
     this.strip.element.hidden = query !== "";
     const text = found ? this.message("found", { n: found }) : this.message("nothingFound");

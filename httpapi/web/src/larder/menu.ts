@@ -52,8 +52,8 @@ export class Menu {
   }
 
   /** buyable reports whether a dish can be ordered now. */
-  buyable(product: Product): boolean {
-    return product.available && product.orderable;
+  buyable(product: Product | undefined): boolean {
+    return !!product?.available && product.orderable;
   }
 
   /** usable reports whether an option can be chosen: it and its mandatory options are available. */

@@ -1,6 +1,6 @@
 import type { Details } from "./api";
 import type { Line, News } from "./basket";
-import { BasketView } from "./basketview";
+import type { BasketView } from "./basketview";
 import { Decimal } from "./decimal";
 import { DishDialog } from "./dialog";
 import { h, reach, sheet } from "./dom";
@@ -25,18 +25,15 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private readonly notice = h("p", { part: "notice", role: "status" });
   private readonly outcome: Outcome;
   private readonly past = h("details", { part: "history", hidden: true, ontoggle: () => this.drawPast() });
-  private readonly basketView = new BasketView(this.formatter, {
-    change: (line) => this.dialog.open(line.id, line),
-    setQuantity: (line, to) => this.shop?.basket.setQuantity(line.key, to),
-    problemsOf: (line, menu, wrong) => this.check?.problemsOf(line, menu, wrong) ?? [],
-    focusLost: () => this.heading.focus(),
-  });
+  private readonly basket = h("ul", { part: "basket" }, h("li", { class: "muted" }));
+  private readonly news = new Map<string, News>(); // what has changed in the menu, by the key of the line
   private readonly total = h("p", { part: "total", class: "row" });
   private readonly summary = h("div", { part: "violations", role: "alert", tabindex: "-1" });
   private readonly offline = h("p", { part: "offline", class: "muted", role: "status" });
   private readonly submit = h("button", { type: "submit", class: "main", part: "place" });
   private readonly pending = h("div"); // until the fields are loaded
-  private fields: Fieldset | null = null; // null, like the next two, until checkoutFile is loaded
+  private basketView: BasketView | null = null; // null, like the next three, until checkoutFile is loaded
+  private fields: Fieldset | null = null;
   private check: OrderCheck | null = null;
   private follower: OrderFollower | null = null;
   private readonly box: HTMLFormElement;
@@ -73,16 +70,14 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       },
       this.pending,
       this.summary,
-      this.total,
-      this.offline,
-      this.submit,
+      h("div", { part: "foot" }, this.total, this.offline, this.submit),
     );
     this.root.append(
       h("slot", { name: "header" }),
       this.heading,
       this.outcome.element,
       this.notice,
-      this.basketView.element,
+      this.basket,
       this.box,
       this.past,
       this.dialog.element,
@@ -118,7 +113,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       phone: this.getAttribute("phone") || this.details.guestPhone || "",
       address: this.getAttribute("address") || this.details.address || "",
       zone: this.timeZone,
-      language: this.language,
+      language: this.locale,
       format: this.format,
     };
   }
@@ -133,7 +128,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
         this.changed();
       });
     listen(shop, "news", (event) => {
-      this.basketView.addNews((event as CustomEvent<News[]>).detail);
+      this.addNews((event as CustomEvent<News[]>).detail);
       this.changed();
     });
     listen(shop.basket, "change", () => {
@@ -235,7 +230,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const { module } = checkoutFile; // if it is missing, the receipt says so
     if (!menu || !module || this.busy) return;
     const gone = module.reorder(menu, basket, lines);
-    this.basketView.addNews(basket.compareWith(menu));
+    this.addNews(basket.compareWith(menu));
     await this.startOver();
     this.notice.textContent = gone.length ? this.message("notAgain", { names: gone.join(", ") }) : "";
   }
@@ -260,7 +255,8 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.leading = false;
       this.lead();
     }
-    this.basketView.draw(shop, this.busy);
+    if (shop && this.basketView) this.basketView.draw(shop);
+    else if (!lines.length) this.basket.firstChild!.textContent = this.message("empty");
     this.drawPast();
     // One order at a time: the form is hidden until the outcome of the last order is known.
     const begun = intent !== null && !notSent(intent.state);
@@ -277,14 +273,27 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const offer = this.message("place", { price: sum });
     if (this.submit.textContent !== offer) this.submit.textContent = offer; // replacing the text could cancel a click in progress
     this.submit.disabled = this.busy || this.checking || !shop?.menu || !this.fields;
-    this.submit.hidden = intent !== null;
+    const some = lines.some(({ id }) => shop?.menu?.buyable(shop.menu.product(id)) ?? true);
+    this.submit.hidden = intent !== null || !some; // without a dish that can be ordered, there is no total
+    this.total.hidden = !some;
     this.drawViolations();
   }
 
-  /** equip adds the fields and their styles, once they are loaded. */
+  private addNews(list: readonly News[]): void {
+    for (const news of list) this.news.set(news.line.key, news);
+  }
+
+  /** equip adds the basket, the fields and their styles, once they are loaded. */
   private equip(): void {
     const { module } = checkoutFile;
     if (!module || this.fields) return;
+    this.basketView = new module.BasketView(this.basket, this.formatter, {
+      news: this.news,
+      change: (line) => this.dialog.open(line.id, line),
+      setQuantity: (line, to) => this.shop?.basket.setQuantity(line.key, to),
+      problemsOf: (line, menu, wrong) => this.check?.problemsOf(line, menu, wrong, this.formatter) ?? [],
+      focusLost: () => this.heading.focus(),
+    });
     const fields = (this.fields = new module.Fieldset(this));
     this.check = new module.OrderCheck({
       form: () => this.form,
@@ -331,7 +340,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const waiting = !module && this.past.open ? [checkoutFile.pending(this.formatter, () => this.draw())] : [];
     this.past.replaceChildren(
       h("summary", {}, this.message("pastOrders")),
-      ...(module?.pastOrders(past, this.formatter, this.language, this.timeZone, actions) ?? waiting),
+      ...(module?.pastOrders(past, this.formatter, this.locale, this.timeZone, actions) ?? waiting),
     );
   }
 
@@ -343,7 +352,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       menu: this.shop?.menu,
       line: (index) => {
         const row = check.lineAt(index);
-        return row && [row, () => this.basketView.focusLine(row.key)];
+        return row && [row, () => this.basketView?.focusLine(row.key)];
       },
       top: () => this.heading.focus(),
     });
@@ -386,7 +395,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private point(): void {
     this.draw();
     if (this.box.hidden) return this.lead(); // it shows an earlier order that was placed late
-    if (!this.basketView.focusWrong() && !this.fields?.focusFirstWrong()) this.summary.focus();
+    if (!this.basketView?.focusWrong() && !this.fields?.focusFirstWrong()) this.summary.focus();
   }
 
   private refuse({ violations, status, lines }: Refusal): void {
@@ -408,7 +417,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     if (intent.state === "placed") {
       this.submitted = false;
       this.check?.show([], []);
-      this.basketView.clearNews();
+      this.news.clear();
       this.emit("placed", { orderID: intent.orderID, total: intent.total ?? null });
     } else {
       this.emit("refused", { message: intent.message ?? null });

@@ -2,8 +2,9 @@
 // each violation.
 
 import type { Line } from "./basket";
-import { Decimal } from "./decimal";
+import { Decimal, decimal } from "./decimal";
 import type { Pick } from "./choice";
+import type { Formatter } from "./groups";
 import type { Menu } from "./menu";
 import type { Violation } from "./place";
 
@@ -131,8 +132,25 @@ export function placeOf(violation: Violation): Place {
   return {};
 }
 
-/** lineMessage returns the message of a violation at a line. It numbers equal parts of the dish, such as "Burger 2, Bun" (policy M13). */
-export function lineMessage({ msg, path, params }: Violation, menu: Menu, picks: readonly Pick[]): string {
+/** goneText returns the text about a dish that cannot be ordered any more, or "". */
+export function goneText({ id }: Line, menu: Menu): "noDish" | "lineGone" | "" {
+  const product = menu.product(id);
+  if (!product) return "noDish";
+  return menu.buyable(product) ? "" : "lineGone";
+}
+
+/**
+ * lineMessage returns the message of a violation at a line, without the name of its dish. It numbers equal parts of the
+ * dish, such as "Burger 2, Bun" (policy M13).
+ */
+export function lineMessage({ code, msg, path, params }: Violation, menu: Menu, line: Line, f: Formatter): string {
+  const gone = /^\/dishList\/\d+(\/ID)?$/.test(path) && goneText(line, menu);
+  if (gone) return f.message(gone);
+  if (code === "price_changed")
+    return f.message("linePrice", { was: f.money(decimal(params?.sent)), now: f.money(decimal(params?.current)) });
+  const { name } = menu.product(line.id) ?? line;
+  if (msg.startsWith(name + ": ")) return msg.slice(name.length + 2);
+  let picks: readonly Pick[] = line.picks;
   const names: string[] = [];
   for (const index of path.match(/(?<=\/ingredients\/)\d+/g) ?? []) {
     const pick = picks[Number(index)];
@@ -148,14 +166,15 @@ export function lineMessage({ msg, path, params }: Violation, menu: Menu, picks:
 /** lineMessages returns the messages for a line, as errors. If the line has another error, only its parts are named. */
 export function lineMessages(
   violations: readonly Violation[],
-  line: number,
+  index: number,
   menu: Menu,
-  picks: readonly Pick[],
+  line: Line,
   wrong: boolean,
+  f: Formatter,
 ): [string, true][] {
   return violations
-    .filter((v) => placeOf(v).line === line && (!wrong || v.params?.parent))
-    .map((v) => [lineMessage(v, menu, picks), true]);
+    .filter((v) => placeOf(v).line === index && (!wrong || v.params?.parent))
+    .map((v) => [lineMessage(v, menu, line, f), true]);
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import type { Line } from "./basket";
 import type { Note } from "./basketview";
+import type { Formatter } from "./groups";
 import type { Menu } from "./menu";
 import { bodyOf, lineMessages, problemsOf, type Form } from "./order";
 import type { Violation } from "./place";
@@ -71,8 +72,8 @@ export class OrderCheck {
   }
 
   /** problemsOf returns what is wrong with a line of the basket. */
-  problemsOf(line: Line, menu: Menu, wrong: boolean): Note[] {
-    return lineMessages(this.violations, this.indexOf(line), menu, line.picks, wrong);
+  problemsOf(line: Line, menu: Menu, wrong: boolean, f: Formatter): Note[] {
+    return lineMessages(this.violations, this.indexOf(line), menu, line, wrong, f);
   }
 
   /** show sets the violations of an order with these lines. */

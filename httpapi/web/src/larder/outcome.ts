@@ -4,7 +4,7 @@
 import { h } from "./dom";
 import type { Formatter } from "./groups";
 import { checkoutFile } from "./lazy";
-import { orderIDOf, overdue, repeatable, type Intent } from "./place";
+import { busy, orderIDOf, overdue, repeatable, type Intent } from "./place";
 import type { Line } from "./basket";
 import type { Key } from "./texts";
 
@@ -96,7 +96,7 @@ export class Outcome {
       this.actions.loaded();
     };
     let receipt: HTMLElement | "" = "";
-    if (intent.state === "placed")
+    if (intent.state === "placed" || busy(intent))
       receipt = module?.receipt(intent, from, this.f) ?? checkoutFile.pending(this.f, loaded);
     const focused = this.more.matches(":focus-within");
     this.more.replaceChildren(

@@ -28,7 +28,7 @@ export function measureOf(product: Product, formatter: Formatter, calories = tru
   const { value, unit } = product.measure ?? {};
   const energy = calories && product.nutrition?.calories;
   return [
-    value && unit && !weighed(product) ? formatter.measure(value, unit) : "",
+    value && unit && !weighed(product) && !(value === 1 && unit === "pcs") ? formatter.measure(value, unit) : "",
     energy ? formatter.message("calories", { n: energy }) : "",
   ]
     .filter(Boolean)

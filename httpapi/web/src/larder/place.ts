@@ -45,6 +45,7 @@ export interface Placed extends Stored {
   state: "placed";
   orderID?: string | undefined;
   total?: string | undefined;
+  expectedAt?: string | undefined; // the time that larder has sent to the ordering service
   rejected?: boolean;
   closed?: boolean;
   paid?: boolean;
@@ -76,7 +77,7 @@ export interface Violation {
   path: string;
   code: string;
   msg: string;
-  params?: { minimum?: number; parent?: { id: string; name: string } };
+  params?: { minimum?: number; sent?: number; current?: number; parent?: { id: string; name: string } };
 }
 
 /** Refusal is why an order was rejected, with the keys of its lines. */
@@ -516,7 +517,7 @@ const keysOf = (list: readonly { key: string }[] = []): string[] => list.map(({ 
 
 /** placedIn returns what a response says about a placed order, or null if the order is not known to be placed. */
 function placedIn({ status, body }: Answer, record: boolean): Omit<Placed, keyof Stored> | null {
-  const { state, orderID, total, paid } = body?.result ?? {};
+  const { state, orderID, total, paid, expectedAt } = body?.result ?? {};
   if (
     status < 200 ||
     status > 299 ||
@@ -527,6 +528,7 @@ function placedIn({ status, body }: Answer, record: boolean): Omit<Placed, keyof
     state: "placed",
     orderID: text(orderID),
     total: text(total),
+    expectedAt: text(expectedAt),
     paid: paid === true,
     closed: state === "closed",
     rejected: state === "rejected",

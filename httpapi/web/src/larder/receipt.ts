@@ -2,13 +2,13 @@
 
 import { lineOf, type Basket, type Line } from "./basket";
 import { linePrice, priced } from "./choice";
-import { decimal } from "./decimal";
+import { Decimal, decimal } from "./decimal";
 import { h } from "./dom";
 import type { Formatter } from "./groups";
 import type { Past } from "./history";
 import type { Menu } from "./menu";
 import type { Origin } from "./outcome";
-import { expectedAt, type Placed } from "./place";
+import { expectedAt, type Intent } from "./place";
 import { orUndefined } from "./store";
 import type { Key } from "./texts";
 import { moment } from "./times";
@@ -24,7 +24,12 @@ function linesOf(lines: readonly Line[], f: Formatter): HTMLElement {
         h(
           "li",
           { class: "row" },
-          h("span", { class: "grow" }, h("b", {}, `${f.number(l.quantity)} × `), h("bdi", { dir: "auto" }, l.name)),
+          h(
+            "span",
+            { class: "grow" },
+            h("b", {}, l.unit ? f.measure(l.quantity, l.unit) + " " : `${f.number(l.quantity)} × `),
+            h("bdi", { dir: "auto" }, l.name),
+          ),
           h("span", {}, f.money(linePrice(decimal(l.price), decimal(l.quantity)))),
         ),
       ),
@@ -40,8 +45,8 @@ export function callTo(phone: string): HTMLElement {
     : h("bdi", { part: "call" }, phone);
 }
 
-/** receipt shows what was ordered, when it comes and where, and whom to call. */
-export function receipt(intent: Placed, { name, phone, address, zone, language }: Origin, f: Formatter): HTMLElement {
+/** receipt shows what is ordered, when it comes and where, and whom to call. */
+export function receipt(intent: Intent, { name, phone, address, zone, language }: Origin, f: Formatter): HTMLElement {
   const body = orUndefined(() => JSON.parse(intent.body)) ?? {};
   const delivery = body.expeditionType === "delivery";
   const place = body.address ?? {};
@@ -50,15 +55,26 @@ export function receipt(intent: Placed, { name, phone, address, zone, language }
     .map((k) => `${f.message(`address.${k}`)} ${place[k]}`);
   const to = [`${place.street ?? ""} ${place.houseNumber ?? ""}`, ...flat, place.cityName ?? ""].join(", ");
   const at = expectedAt(intent.body);
+  const placed = intent.state === "placed" ? intent : undefined;
+  const soon = Date.parse(placed?.expectedAt ?? ""); // of an order for as soon as possible
+  const soonest =
+    f.message("soonest") + (soon ? `, ${f.message("about", { time: moment(language, soon, zone) })}` : "");
+  const guest = body.guest ?? {};
+  const total = placed
+    ? placed.total
+    : intent.lines
+        .reduce((sum, l) => sum.plus(linePrice(decimal(l.price), decimal(l.quantity))), Decimal.zero)
+        .toString();
   const card = delivery ? "cardOnDelivery" : "cardAtPickup";
   const other = body.paymentTypeID === "online" ? "online" : "cash";
   const type: Key = body.paymentTypeID === "card" ? card : other;
   const change =
     body.changeFrom === undefined ? "" : ` (${f.message("changeFor", { sum: f.money(decimal(body.changeFrom)) })})`;
   const facts: [Key, Node | string][] = [
-    ["when", at ? moment(language, at, zone) : f.message("soonest")],
+    ["when", at ? moment(language, at, zone) : soonest],
     ["orderedAt", moment(language, intent.at, zone)],
     delivery ? ["where", h("bdi", {}, to)] : ["pickupAt", h("bdi", {}, [name, address].filter(Boolean).join(", "))],
+    ["who", h("bdi", {}, [guest.firstName, guest.phone].filter(Boolean).join(", "))],
     ["payment", f.message(type) + change],
   ];
   if (body.comment) facts.push(["comment", h("bdi", {}, String(body.comment))]);
@@ -68,13 +84,13 @@ export function receipt(intent: Placed, { name, phone, address, zone, language }
     { part: "receipt" },
     h("h3", {}, h("bdi", { dir: "auto" }, name)),
     linesOf(intent.lines, f),
-    intent.total === undefined
+    total === undefined
       ? ""
       : h(
           "p",
           { class: "row sum" },
           h("span", { class: "grow" }, f.message("total")),
-          h("strong", {}, f.money(decimal(intent.total))),
+          h("strong", {}, f.money(decimal(total))),
         ),
     h("dl", {}, ...facts.flatMap(([key, value]) => [h("dt", {}, f.message(key)), h("dd", {}, value)])),
   );
@@ -121,6 +137,7 @@ export function pastOrders(
           ),
           h("strong", {}, one.total === null ? "" : f.money(decimal(one.total))),
         ),
+        one.end ? h("p", { class: one.end === "rejected" ? "wrong" : "muted" }, f.message(one.end)) : "",
         linesOf(one.lines, f),
         h(
           "button",

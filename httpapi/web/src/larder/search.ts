@@ -37,6 +37,16 @@ export class Search {
       .reduce((all, ids) => new Set([...all].filter((id) => ids.has(id))));
   }
 
+  /** named returns those of the found dishes whose name has all words of the query. */
+  named(query: string, found: ReadonlySet<string>): Set<string> {
+    const words = folded(query, " ").split(" ");
+    const has = (name: string): boolean => {
+      const own = [" ", ""].flatMap((hyphen) => folded(name, hyphen).split(" "));
+      return words.every((word) => own.some((w) => w.startsWith(word) || alike(w, word)));
+    };
+    return new Set([...found].filter((id) => has(this.menu.product(id)!.name)));
+  }
+
   /** index returns the dishes (p), schemes (s) and categories (c) whose texts have a word. The first call builds it. */
   index(): Map<string, Set<string>> {
     if (this.words.size) return this.words;

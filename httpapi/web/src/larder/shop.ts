@@ -71,6 +71,11 @@ export class Shop extends EventTarget {
       this.history.add({ orderID, at, total, lines });
       this.basket.removeOrdered(lines);
     });
+    this.placing.addEventListener("change", () => {
+      const { intent } = this.placing;
+      if (intent?.state !== "placed" || !(intent.rejected || intent.closed)) return;
+      this.history.end({ orderID: intent.orderID ?? "", at: intent.at, end: intent.rejected ? "rejected" : "closed" });
+    });
   }
 
   /** enter loads the menu and follows the events until the last element leaves. */

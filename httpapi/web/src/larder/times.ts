@@ -94,6 +94,14 @@ export function dayName(language: string, date: string, today: string): string {
   return `${near.charAt(0).toLocaleUpperCase(language)}${near.slice(1)}, ${name}`;
 }
 
+/** about formats a time of today that is not exact: the next full five minutes. */
+export function about(language: string, ms: number, zone: string): string {
+  const five = 5 * minute;
+  return new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit", timeZone: zoneOf(zone) }).format(
+    Math.ceil(ms / five) * five,
+  );
+}
+
 /** moment formats an instant for the reader, with the time zone. */
 export function moment(language: string, ms: number, zone: string): string {
   return new Intl.DateTimeFormat(language, {

@@ -14,6 +14,7 @@ import {
   type Pick,
 } from "../../../src/larder/choice";
 import { Decimal, decimal } from "../../../src/larder/decimal";
+import type { Formatter } from "../../../src/larder/groups";
 import { Menu, sameList, type MenuBody } from "../../../src/larder/menu";
 import { History } from "../../../src/larder/history";
 import { bodyOf, lineMessage, placeOf, problemsOf, withoutDuplicates } from "../../../src/larder/order";
@@ -106,6 +107,14 @@ const body = (): MenuBody => ({
   ],
 });
 
+/** plain formats for tests: money has a sign, measures have their unit. */
+const plain: Formatter = {
+  message: (key, params) => message([inEnglish], key, params),
+  money: (amount, signed) => moneyText(amount, "en", "EUR", true, signed),
+  number: (value) => numberText(decimal(value), "en"),
+  measure: (value, unit) => measureText(value, unit, "en", (name) => name),
+};
+
 class Drawer implements Store {
   all = new Map<string, string>();
   getItem(name: string): string | null {
@@ -197,6 +206,9 @@ test("categories without dishes are omitted, and the search ignores accents", ()
   assert.deepEqual([...new Search(menu).found("wheat")], ["combo"], "an option of a part");
   assert.deepEqual([...new Search(menu).found("fraihce")], ["cheese"], "two letters exchanged");
   assert.deepEqual([...new Search(menu).found("cre")], ["cheese"]);
+  const options = new Set(["combo", "cheese"]); // as if both were found
+  assert.deepEqual([...new Search(menu).named("fraihce", options)], ["cheese"], "the name, with a wrong letter");
+  assert.deepEqual([...new Search(menu).named("burger", options)], [], "an option is not in the name");
   for (const [name, ...queries] of [
     ["Coca-Cola", "coca\u2013cola", "coca cola", "cocacola", "coca\u00adcola"],
     ["BŒUF", "boeuf", "bœuf"],
@@ -301,6 +313,45 @@ test("the body contains the groups, and violations are shown at their fields", (
   );
 });
 
+test("guests read names and formatted prices, no ids", () => {
+  const sold = body();
+  sold.products[0]!.available = false;
+  const [menu, stopped, without] = [
+    new Menu(body()),
+    new Menu(sold),
+    new Menu({ ...body(), products: body().products.slice(1) }),
+  ];
+  const line = { key: "k", ...lineOf(menu, "combo", decimal(1), []) };
+  const said = (of: Menu, code: string, msg: string, path = "/dishList/0", params = {}): string =>
+    lineMessage({ path, code, msg, params }, of, line, plain);
+  assert.equal(
+    said(without, "dish_not_in_menu", "The menu has no dish combo"),
+    "This dish isn't on the menu any more.",
+  );
+  assert.equal(said(stopped, "dish_unavailable", "Combo is out of stock", "/dishList/0/ID"), english.lineGone);
+  assert.equal(
+    said(menu, "price_changed", "Combo: the price is now 269, not 199.9", "/dishList/0/price", {
+      sent: 199.9,
+      current: 269,
+    }),
+    "The price changed from €199.90 to €269.00",
+  );
+  assert.equal(
+    said(menu, "quantity_not_whole", "Combo: the quantity must be a whole number", "/dishList/0/quantity"),
+    "the quantity must be a whole number",
+  );
+});
+
+test("a dish that cannot be ordered is not in the total", () => {
+  const sold = body();
+  sold.products[0]!.available = false;
+  const basket = new Basket(new Drawer(), "b");
+  basket.add(lineOf(new Menu(body()), "combo", decimal(1), []));
+  basket.add(lineOf(new Menu(body()), "cheese", decimal(2), []));
+  assert.equal(basket.total(new Menu(body())).toString(), "220");
+  assert.equal(basket.total(new Menu(sold)).toString(), "20.1");
+});
+
 test("the body says which parts have options, and equal parts are numbered", () => {
   const menu = new Menu(body());
   const burger = (group: string, picks: Pick[] = []): Pick => ({ id: "burger", group, quantity: 1, picks });
@@ -326,7 +377,8 @@ test("the body says which parts have options, and equal parts are numbered", () 
     lineMessage(
       { path, code: "group_min", msg: `${name}, Bread: choose 2 more`, params: { parent: { id: "burger", name } } },
       menu,
-      of,
+      { key: "k", ...lineOf(menu, "combo", decimal(1), of) },
+      plain,
     );
   assert.equal(bread("/dishList/0/ingredients/1/ingredients", picks), "Burger 2, Bread: choose 2 more");
   assert.equal(bread("/dishList/0/ingredients/0/ingredients", [burger("g")]), "Burger, Bread: choose 2 more");
@@ -339,7 +391,8 @@ test("the body says which parts have options, and equal parts are numbered", () 
     lineMessage(
       { path: "/dishList/0/ingredients/1", code: "ingredient_unavailable", msg: "Red is out of stock" },
       menu,
-      picks,
+      { key: "k", ...lineOf(menu, "combo", decimal(1), picks) },
+      plain,
     ),
     "Red is out of stock",
   );
@@ -1669,6 +1722,13 @@ test("the history has the last ten orders, without address and phone number", as
   assert.deepEqual(
     history.list().map((p) => p.orderID),
     ["12", "11", "10", "9", "8", "7", "6", "5", "4", "3"],
+  );
+  history.end({ orderID: "12", at: 12, end: "rejected" });
+  history.end({ orderID: "12", at: 11, end: "rejected" }); // another order with this number
+  history.end({ orderID: "11", at: 11, end: "closed" });
+  assert.deepEqual(
+    history.list().map((p) => p.end),
+    ["rejected", "closed", ...Array(8).fill(undefined)],
   );
   history.clear();
   assert.deepEqual([history.list(), store.all.size], [[], 0]);
