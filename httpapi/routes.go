@@ -71,7 +71,16 @@ func (s *Server) route() (err error) {
 
 // routeOps registers the routes that http.ops_listen moves (policy H6).
 func (s *Server) routeOps(engine *gin.Engine) error {
-	guard, ofMenu := s.auth.RequireOps, s.opsHandlers.OfMenu
+	names, err := queryNames()
+	if err != nil {
+		return err
+	}
+	known, ofMenu := onlyKnownQuery(names), s.opsHandlers.OfMenu
+	guard := func(c *gin.Context) {
+		if s.auth.RequireOps(c); !c.IsAborted() {
+			known(c)
+		}
+	}
 	get(engine, "/ops/session", respond.Handle(s.auth.WhoAmI))
 	engine.POST("/ops/session", s.auth.OwnSite, respond.Handle(s.auth.SignIn))
 	engine.DELETE("/ops/session", s.auth.OwnSite, respond.Handle(s.auth.SignOut))

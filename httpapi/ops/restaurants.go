@@ -128,7 +128,7 @@ func (h *Handlers) Restaurant(c *gin.Context, id menu.RestaurantID) error {
 	view := opsRestaurantView{
 		opsRestaurantRow: h.opsRow(restaurant, version),
 		Content:          respond.OrNull(version.Content),
-		Phone:            respond.OrNull(restaurant.Phone),
+		Phone:            respond.OrNull(cmp.Or(restaurant.Phone, restaurant.GuestPhone)),
 		Address:          respond.OrNull(restaurant.Address),
 	}
 	if version.Held {

@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -89,7 +90,7 @@ func (h *Handlers) listed(ctx context.Context, record ordering.Record) (listedOr
 		return view, nil
 	}
 	restaurant, _ := h.deps.Directory.Restaurant(record.Restaurant)
-	view.Unknown = &unknownView{Operation: call.Operation, Call: call.Number, RestaurantPhone: respond.OrNull(restaurant.Phone)}
+	view.Unknown = &unknownView{Operation: call.Operation, Call: call.Number, RestaurantPhone: respond.OrNull(cmp.Or(restaurant.Phone, restaurant.GuestPhone))}
 	if said := call.Answer; said != nil {
 		view.Unknown.Status = respond.OrNull(said.Status)
 		view.Unknown.Code, view.Unknown.Msg = respond.OrNull(said.Code), respond.OrNull(said.Msg)
@@ -105,7 +106,8 @@ func (h *Handlers) listed(ctx context.Context, record ordering.Record) (listedOr
 // opsOrderView is a record with everything that an operator needs to resolve it.
 type opsOrderView struct {
 	listedOrder
-	// RestaurantPhone and RestaurantAddress are from the configuration, or null.
+	// RestaurantPhone and RestaurantAddress are from the configuration, or null. The phone number for guests is used if
+	// there is none for operators.
 	RestaurantPhone   *string    `json:"restaurantPhone"`
 	RestaurantAddress *string    `json:"restaurantAddress"`
 	Calls             []callView `json:"calls"`
@@ -161,7 +163,7 @@ func (h *Handlers) Details(c *gin.Context) error {
 	restaurant, _ := h.deps.Directory.Restaurant(record.Restaurant)
 	view := opsOrderView{
 		listedOrder:       listed,
-		RestaurantPhone:   respond.OrNull(restaurant.Phone),
+		RestaurantPhone:   respond.OrNull(cmp.Or(restaurant.Phone, restaurant.GuestPhone)),
 		RestaurantAddress: respond.OrNull(restaurant.Address),
 		Calls:             make([]callView, len(record.Calls)),
 	}

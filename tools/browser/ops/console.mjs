@@ -3,7 +3,7 @@
 import { env } from 'node:process';
 import { axe } from '../axe.mjs';
 import { use } from '../keyboard.mjs';
-import { eventually, must, scenario, step } from '../scenario.mjs';
+import { equal, eventually, must, scenario, step } from '../scenario.mjs';
 import { everyVariant } from '../shot.mjs';
 import { larder as api } from '../services.mjs';
 
@@ -69,6 +69,7 @@ await scenario({ matrix: false }, async ({ page, larder }) => {
   await row.getByText('quarantined').first().waitFor();
   await row.getByRole('link').click();
   await page.getByText('These checks refer to the menu being served (version 2), not to the quarantined one.').waitFor();
+  equal((await page.locator('body').innerText()).includes('larder sync'), false, 'a command beside the button');
   await axe(page, 'a quarantined restaurant');
   await page.getByRole('button', { name: 'Compare…' }).click();
   const compared = page.getByRole('dialog');
@@ -81,6 +82,7 @@ await scenario({ matrix: false }, async ({ page, larder }) => {
   const dialog = page.getByRole('dialog');
   await dialog.getByText(/\d+ of \d+ dishes are gone/).waitFor();
   await dialog.getByText('the quarantined menu has 1 dish').waitFor();
+  equal((await dialog.innerText()).includes('larder sync'), false, 'a command in the dialog with the button');
   await dialog.getByRole('heading', { name: /^Removed \(\d+\)$/ }).waitFor();
   await axe(page, 'the force dialog');
   await everyVariant(page, 'force', { full: false });

@@ -120,7 +120,7 @@ export function orderState(state: string): Child {
 
 /** Describes the result of a run in one sentence, without a full stop. */
 export function runSentence(run: Run): string {
-  if (run.error) return run.error.charAt(0).toUpperCase() + run.error.slice(1);
+  if (run.error) return why(run.error);
   const { added, removed, changed } = run.changes;
   switch (run.outcome) {
     case "updated":
@@ -134,4 +134,10 @@ export function runSentence(run: Run): string {
     default:
       return run.outcome;
   }
+}
+
+/** why returns the cause of a run's outcome as a sentence. Where the console has a button, it leaves out the command. */
+export function why(error: string): string {
+  const words = error.replace(/\. To publish anyway: larder sync .*/s, "");
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -36,7 +36,7 @@ export const order: View = async (root, { id, signal }) => {
           h("h2", {}, "Restaurant"),
           facts([
             ["Name", one.restaurantName ?? "–"],
-            ["Phone", one.restaurantPhone ? telephone(one.restaurantPhone) : "not configured (restaurants[].phone)"],
+            ["Phone", one.restaurantPhone ? telephone(one.restaurantPhone) : "none in the configuration"],
             ["Address", one.restaurantAddress ?? "–"],
             ["ID", one.restaurant ?? "–"],
             ["Connection", one.connection],

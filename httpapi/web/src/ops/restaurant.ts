@@ -335,7 +335,6 @@ function findings(into: HTMLElement, one: Restaurant, all: Finding[]): void {
         ),
       ),
     ),
-    all.length > most &&
-      h("p", {}, `The first ${most} of ${number(all.length)} findings. “larder menu lint” shows all.`),
+    all.length > most && h("p", {}, `The first ${most} of ${number(all.length)} findings.`),
   );
 }

@@ -4,7 +4,7 @@ import { ask, pathOf, result } from "./api";
 import { question, showMessage } from "./ask";
 import { quarantinedChanges } from "./changes";
 import { h, pause } from "./dom";
-import { count, runSentence } from "./format";
+import { count, runSentence, why } from "./format";
 import * as live from "./live";
 import type { Restaurant, Run } from "./model";
 
@@ -86,7 +86,13 @@ export async function forceQuestion(id: string, signal: AbortSignal): Promise<bo
   ];
   if (last?.outcome === "quarantined") {
     lines.push(
-      h("p", {}, h("strong", {}, "Why the last menu was quarantined: "), last.error ?? "the guard rejected it", "."),
+      h(
+        "p",
+        {},
+        h("strong", {}, "Why the last menu was quarantined: "),
+        why(last.error ?? "the guard rejected it"),
+        ".",
+      ),
     );
     lines.push(
       h(

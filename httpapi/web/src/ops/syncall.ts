@@ -3,7 +3,7 @@
 import { result } from "./api";
 import { during, question, showError } from "./ask";
 import { cell, h, pause, put, rowHead, table } from "./dom";
-import { count, moment, number, outcome } from "./format";
+import { count, moment, number, outcome, why } from "./format";
 import * as live from "./live";
 import type { Batch, Summary } from "./model";
 import { restaurantLink } from "./names";
@@ -99,7 +99,7 @@ export const syncAll: View = async (root, { id, signal, go }) => {
                 {},
                 rowHead(restaurantLink(run.restaurant)),
                 cell("Outcome", outcome(run.outcome)),
-                cell("Reason", run.error ?? "–"),
+                cell("Reason", run.error ? why(run.error) : "–"),
               ),
             ),
         ),
