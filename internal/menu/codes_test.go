@@ -47,6 +47,7 @@ var lintCodes = []lintCode{
 		"of the text. Tabs and line breaks of a description are not reported."},
 	{menu.IssueImageAddress, menu.SeverityWarning, "An image address is relative, is not an http(s) address, or has a backslash or a user name. One finding is about all of them."},
 	{menu.IssueControlRaw, menu.SeverityWarning, "A text has a control character without an escape, such as a tab or a line break; it is read."},
+	{menu.IssueTextTooLong, menu.SeverityWarning, "A name has more than 2,000 bytes, or a description more than 20,000: larder leaves out the end."},
 	{menu.IssueNestedTooDeep, menu.SeverityWarning, "A field is nested deeper than 500 levels. What is deeper is stored and returned as null."},
 	{menu.IssueNull, menu.SeverityWarning, "A list is null; it is read as empty."},
 	{menu.IssueMeasureEmpty, menu.SeverityWarning, "A serving has no value; it is treated as missing."},

@@ -80,6 +80,7 @@ var issueTexts = map[string]struct { //nolint:gochecknoglobals // constant
 	IssueNameEmpty:        {"{field} is empty", true},
 	IssueReplacement:      {"{field} has characters that were lost (U+FFFD): {quoted}", true},
 	IssueControlCharacter: {"{field} has a control or direction character: {value}", true},
+	IssueTextTooLong:      {"{field} has {value} bytes; the end is left out", true},
 	IssueImageAddress:     {"{field} is not an http(s) address that a browser can load: {quoted}{times}", false},
 	IssueControlRaw:       {"{field} has a control character without an escape in a text; it is read{times}", false},
 	IssueNestedTooDeep:    {"{field} is nested deeper than 500 levels; null is stored for what is deeper{times}", false},
@@ -161,6 +162,9 @@ type linter struct {
 func (l *linter) full() bool { return len(l.findings) >= maxFindings }
 
 // add adds a finding; ids are pairs of a kind and an id.
+// maxMessage limits the message of a finding, in bytes: a menu of long names may have 10,000 findings.
+const maxMessage = 1_000
+
 func (l *linter) add(code string, products, ids []string, format string, args ...any) {
 	if l.full() {
 		l.omitted++
@@ -173,8 +177,12 @@ func (l *linter) add(code string, products, ids []string, format string, args ..
 	for pair := range slices.Chunk(ids, 2) {
 		byKind[pair[0]] = pair[1]
 	}
+	msg := fmt.Sprintf(format, args...)
+	if len(msg) > maxMessage {
+		msg = strings.ToValidUTF8(msg[:maxMessage], "") + "…"
+	}
 	l.findings = append(l.findings, Finding{
-		Code: code, Severity: severityOf(code), Msg: fmt.Sprintf(format, args...),
+		Code: code, Severity: severityOf(code), Msg: msg,
 		IDs: byKind, Products: products, Truncated: l.cut,
 	})
 	l.cut = false

@@ -29,6 +29,9 @@ func TestLintReportsTexts(t *testing.T) {
 		"of a category":              {menuWith(ok, `"name":""`, ok, ok), "name_empty categories[].name"},
 		"of a group":                 {menuWith(ok, ok, `"name":""`, ok), "name_empty ingredientsGroups[].name"},
 		"of an ingredient":           {menuWith(ok, ok, ok, `"name":""`), "name_empty ingredients[].name"},
+		"a long name":                {menuWith(`"name":"`+strings.Repeat("n", 2_001)+`"`, ok, ok, ok), "text_too_long products[].name"},
+		"a long description":         {menuWith(ok+`,"description":"`+strings.Repeat("d", 20_001)+`"`, ok, ok, ok), "text_too_long products[].description"},
+		"long enough":                {menuWith(`"name":"`+strings.Repeat("n", 2_000)+`","description":"`+strings.Repeat("d", 20_000)+`"`, ok, ok, ok), ""},
 		"replacement characters":     {menuWith(`"name":"\ufffd\ufffd"`, ok, ok, ok), "replacement_character products[].name"},
 		"bytes that are not UTF-8":   {menuWith("\"name\":\"\xcf\xee\"", ok, ok, ok), "replacement_character products[].name"},
 		"a replaced description":     {menuWith(ok+`,"description":"caf\ufffd"`, ok, ok, ok), "replacement_character products[].description"},
@@ -60,7 +63,7 @@ func TestLintReportsTexts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, f := range findingsOf(t, c.body, menu.IssueNameEmpty, menu.IssueReplacement, menu.IssueControlCharacter, menu.IssueImageAddress) {
+			for _, f := range findingsOf(t, c.body, menu.IssueNameEmpty, menu.IssueReplacement, menu.IssueControlCharacter, menu.IssueImageAddress, menu.IssueTextTooLong) {
 				got = append(got, f.Code+" "+f.IDs["field"])
 				if f.Severity != menu.SeverityWarning || (strings.Join(f.Products, " ") != "p") != (f.IDs["field"] == "ingredients[].imageUrls[]") {
 					t.Errorf("finding %+v, want a warning of p", f)

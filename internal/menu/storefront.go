@@ -37,6 +37,9 @@ func TimeOrNull(t time.Time) *string {
 // make the response extremely long.
 const maxFormOptions = 20_000
 
+// optionBytes is how long an option may be to count once. A longer one counts several times.
+const optionBytes = 1_000
+
 // AppendMenu appends the storefront's menu in normalised form: each scheme and ingredient once. The
 // bytes depend only on the catalogue and h.
 func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
@@ -223,7 +226,7 @@ func (c *Catalogue) appendForm(dst []byte, p Index, left int) ([]byte, int) {
 	if f.cut {
 		return append(dst, `,"truncated":true}`...), -1
 	}
-	return append(dst, '}'), f.left
+	return append(dst, '}'), max(0, f.left)
 }
 
 // dishForm is the state of writing one dish: the schemes above, and the remaining options and groups.
@@ -253,8 +256,9 @@ func (f *dishForm) groups(dst []byte, s Index) []byte {
 				f.cut = true
 				break
 			}
-			f.left--
+			before := len(dst)
 			dst = f.c.appendIngredient(jsontext.AppendComma(dst, k), member)
+			f.left -= 1 + (len(dst)-before)/optionBytes
 			dst = f.groups(dst, f.c.ingredientScheme[member])
 			dst = append(dst, '}')
 		}

@@ -3,6 +3,7 @@ package menu
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -30,6 +31,7 @@ const (
 	IssueNameEmpty        = "name_empty"
 	IssueReplacement      = "replacement_character"
 	IssueControlCharacter = "control_character"
+	IssueTextTooLong      = "text_too_long"
 	IssueControlRaw       = "control_character_raw"
 	IssueImageAddress     = "image_address"
 	IssueNestedTooDeep    = "nested_too_deep"
@@ -89,7 +91,7 @@ func (d *decoder) readText(field string) string {
 	switch d.Kind() {
 	case jsontext.KindString:
 		s, _ := d.Text()
-		return d.checkText(field, s)
+		return d.checkText(field, d.cutText(field, s))
 	case jsontext.KindNull:
 		d.Skip()
 		return ""
@@ -101,6 +103,25 @@ func (d *decoder) readText(field string) string {
 		d.report(IssueTypeMismatch, field, d.Raw())
 		return ""
 	}
+}
+
+// The longest texts of a menu in bytes (policy W15). Messages, orders and pages repeat them.
+const (
+	maxNameBytes        = 2_000
+	maxDescriptionBytes = 20_000
+)
+
+// cutText returns the beginning of a text that is too long, and reports it.
+func (d *decoder) cutText(field, text string) string {
+	most := maxNameBytes
+	if strings.HasSuffix(field, ".description") {
+		most = maxDescriptionBytes
+	}
+	if len(text) <= most {
+		return text
+	}
+	d.report(IssueTextTooLong, field, strconv.Itoa(len(text)))
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // checkText reports characters that are lost or invisible, or that change the direction of what follows. It returns text.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -86,8 +85,24 @@ func (c *Client) storedAnswer(got *httpAnswer, used *oauth2.Token) Answer {
 // A proxy may unescape the path and resolve "..", so escaping is not enough: a client that may name
 // any order must not reach any other path.
 func InPath(orderID string) bool {
-	steps := strings.FieldsFunc(orderID, func(c rune) bool { return c == '/' || c == '\\' })
-	return orderID != "" && !strings.ContainsFunc(orderID, unicode.IsControl) && !slices.Contains(steps, ".") && !slices.Contains(steps, "..")
+	if orderID == "" || strings.ContainsFunc(orderID, unicode.IsControl) {
+		return false
+	}
+	const proxies = 3 // each of which unescapes the path
+	for range proxies {
+		for _, step := range strings.FieldsFunc(orderID, func(c rune) bool { return c == '/' || c == '\\' }) {
+			step, _, _ = strings.Cut(step, ";") // parameters of a step, which some servers remove
+			if step = strings.TrimSpace(step); step == "." || step == ".." {
+				return false
+			}
+		}
+		plain, err := url.PathUnescape(orderID)
+		if err != nil {
+			break
+		}
+		orderID = plain
+	}
+	return true
 }
 
 // write makes a call that writes, and returns the token of the answer. It repeats the call only

@@ -65,7 +65,8 @@ func TestOrderIDsThatAreInvalidInAPath(t *testing.T) {
 	t.Parallel()
 	s := &service{}
 	client := start(t, s)
-	for _, id := range []string{"", ".", "..", "../..", "1/../2", "1/..", `..\1`, `1\.\2`, "1\r\n", "1\x00", "1\u0085"} {
+	for _, id := range []string{"", ".", "..", "../..", "1/../2", "1/..", `..\1`, `1\.\2`, "1\r\n", "1\x00", "1\u0085",
+		"%2e%2e", "%252e%252e/x", "..;/x", "..%3B%2Fx", "x%2F..%3B%2Fy", " .. /x", "%20..%20%2Fx"} {
 		_, err := client.Complete(t.Context(), id)
 		if e := asError(t, err); !errors.Is(err, upstream.ErrOrderID) || e.Effect != upstream.EffectNone {
 			t.Errorf("Complete(%q) = %v, want ErrOrderID and no effect", id, err)
@@ -74,7 +75,7 @@ func TestOrderIDsThatAreInvalidInAPath(t *testing.T) {
 	if s.tokens.Load() != 0 {
 		t.Errorf("token requests = %d, want none", s.tokens.Load())
 	}
-	for _, id := range []string{"765", "a/b", "/", "...", "1..2", "a b", "№ 7", "%2e%2e", "1?x#y"} {
+	for _, id := range []string{"765", "a/b", "/", "...", "1..2", "a b", "№ 7", "100%", "1%2F2", "1;2", "1?x#y"} {
 		if !upstream.InPath(id) {
 			t.Errorf("InPath(%q) = false, want true", id)
 		}

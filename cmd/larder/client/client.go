@@ -35,15 +35,23 @@ const callLimit = 90 * time.Second
 // New returns a client that works until ctx ends. If id is empty, it sends no tokens.
 func New(ctx context.Context, base, id, secret string) *Client {
 	base = strings.TrimRight(base, "/")
-	c := &Client{Base: base, HTTP: &http.Client{Timeout: callLimit}}
+	c := &Client{Base: base, HTTP: &http.Client{Timeout: callLimit, CheckRedirect: refuseRedirect}}
 	if id != "" {
 		tokens := base + "/connect/token"
 		credentials := clientcredentials.Config{ClientID: id, ClientSecret: secret, TokenURL: tokens, AuthStyle: oauth2.AuthStyleInParams}
 		c.Authorized = credentials.Client(context.WithValue(ctx, oauth2.HTTPClient, c.HTTP))
-		c.Authorized.Timeout = callLimit
+		c.Authorized.Timeout, c.Authorized.CheckRedirect = callLimit, refuseRedirect
 	}
 	return c
 }
+
+// refuseRedirect ends a call: the token or the secret is only for the address that was given.
+func refuseRedirect(to *http.Request, _ []*http.Request) error {
+	return fmt.Errorf("the server redirects to %s://%s: if that is the daemon, use this address", to.URL.Scheme, to.URL.Host)
+}
+
+// longestBody limits a response, in bytes. A menu may have 64 MiB.
+const longestBody = 256 << 20
 
 // ForReadiness returns the client for /readyz, which needs no token.
 func (c *Client) ForReadiness() *Client {
@@ -147,7 +155,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body []byte, hea
 		return nil, c.failed(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	content, err := io.ReadAll(response.Body)
+	content, err := io.ReadAll(io.LimitReader(response.Body, longestBody))
 	if err != nil {
 		return nil, c.failed(err)
 	}

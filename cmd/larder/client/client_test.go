@@ -75,6 +75,29 @@ func TestGet_AnswerOfAnotherProgram(t *testing.T) {
 	}
 }
 
+// The token and the secret are only for the address that was given.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	reached := false
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+	t.Cleanup(other.Close)
+	for _, first := range []string{"/connect/token", "/v1/ops/runs"} {
+		daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == first {
+				http.Redirect(w, r, other.URL+r.URL.Path, http.StatusTemporaryRedirect)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"access_token":"t","token_type":"Bearer","expires_in":60}`))
+		}))
+		t.Cleanup(daemon.Close)
+		_, err := client.New(t.Context(), daemon.URL, "ops", "secret").Get(t.Context(), "/v1/ops/runs")
+		if reached || err == nil || !strings.Contains(err.Error(), "the server redirects to "+other.URL) {
+			t.Errorf("%s: reached the other server: %t, %v", first, reached, err)
+		}
+	}
+}
+
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	_, err := client.New(t.Context(), "http://127.0.0.1:1/", "", "").Get(t.Context(), "/livez")
