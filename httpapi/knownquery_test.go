@@ -25,7 +25,7 @@ func TestOperatorsRoutesRejectUnknownQueryParameters(t *testing.T) {
 	}
 	for _, path := range []string{"/v1/ops/orders?status=unknown", "/v1/ops/restaurants?Q=x", "/v1/ops/restaurants/bistro?verbose", "/v1/ops/runs?limt=5"} {
 		k.Get(path, k.Ops...).Refused(t, http.StatusBadRequest, "invalid_parameter")
-		k.Get(path).Refused(t, http.StatusUnauthorized, "unauthorized") // whoever may not ask learns nothing
+		k.Get(path).Refused(t, http.StatusUnauthorized, "unauthorized") // a caller without a token learns nothing
 	}
 	k.Get("/v1/ops/restaurants?q=x&state=stale&connection=main&limit=1", k.Ops...).Is(t, http.StatusOK)
 	k.Get("/v1/restaurants?unknown=1").Is(t, http.StatusOK) // guests' addresses may have parameters of other programs

@@ -106,8 +106,8 @@ func (h *Handlers) listed(ctx context.Context, record ordering.Record) (listedOr
 // opsOrderView is a record with everything that an operator needs to resolve it.
 type opsOrderView struct {
 	listedOrder
-	// RestaurantPhone and RestaurantAddress are from the configuration, or null. The phone number for guests is used if
-	// there is none for operators.
+	// RestaurantPhone and RestaurantAddress are from the configuration, or null. Without a
+	// phone number for operators, RestaurantPhone is the one for guests.
 	RestaurantPhone   *string    `json:"restaurantPhone"`
 	RestaurantAddress *string    `json:"restaurantAddress"`
 	Calls             []callView `json:"calls"`

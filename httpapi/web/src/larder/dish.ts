@@ -217,7 +217,7 @@ export class DishView {
     this.markQuantity();
   }
 
-  /** markQuantity says whether the field has a quantity, and which ones there are if not. */
+  /** markQuantity marks the field, and shows the limits, unless it has a quantity. */
   private markQuantity(): void {
     const { message, number, measure } = this.formatter;
     const product = this.product!;
