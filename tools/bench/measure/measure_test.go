@@ -175,6 +175,11 @@ func TestFlatNamesWhatGrew(t *testing.T) {
 	if err := good.Flat(); err != nil {
 		t.Errorf("a flat line: %v", err)
 	}
+	short := good
+	short.For, short.HeapSlope, short.Spawning = measure.Duration(20*time.Second), 100<<20, 100
+	if err := short.Flat(); err != nil {
+		t.Errorf("growth in 20 s: %v", err)
+	}
 	for want, change := range map[string]func(*measure.Steady){
 		"the heap grew by 10.0 MiB":      func(s *measure.Steady) { s.HeapSlope = 1 << 20 },
 		"10 goroutines more":             func(s *measure.Steady) { s.Spawning = 1 },

@@ -57,16 +57,19 @@ const (
 	flatShare    = 0.10
 	flatHeap     = 4 << 20
 	flatRoutines = 8
+	// shortestFor is the shortest time whose growth counts. In less, the time of the last collection decides it.
+	shortestFor = 30 * time.Second
 )
 
 // Flat returns an error that lists what grew or failed.
 func (s Steady) Flat() error {
 	var faults []error
 	minutes := time.Duration(s.For).Minutes()
-	if grown := s.HeapSlope * minutes; grown > flatHeap+flatShare*s.HeapMean {
+	counts := time.Duration(s.For) >= shortestFor
+	if grown := s.HeapSlope * minutes; counts && grown > flatHeap+flatShare*s.HeapMean {
 		faults = append(faults, fmt.Errorf("the heap grew by %.1f MiB in %.1f minutes", grown/(1<<20), minutes))
 	}
-	if grown := s.Spawning * minutes; grown > flatRoutines {
+	if grown := s.Spawning * minutes; counts && grown > flatRoutines {
 		faults = append(faults, fmt.Errorf("%.0f goroutines more in %.1f minutes", grown, minutes))
 	}
 	if s.Failed > 0 {
