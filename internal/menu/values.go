@@ -117,7 +117,7 @@ func (d *decoder) cutText(field, text string) string {
 	if strings.HasSuffix(field, ".description") {
 		most = maxDescriptionBytes
 	}
-	if len(text) <= most {
+	if len(text) <= most || strings.HasSuffix(field, ".imageUrls") { // half an address is of no use
 		return text
 	}
 	d.report(IssueTextTooLong, field, strconv.Itoa(len(text)))
