@@ -12,7 +12,9 @@ import (
 func TestOperatorsRoutesRejectUnknownQueryParameters(t *testing.T) {
 	t.Parallel()
 	k := apitest.NewOrders(t)
-	runs := func() int { return strings.Count(string(k.Get("/v1/ops/runs", k.Ops...).Is(t, http.StatusOK).Body), `"trigger"`) }
+	runs := func() int {
+		return strings.Count(string(k.Get("/v1/ops/runs", k.Ops...).Is(t, http.StatusOK).Body), `"trigger"`)
+	}
 	before := runs()
 	for _, path := range []string{"/v1/ops/restaurants/bistro/sync?wait=30s&force=true", "/v1/ops/sync?force=true"} {
 		refused := k.Post(path, "", k.Ops...).Refused(t, http.StatusBadRequest, "invalid_parameter")

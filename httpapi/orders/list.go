@@ -90,7 +90,8 @@ func (h *Handlers) listed(ctx context.Context, record ordering.Record) (listedOr
 		return view, nil
 	}
 	restaurant, _ := h.deps.Directory.Restaurant(record.Restaurant)
-	view.Unknown = &unknownView{Operation: call.Operation, Call: call.Number, RestaurantPhone: respond.OrNull(cmp.Or(restaurant.Phone, restaurant.GuestPhone))}
+	phone := cmp.Or(restaurant.Phone, restaurant.GuestPhone)
+	view.Unknown = &unknownView{Operation: call.Operation, Call: call.Number, RestaurantPhone: respond.OrNull(phone)}
 	if said := call.Answer; said != nil {
 		view.Unknown.Status = respond.OrNull(said.Status)
 		view.Unknown.Code, view.Unknown.Msg = respond.OrNull(said.Code), respond.OrNull(said.Msg)

@@ -26,8 +26,8 @@ func TestSmallMenusOfLongTextsStaySmall_W15(t *testing.T) {
 	for i := range unknown {
 		unknown[i] = fmt.Sprintf("%q", fmt.Sprint("gone", i))
 	}
-	lint := menu.Lint(decoded(`{"products":[{"id":"p","name":"` + long + `","price":1,"schemeId":"s"}],"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g"}]}],
-		"ingredientsGroups":[{"id":"g","name":"` + long + `","ingredients":[` + strings.Join(unknown, ",") + `]}],"ingredients":[]}`), "r", menu.DefaultSettings())
+	lint := menu.Lint(decoded(`{"products":[{"id":"p","name":"`+long+`","price":1,"schemeId":"s"}],"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g"}]}],
+		"ingredientsGroups":[{"id":"g","name":"`+long+`","ingredients":[`+strings.Join(unknown, ",")+`]}],"ingredients":[]}`), "r", menu.DefaultSettings())
 	if len(lint) < 5_000 {
 		t.Errorf("%d findings", len(lint))
 	}

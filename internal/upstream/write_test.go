@@ -65,8 +65,10 @@ func TestOrderIDsThatAreInvalidInAPath(t *testing.T) {
 	t.Parallel()
 	s := &service{}
 	client := start(t, s)
-	for _, id := range []string{"", ".", "..", "../..", "1/../2", "1/..", `..\1`, `1\.\2`, "1\r\n", "1\x00", "1\u0085",
-		"%2e%2e", "%252e%252e/x", "..;/x", "..%3B%2Fx", "x%2F..%3B%2Fy", " .. /x", "%20..%20%2Fx"} {
+	for _, id := range []string{
+		"", ".", "..", "../..", "1/../2", "1/..", `..\1`, `1\.\2`, "1\r\n", "1\x00", "1\u0085",
+		"%2e%2e", "%252e%252e/x", "..;/x", "..%3B%2Fx", "x%2F..%3B%2Fy", " .. /x", "%20..%20%2Fx",
+	} {
 		_, err := client.Complete(t.Context(), id)
 		if e := asError(t, err); !errors.Is(err, upstream.ErrOrderID) || e.Effect != upstream.EffectNone {
 			t.Errorf("Complete(%q) = %v, want ErrOrderID and no effect", id, err)
