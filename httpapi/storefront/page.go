@@ -187,8 +187,8 @@ type rendered struct {
 
 // Serve answers GET /: the menu and order form of a restaurant. ?restaurant= selects the restaurant; without
 // it guests choose one of several first. ?lang= selects the language; the default follows Accept-Language. ?dir=rtl
-// sets the text direction, and ?page= the part of a long menu or of a long list of restaurants. The response to an unknown restaurant is
-// 404: a page for browsers, a problem document for other clients.
+// sets the text direction, and ?page= the part of a long menu or of a long list of restaurants. The response to
+// an unknown restaurant is 404: a page for browsers, a problem document for other clients.
 func (p *Page) Serve(c *gin.Context) error {
 	v := p.view(c)
 	header := c.Writer.Header()

@@ -90,7 +90,7 @@ export class BasketView {
     return button !== undefined;
   }
 
-  /** row returns a line with a quantity, beside the quantity of it that is ordered already. */
+  /** row returns a line with a quantity. The quantity that is already ordered is not part of it. */
   private row(menu: Menu | null, line: Line, quantity: Decimal, ordered: Decimal): HTMLElement {
     const { message, money, number, measure } = this.formatter;
     const product = menu?.product(line.id);
