@@ -38,9 +38,18 @@ export async function near(locator) {
   if (!everything) await locator.first().focus();
 }
 
+/** Leaves the order form, if it is the screen of a phone. */
+export async function toMenu(page) {
+  const back = page.locator('#back').getByRole('button');
+  if (!(await back.isVisible())) return;
+  await use(page, back);
+  await eventually(async () => !(await back.isVisible()), 'the menu is back');
+}
+
 /** Adds the dish to the basket with the keyboard, or with the input of the combination. */
 export async function addFries(page) {
   const { choose, dialog, add, line } = parts(page);
+  await toMenu(page);
   await near(choose);
   await use(page, choose);
   await dialog.waitFor();

@@ -1,6 +1,7 @@
 // The page at /. The server renders it with the menu as HTML and the two elements, for one
 // restaurant and one language, or with a list of restaurants. This script searches the
-// restaurants, and remembers the last one that the guest has opened.
+// restaurants, and remembers the last one that the guest has opened. On a phone, it shows the
+// order form as a screen of its own.
 
 import type { components } from "./api/openapi";
 
@@ -117,6 +118,37 @@ if (box) {
     (links[links.indexOf(event.target as HTMLAnchorElement) + step] ?? (step < 0 ? search : more)).focus();
   });
   more.addEventListener("click", () => void load(search.value === listed ? next : null));
+}
+
+const order = document.querySelector("larder-order-form");
+const narrow = matchMedia("(max-width: 59.99rem)"); // as in page.css
+
+/** ordering shows the order form alone, or the whole page. */
+function ordering(on: boolean): void {
+  const before = document.documentElement.classList.contains("ordering");
+  document.documentElement.classList.toggle("ordering", on);
+  for (const one of document.querySelectorAll("header, footer, larder-menu, .skip")) one.toggleAttribute("inert", on);
+  if (before && !on) focusBar();
+}
+
+/** focusBar moves the focus to the basket bar, which is invisible until it has noticed that the form is gone. */
+function focusBar(frames = 10): void {
+  const root = document.querySelector("larder-menu")?.shadowRoot;
+  root?.querySelector<HTMLElement>("[part=basket-button]")?.focus({ preventScroll: true });
+  if (frames && !root?.activeElement) requestAnimationFrame(() => focusBar(frames - 1));
+}
+
+if (order) {
+  /** entry reports whether the current history entry is the one of the jump to the form. */
+  const entry = (): boolean => history.state?.larder === "form";
+  const follow = (): void => ordering(narrow.matches && entry());
+  addEventListener("larder:basket-open", (event) => {
+    if (narrow.matches && !event.defaultPrevented) ordering(true);
+  });
+  document.querySelector("#back button")!.addEventListener("click", () => (entry() ? history.back() : ordering(false)));
+  addEventListener("popstate", follow);
+  narrow.addEventListener("change", follow);
+  follow();
 }
 
 /** stored returns the id of the restaurant that was opened last. With an id, it stores that. The browser may forbid both. */

@@ -1,7 +1,7 @@
 // The ordering service gets exactly one order after a double click, a reload or a lost
 // response. Another step shows a dish that sells out.
 import { axe } from '../axe.mjs';
-import { addFries, expectedErrors, bistro, waitForState, fillPickup, fries, openShop, parts } from '../guest.mjs';
+import { addFries, toMenu, expectedErrors, bistro, waitForState, fillPickup, fries, openShop, parts } from '../guest.mjs';
 import { pressBar } from '../input.mjs';
 import { use } from '../keyboard.mjs';
 import { eventually, equal, scenario, step } from '../scenario.mjs';
@@ -60,6 +60,7 @@ await scenario({ size: 'phone', expected }, async ({ page, open, larder }) => {
       await eventually(shown, 'a tap on the bar goes to the outcome');
     }
     await newOrder.click();
+    await toMenu(page);
     await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
     equal(await bar.isVisible(), false, 'the bar without an order is visible');
 

@@ -2,6 +2,7 @@
 // is visible where the guest has tapped.
 import { axe } from '../axe.mjs';
 import { pressBar } from '../input.mjs';
+import { use } from '../keyboard.mjs';
 import { eventually, must, equal, scenario, step } from '../scenario.mjs';
 import { everyVariant, shot } from '../shot.mjs';
 
@@ -67,7 +68,27 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
   equal(await form.locator('[part=order-name]').evaluate((one) => one.getRootNode().activeElement === one), true, 'the form has the focus');
   await eventually(async () => !(await menu.locator('[part=basket-button]').isVisible()), 'the bar is gone while the form is in view');
   await axe(page, 'the form');
-  await shot(page, 'form', { full: false });
+  await everyVariant(page, 'form', { full: false, only: ['phone-light', 'phone-rtl', 'narrow-dark'] });
+
+  step('the form is a screen of its own, with the way back, the total and the button in sight, wherever it is scrolled');
+  const back = page.locator('#back');
+  const inSight = async (one, text) => {
+    const { y, height } = await one.boundingBox();
+    must(y >= 0 && y + height <= page.viewportSize().height + 1, `${text} is out of sight: ${y} to ${y + height}`);
+  };
+  for (const end of [0, 1e6, 0]) {
+    await form.evaluate((one, top) => one.scrollTo({ top, behavior: 'instant' }), end);
+    for (const [one, text] of [[back, 'the way back'], [form.locator('[part=place]'), 'the button'], [form.locator('[part=total]'), 'the total']]) await inSight(one, text);
+  }
+  equal(await page.evaluate(() => [...document.querySelectorAll('header, larder-menu, footer')].map((one) => one.inert)), [true, true, true], 'the rest of the page takes no input');
+  equal(await page.evaluate(() => scrollY), 0, 'the page below has not moved');
+  await page.reload();
+  await form.locator('[part=place]').waitFor();
+  equal(await back.isVisible(), true, 'the form is still the screen after a reload');
+  await use(page, back.getByRole('button'));
+  await eventually(async () => !(await back.isVisible()), 'the menu is back');
+  await eventually(() => menu.locator('[part=basket-button]').evaluate((one) => one.getRootNode().activeElement === one), 'the focus is at the bar');
+  equal(page.url(), `${larder}/`, 'the page after the way back');
 
   step('the bar stays while it has the focus, so that Tab goes on to the form');
   await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
@@ -110,7 +131,7 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
 
   step('a site handles the tap itself, and without a form the bar is a button too');
   await page.evaluate(() => {
-    addEventListener('larder:basket-open', (event) => { globalThis.opened = (globalThis.opened ?? 0) + 1; globalThis.from = scrollY; event.preventDefault(); });
+    addEventListener('larder:basket-open', (event) => { globalThis.opened = (globalThis.opened ?? 0) + 1; globalThis.from = scrollY; event.preventDefault(); }, { capture: true });
     scrollTo({ top: 0, behavior: 'instant' });
   });
   await pressBar(menu.locator('[part=basket-button]'));
