@@ -172,6 +172,9 @@ func TestMenusAreListed(t *testing.T) {
 	if list, _ := r.at("result", "menus").([]any); len(list) != 50 || list[0] != sandbox.DefaultMenu || r.str("result", "total") != "122" {
 		t.Errorf("%d menus of %s, the first is %v", len(list), r.str("result", "total"), list[0])
 	}
+	if name := r.str("result", "names", sandbox.DefaultMenu); name != "Larder Bistro" {
+		t.Errorf("the default menu has the name %q", name)
+	}
 	r = w.do(http.MethodGet, "/sandbox/menus?search="+strings.ToUpper(sandbox.BistroID[:8])+"&limit=500", "").want(http.StatusOK)
 	if r.str("result", "total") != "1" || r.str("result", "menus", 0) != sandbox.BistroID {
 		t.Errorf("the search gives %s", r.body)

@@ -84,6 +84,7 @@ func (g Generate) stops(i, k int) bool {
 
 // template is a chain's menu as text with a gap in each dish's stop list.
 type template struct {
+	name   string
 	pieces [][]byte // one more than ids
 	ids    []string // of the dishes, in menu order
 }
@@ -182,7 +183,7 @@ func (g Generate) template(n int) *template {
 		Groups:      m.groups,
 		Ingredients: m.ingredients,
 	}
-	t := &template{}
+	t := &template{name: menu.Name}
 	for k := range g.Products {
 		p := m.product(k)
 		p.Stop = []string{gap}

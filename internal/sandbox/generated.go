@@ -83,6 +83,8 @@ func (m *generatedMenu) published() []byte {
 	return envelope(m.chain().template.render(m.gen.g.RestaurantID(m.i), m.stops))
 }
 
+func (m *generatedMenu) name() string { return m.chain().template.name }
+
 func (m *generatedMenu) model() (*menuModel, stopped, error) {
 	ch := m.chain()
 	model, err := ch.read()

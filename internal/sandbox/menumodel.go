@@ -13,6 +13,7 @@ import (
 // menuModel is a menu for the validation of orders. It is decoded by
 // encoding/json, independent of larder's decoder, and is immutable.
 type menuModel struct {
+	name          string
 	dishes, parts items
 	groupMembers  map[string][]string // group → ingredient ids
 	groupNames    map[string]string
@@ -84,7 +85,7 @@ func readMenuModel(raw []byte, restaurant string) (*menuModel, stopped, error) {
 	}
 	view := viewIn(menu)
 	c := &menuModel{
-		groupMembers: map[string][]string{}, groupNames: map[string]string{}, schemes: map[string][]limit{},
+		name: textOf(view, "name"), groupMembers: map[string][]string{}, groupNames: map[string]string{}, schemes: map[string][]limit{},
 	}
 	out := stopped{dishes: map[string]bool{}, parts: map[string]bool{}}
 	c.dishes = readItems(objects(view, "products"), false, restaurant, out.dishes)

@@ -19,6 +19,8 @@ type restaurantMenu interface {
 	published() []byte
 	// model returns the menu for the validation of orders.
 	model() (*menuModel, stopped, error)
+	// name returns the menu's name, or "".
+	name() string
 }
 
 // menuStore holds the menus: those that were put, then the generated ones.
@@ -155,6 +157,13 @@ func (m *putMenu) published() []byte { return m.body }
 func (m *putMenu) model() (*menuModel, stopped, error) {
 	m.read()
 	return m.parsed, m.out, m.broken
+}
+
+func (m *putMenu) name() string {
+	if m.read(); m.parsed == nil {
+		return ""
+	}
+	return m.parsed.name
 }
 
 // inEnvelope returns a menu inside {"result": …}, added if it is missing.

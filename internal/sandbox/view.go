@@ -158,5 +158,11 @@ func (st *menuStore) listMenus(c *call) answer {
 		limit = n
 	}
 	ids, total := st.ids(query.Get("search"), limit)
-	return result(http.StatusOK, map[string]any{"menus": ids, "total": total})
+	names := make(map[string]string, len(ids))
+	for _, id := range ids {
+		if m, err := st.menu(id); err == nil {
+			names[id] = m.name()
+		}
+	}
+	return result(http.StatusOK, map[string]any{"menus": ids, "names": names, "total": total})
 }

@@ -101,8 +101,22 @@ await scenario({ images: [], matrix: false }, async ({ page, problems }) => {
     await page.keyboard.press('Space');
     await eventually(async () => !(await sandbox.menu(bistro)).products.find((one) => one.id === dish.id).isContainInStopList?.includes(bistro), 'the dish is available again');
 
-    step('a fault is injected, takes effect and is removed');
+    step('the menu has its name; it is emptied, halved, restored and made stale');
+    await page.getByRole('status').filter({ hasText: `Larder Bistro (${bistro}): ` }).waitFor();
+    const full = await sandbox.menu(bistro);
+    for (const [name, left] of [['Halve this menu', Math.floor(full.products.length / 2)], ['Empty this menu', 0], ['Restore this menu', full.products.length]]) {
+      await use(page, page.getByRole('button', { name }), 'Enter', { back: true });
+      await eventually(async () => (await sandbox.menu(bistro)).products.length === left, `${left} dishes after ${name}`);
+    }
+    equal(await sandbox.menu(bistro), full, 'the restored menu');
+    await eventually(async () => !(await page.getByRole('button', { name: 'Restore this menu' }).isVisible()), 'there is nothing to restore');
+    await use(page, page.getByRole('button', { name: 'Make it stale' }), 'Enter', { back: true });
+    await eventually(async () => (await sandbox.faults()).length === 1, 'the menu becomes stale');
     await open(page, 'Faults', 'Faults', { back: true });
+    await use(page, page.getByRole('button', { name: `Remove GET /orders/api/v1/menu/view of Larder Bistro (${bistro}): status, status 503` }));
+    await eventually(async () => (await sandbox.faults()).length === 0, 'the fault is removed');
+
+    step('a fault is injected, takes effect and is removed');
     await use(page, page.getByRole('button', { name: 'Lost response' }));
     await page.getByText('execute_then_reset; 1 more time').waitFor();
     await axe(page, 'faults');

@@ -2,7 +2,7 @@
 import { h, refill, say, words } from "./dom";
 import { inWords, presets } from "./presets";
 import { ownFault } from "./ownfault";
-import { addFault, setFaults, type Board, type Fault } from "./sandbox";
+import { addFault, findMenus, names, setFaults, type Board, type Fault } from "./sandbox";
 
 /** The faults view. */
 export class Faults {
@@ -56,6 +56,12 @@ export class Faults {
 
   board({ faults }: Board): void {
     if (JSON.stringify(faults) === JSON.stringify(this.faults)) return; // do not move a button that is about to be pressed
+    const unnamed = faults.map(({ match }) => match.restaurant ?? "").filter((id) => id && !names.has(id));
+    if (unnamed.length) void Promise.all(unnamed.map(findMenus)).then(() => this.draw(faults));
+    this.draw(faults);
+  }
+
+  private draw(faults: Fault[]): void {
     const held = this.list.contains(document.activeElement);
     this.faults = faults;
     refill(

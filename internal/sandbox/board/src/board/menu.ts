@@ -1,6 +1,7 @@
 // Menus and their stop lists: dishes and ingredients can be put out of stock.
 import { count, h, refill, say, words } from "./dom";
-import { findMenus, menuOf, menuPath, putMenu, stop, type Board } from "./sandbox";
+import { stale } from "./presets";
+import { addFault, findMenus, menuOf, menuPath, named, names, putMenu, stop, type Board } from "./sandbox";
 
 /** The number of items shown in a list; the search finds the others. */
 const most = 120;
@@ -36,6 +37,12 @@ export class Menu {
     onchange: () => void this.replace(),
   });
   private readonly link = h("a", {}, "The menu view as JSON");
+  private readonly undo = h(
+    "button",
+    { type: "button", hidden: true, onclick: () => void this.restore() },
+    "Restore this menu",
+  );
+  private readonly originals = new Map<string, Blob>(); // by restaurant, before the first cut
   private readonly status = h("p", { className: "faint", role: "status" });
   private readonly wrong = h("p", { className: "wrong", role: "alert" });
   private readonly lists = h("div", { className: "view" });
@@ -63,6 +70,14 @@ export class Menu {
           h("label", { className: "field" }, "Replace the menu with a file", this.file),
           h("label", { className: "tick" }, this.only, "Only out of stock"),
         ),
+        h(
+          "div",
+          { className: "bar" },
+          h("button", { type: "button", onclick: () => void this.shorten(0) }, "Empty this menu"),
+          h("button", { type: "button", onclick: () => void this.shorten(0.5) }, "Halve this menu"),
+          h("button", { type: "button", onclick: () => void this.makeStale() }, "Make it stale"),
+          this.undo,
+        ),
         h("p", {}, this.link),
         this.status,
       ),
@@ -80,7 +95,7 @@ export class Menu {
 
   private async start(): Promise<void> {
     await this.find();
-    const ids = [...this.known.options].map((option) => option.value);
+    const ids = [...this.known.options].map(({ value }) => value);
     const id = ids.find((one) => one !== "default") ?? ids[0];
     if (!id) {
       this.status.textContent = "There are no menus.";
@@ -92,8 +107,8 @@ export class Menu {
 
   private find(): Promise<void> {
     return this.run(async () => {
-      const { menus } = await findMenus(this.which.value);
-      this.known.replaceChildren(...menus.map((value) => h("option", { value })));
+      const menus = await findMenus(this.which.value);
+      this.known.replaceChildren(...menus.map((value) => h("option", { value }, names.get(value))));
     });
   }
 
@@ -125,9 +140,40 @@ export class Menu {
     this.file.value = "";
   }
 
+  /** Leaves a part of the dishes in the menu. */
+  private shorten(part: number): Promise<void> {
+    const { restaurant } = this;
+    return this.run(async () => {
+      const menu = await menuOf(restaurant);
+      const dishes = Array.isArray(menu.products) ? menu.products : [];
+      const original = this.originals.get(restaurant) ?? json(menu);
+      const left = dishes.slice(0, Math.floor(dishes.length * part));
+      await putMenu(restaurant, json({ ...menu, products: left }));
+      this.originals.set(restaurant, original);
+      say(`${count(left.length, "dish", "dishes")} left of ${dishes.length}`);
+    });
+  }
+
+  private restore(): Promise<void> {
+    const original = this.originals.get(this.restaurant);
+    return this.run(async () => {
+      if (original) await putMenu(this.restaurant, original);
+      this.originals.delete(this.restaurant);
+      say("Menu restored");
+    });
+  }
+
+  private makeStale(): Promise<void> {
+    return this.run(async () => {
+      await addFault(stale(this.restaurant));
+      say("Reads of this menu fail with 503, until you remove the fault in Faults");
+    });
+  }
+
   private show(): void {
+    this.undo.hidden = !this.originals.has(this.restaurant);
     const out = [...this.dishes, ...this.parts].filter((item) => item.stopped).length;
-    this.status.textContent = `${count(this.dishes.length, "dish", "dishes")}, ${count(this.parts.length, "ingredient")}; ${out} out of stock`;
+    this.status.textContent = `${named(this.restaurant)}: ${count(this.dishes.length, "dish", "dishes")}, ${count(this.parts.length, "ingredient")}; ${out} out of stock`;
     refill(this.lists, this.panel("Dishes", this.dishes), this.panel("Ingredients", this.parts));
   }
 
@@ -182,6 +228,8 @@ export class Menu {
     }
   }
 }
+
+const json = (menu: object): Blob => new Blob([JSON.stringify(menu)], { type: "application/json" });
 
 /** Returns the items of a menu, and whether they are on the stop list of the restaurant. */
 function items(list: unknown, restaurant: string): Item[] {

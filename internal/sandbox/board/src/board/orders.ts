@@ -4,11 +4,16 @@ import { h, refill, say, words, zone } from "./dom";
 import { setSettings, type Board, type State, type Ticket } from "./sandbox";
 import { TicketCard } from "./ticket";
 
-const columns: { name: string; title: string; holds: State[] }[] = [
+const columns: { name: string; title: string; holds: State[]; note?: string }[] = [
   { name: "new", title: "New", holds: ["new"] },
   { name: "accepted", title: "Accepted", holds: ["accepted"] },
   { name: "kitchen", title: "Kitchen", holds: ["kitchen"] },
-  { name: "cash_station", title: "Cash station", holds: ["cash_station"] },
+  {
+    name: "cash_station",
+    title: "Cash station",
+    holds: ["cash_station"],
+    note: "Ready. Larder completes a paid order, and then it is closed.",
+  },
   { name: "ended", title: "Closed or rejected", holds: ["closed", "rejected"] },
 ];
 
@@ -43,11 +48,19 @@ export class Orders {
 
   constructor() {
     const board = h("div", { className: "columns" });
-    for (const { name, title, holds } of columns) {
+    for (const { name, title, holds, note } of columns) {
       const count = h("span", { className: "count" }, "0");
       const list = h("ol", { "aria-label": `${title} orders` });
       for (const state of holds) this.lists.set(state, { list, count });
-      board.append(h("section", { className: "column", "data-state": name }, h("h2", {}, title, count), list));
+      board.append(
+        h(
+          "section",
+          { className: "column", "data-state": name },
+          h("h2", {}, title, count),
+          note && h("p", { className: "faint" }, note),
+          list,
+        ),
+      );
     }
     this.root = h(
       "div",

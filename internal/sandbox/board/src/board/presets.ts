@@ -1,6 +1,6 @@
 // Presets: faults that storefronts and larder have to handle.
 import { count } from "./dom";
-import type { Fault } from "./sandbox";
+import { named, type Fault } from "./sandbox";
 
 const order = { method: "POST", path: "/orders/api/v1/orders" };
 const view = { method: "GET", path: "/orders/api/v1/menu/view" };
@@ -67,6 +67,13 @@ export const presets: { name: string; words: string; fault: Fault }[] = [
   },
 ];
 
+/** Returns the fault with which larder cannot read the menu of one restaurant, so that it becomes stale. */
+export const stale = (restaurant: string): Fault => ({
+  match: restaurant === "default" ? view : { ...view, restaurant }, // reads of the default menu name no restaurant
+  do: "status",
+  status: 503,
+});
+
 /** The calls that a custom fault can match. */
 export const calls: { name: string; match: Fault["match"] }[] = [
   { name: "every call", match: {} },
@@ -97,7 +104,7 @@ export const actions: { name: string; words: string; needs?: "status" | "delay" 
 /** Describes a fault in words. */
 export function inWords(fault: Fault): string {
   const where =
-    [fault.match.method, fault.match.path, fault.match.restaurant && `of ${fault.match.restaurant}`]
+    [fault.match.method, fault.match.path, fault.match.restaurant && `of ${named(fault.match.restaurant)}`]
       .filter(Boolean)
       .join(" ") || "every call";
   let often = "until removed";

@@ -61,7 +61,23 @@ export const addFault = (fault: Fault) => ask("POST", "faults", fault);
 export const setFaults = (faults: Fault[]) => ask("PUT", "faults", faults);
 export const setSettings = (change: Values) => ask<Values>("PUT", "settings", change);
 export const clearCounters = () => ask("DELETE", "counters");
-export const findMenus = (search: string) => ask<{ menus: string[] }>("GET", `menus?limit=50&search=${at(search)}`);
+
+/** The names of the menus that were found, by restaurant. */
+export const names = new Map<string, string>();
+
+/** Returns the ids of menus that match a search, and stores their names. */
+export async function findMenus(search: string): Promise<string[]> {
+  const found = await ask<{ menus: string[]; names: Record<string, string> }>(
+    "GET",
+    `menus?limit=50&search=${at(search)}`,
+  );
+  for (const [id, name] of Object.entries(found.names)) names.set(id, name);
+  return found.menus;
+}
+
+/** Returns the name of a restaurant's menu with its id, or only the id. */
+export const named = (id: string): string => (names.get(id) ? `${names.get(id)} (${id})` : id);
+
 export const menuPath = (restaurant: string) => `/sandbox/menus/${at(restaurant)}`;
 export const menuOf = (restaurant: string) => ask<Record<string, unknown>>("GET", `menus/${at(restaurant)}`);
 export const putMenu = (restaurant: string, file: Blob) =>
