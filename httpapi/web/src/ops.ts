@@ -64,7 +64,7 @@ function begin(session: Session): void {
         "p",
         { class: "who" },
         state,
-        h("span", {}, session.client, session.connection && ` (${session.connection})`),
+        h("span", { class: "id" }, session.client, session.connection && ` (${session.connection})`),
         h("button", { type: "button", class: "quiet", onclick: () => void leave().catch(showError) }, "Sign out"),
       ),
     ),

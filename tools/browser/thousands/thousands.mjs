@@ -85,12 +85,54 @@ await scenario({ matrix: false }, async ({ page, larder, sandbox }) => {
   await page.getByRole('link', { name: /^All / }).click();
   await rows.nth(pageSize - 1).waitFor();
 
+  step('some restaurants are synced: those of a filter, or the selected ones; a failure is listed with its cause');
+  const fault = (restaurant) => fetch(`${sandbox}/sandbox/faults`, { method: 'PUT', body: JSON.stringify(restaurant ? [{ match: { path: '/orders/api/v1/menu/view', restaurant }, do: 'status', status: 404 }] : []) });
+  const progress = page.getByText(/ restaurants? done, /);
+  const question = page.getByRole('dialog');
+  await page.getByRole('searchbox').fill(searched);
+  await page.keyboard.press('Enter');
+  await named(searched).waitFor();
+  await page.getByRole('button', { name: `Sync these ${found}…`, exact: true }).click();
+  await question.getByRole('heading', { name: `Sync ${found === 1 ? '1 menu' : `${found} menus`}?` }).waitFor();
+  await question.getByRole('button', { name: 'Sync', exact: true }).click();
+  await page.getByText(`${found} of ${found === 1 ? '1 restaurant' : `${found} restaurants`} done, 1 failed or quarantined`, { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Restaurants', exact: true }).click();
+  await rows.nth(pageSize - 1).waitFor();
+  await fault(first[1]);
+  await page.locator(`input[data-id="${first[0]}"]`).check();
+  await page.getByRole('button', { name: 'Next page' }).click();
+  await page.getByText(`Page 2, ${pageSize} restaurants`).waitFor();
+  await page.locator(`input[data-id="${second[0]}"]`).check();
+  await page.getByRole('button', { name: 'Previous page' }).click();
+  await page.getByText(`Page 1, ${pageSize} restaurants`).waitFor();
+  equal(await page.locator(`input[data-id="${first[0]}"]`).isChecked(), true, 'the selection after a turn of pages');
+  await page.locator(`input[data-id="${first[1]}"]`).check();
+  await page.getByRole('button', { name: 'Sync 3 selected restaurants…' }).click();
+  await axe(page, 'the question');
+  await question.getByRole('button', { name: 'Sync', exact: true }).click();
+  await page.getByText('3 of 3 restaurants done, 1 failed or quarantined', { exact: true }).waitFor();
+  const failed = page.getByRole('table', { name: 'Failed or quarantined' }).getByRole('row', { name: /404/ });
+  equal([await progress.count(), await failed.count()], [1, 1], 'the progress, and the failure with its cause');
+  await everyVariant(page, 'selection', { full: false, each: (variant) => axe(page, `selection, ${variant.name}`) });
+  equal(await page.locator('input[data-id]:checked').count(), 0, 'the selection afterwards');
+  await fault(null);
+
   step('updates of a restaurant on the page are shown without a reload');
   const row = page.locator(`tr[data-id="${first[0]}"]`);
   const before = await row.locator('[data-label="Freshness"]').innerText();
   await api.resync(first[0]);
   await eventually(async () => await row.locator('[data-label="Freshness"]').innerText() !== before, 'the age of the first');
   await row.getByText('unchanged').waitFor();
+
+  step('a phone: one line at the top, and three restaurants on the first screen');
+  const wide = page.viewportSize();
+  await page.setViewportSize({ width: 390, height: 844 });
+  const top = await page.locator('header').boundingBox();
+  must(top.height < 64, `the head is ${top.height} px high`);
+  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+  const visible = await rows.evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().bottom <= innerHeight).length);
+  must(visible >= 3, `${visible} restaurants on the first screen`);
+  await page.setViewportSize(wide);
 
   const elements = await page.evaluate(() => document.querySelectorAll('*').length);
   must(elements < mostElements, `the page has ${elements} elements`);

@@ -2,12 +2,14 @@
 // page of the list at a time.
 
 import { ask, query, result } from "./api";
-import { during, showError } from "./ask";
+import { during, question, showError, showMessage } from "./ask";
 import { cell, h, pause, put, rowHead, table } from "./dom";
 import { badge, count, number, outcome, span } from "./format";
 import * as live from "./live";
 import type { Page, Restaurant, Run, Summary } from "./model";
+import { Progress } from "./progress";
 import { forceQuestion, syncNow } from "./sync";
+import { idsOf, most, syncSome } from "./syncsome";
 import { link, type View } from "./view";
 
 const pageSize = 50;
@@ -35,11 +37,41 @@ export const restaurants: View = async (root, { params, signal, go }) => {
 
   const tokens = h("div", { role: "status" });
   const chips = h("nav", { class: "chips", "aria-label": "By state" });
-  const list = h("div", { class: "list" });
+  const list = h("div", { class: "restaurants" });
+  const selected = new Set<string>(); // ids, also of other pages
+  let all = 0; // restaurants of the filter
+  const progress = h("div", {});
+  const syncSelected = h("button", {
+    type: "button",
+    class: "main",
+    onclick: (event: Event) => begin(event, [...selected]),
+  });
+  const syncFilter = h("button", { type: "button", onclick: (event: Event) => begin(event, null) });
+  const selectPage = h(
+    "button",
+    {
+      type: "button",
+      onclick: () =>
+        select(
+          page.result.map(({ id }) => id),
+          true,
+        ),
+    },
+    "Select this page",
+  );
+  const selectNone = h("button", { type: "button", onclick: () => select([...selected], false) }, "Select none");
+  const bar = h("div", { class: "selection" }, syncSelected, syncFilter, selectPage, selectNone);
   const where = h("p", { class: "where", role: "status" });
   const previous = h("button", { type: "button", onclick: () => turn(-1) }, "Previous page");
   const next = h("button", { type: "button", onclick: () => turn(1) }, "Next page");
-  const search = h("input", { type: "search", name: "q", value: q, autocomplete: "off", maxlength: 100 });
+  const search = h("input", {
+    type: "search",
+    name: "q",
+    value: q,
+    autocomplete: "off",
+    maxlength: 100,
+    placeholder: "Name or id",
+  });
   put(
     root,
     h(
@@ -62,6 +94,8 @@ export const restaurants: View = async (root, { params, signal, go }) => {
     ),
     tokens,
     chips,
+    bar,
+    progress,
     list,
     h("div", { class: "pager" }, previous, where, next),
   );
@@ -81,6 +115,8 @@ export const restaurants: View = async (root, { params, signal, go }) => {
         h("p", { class: "note" }, `Connection ${name}: ${token.msg}.`),
       ),
     );
+    all = state === "" ? sums.restaurants : (sums.states[state] ?? 0);
+    drawBar();
     put(
       chips,
       filters.map(([name, words]) =>
@@ -94,6 +130,40 @@ export const restaurants: View = async (root, { params, signal, go }) => {
       ),
     );
   };
+  const drawBar = () => {
+    put(syncSelected, selected.size === 0 ? "Sync selected…" : `Sync ${count(selected.size, "selected restaurant")}…`);
+    syncSelected.disabled = selected.size === 0 || selected.size > most;
+    selectNone.disabled = selected.size === 0;
+    put(syncFilter, `Sync these ${number(all)}…`);
+    syncFilter.hidden = (state === "" && q === "") || all === 0 || all > most; // otherwise "Sync all"
+    bar.hidden = all === 0;
+  };
+  const select = (ids: string[], on: boolean) => {
+    for (const id of ids)
+      if (on) selected.add(id);
+      else selected.delete(id);
+    for (const box of list.querySelectorAll<HTMLInputElement>("input[type=checkbox]"))
+      box.checked = selected.has(box.dataset.id ?? "");
+    drawBar();
+  };
+  /** Syncs the given restaurants, or those of the filter, after a confirmation. */
+  const begin = (event: Event, given: string[] | null) =>
+    during(event.currentTarget as HTMLButtonElement, async () => {
+      const ids = given ?? (await idsOf({ state, q }, signal));
+      if (ids.length > most) {
+        showMessage(`More than ${most} restaurants match: use Sync all, or search for fewer.`, true);
+        return;
+      }
+      const text =
+        "This fetches their menus, within the limits of their connections. Menus that the guard stops stay quarantined.";
+      if (!(await question({ title: `Sync ${count(ids.length, "menu")}?`, yes: "Sync", body: [h("p", {}, text)] })))
+        return;
+      const shown = new Progress();
+      put(progress, shown.element);
+      await syncSome(ids, shown, signal);
+      select(ids, false);
+      await Promise.all([load(), count_()]);
+    });
   const turn = (by: number) => {
     if (by > 0) cursors.push(page.next);
     else cursors.pop();
@@ -114,7 +184,11 @@ export const restaurants: View = async (root, { params, signal, go }) => {
             { class: "empty" },
             q !== "" || state !== "" ? "No restaurants match." : "No restaurants are configured.",
           )
-        : table("Restaurants", ["Restaurant", "State", "Freshness", "Menu", "Last run", ""], page.result.map(row)),
+        : table(
+            "Restaurants",
+            ["Select", "Restaurant", "State", "Freshness", "Menu", "Last run", ""],
+            page.result.map(row),
+          ),
     );
     if (focused) list.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   };
@@ -134,9 +208,18 @@ export const restaurants: View = async (root, { params, signal, go }) => {
         await Promise.all([load(), count_()]);
       });
     const name = one.name || one.id;
+    const box = h("input", {
+      type: "checkbox",
+      "data-id": one.id,
+      "data-key": "select " + one.id,
+      "aria-label": `Select ${name}`,
+      onchange: () => select([one.id], box.checked),
+    });
+    box.checked = selected.has(one.id);
     return h(
       "tr",
       { "data-testid": "restaurant", "data-id": one.id },
+      cell("Select", box),
       rowHead(
         link("/restaurants/" + encodeURIComponent(one.id), { "data-key": "open " + one.id }, name),
         h("small", {}, one.id),

@@ -2,15 +2,14 @@
 
 import { result } from "./api";
 import { during, question, showError } from "./ask";
-import { cell, h, pause, put, rowHead, table } from "./dom";
-import { count, moment, number, outcome, why } from "./format";
+import { h, pause, put } from "./dom";
+import { count, moment, number, outcome } from "./format";
 import * as live from "./live";
 import type { Batch, Summary } from "./model";
-import { restaurantLink } from "./names";
+import { Progress } from "./progress";
 import type { View } from "./view";
 
 const every = 3000; // between two reads of a batch, in milliseconds
-const shown = 50; // faults
 
 export const syncAll: View = async (root, { id, signal, go }) => {
   const start = (force: boolean) => (event: Event) =>
@@ -61,20 +60,12 @@ export const syncAll: View = async (root, { id, signal, go }) => {
   );
   if (id === "") return;
   const path = "/v1/ops/sync/" + encodeURIComponent(id);
-  const bar = h("progress", { "aria-label": "Restaurants done", max: 1, value: 0, "data-testid": "batch" });
-  const words = h("p", { role: "status" }),
-    rest = h("div", {});
-  put(state, h("h2", {}, "Progress"), bar, words, rest);
-  const progress = (done: number, failed: number, total: number) => {
-    bar.max = Math.max(1, total);
-    bar.value = done;
-    const text = `${number(done)} of ${count(total, "restaurant")} done, ${number(failed)} failed or quarantined`;
-    if (words.textContent !== text) put(words, text);
-  };
+  const progress = new Progress();
+  put(state, progress.element);
   const draw = (batch: Batch) => {
-    progress(batch.done, batch.failed, batch.total);
-    put(
-      rest,
+    progress.show(batch.done, batch.failed, batch.total);
+    progress.list(
+      batch.faults,
       h(
         "p",
         {},
@@ -87,29 +78,12 @@ export const syncAll: View = async (root, { id, signal, go }) => {
         { class: "facts" },
         Object.entries(batch.outcomes).map(([name, n]) => [outcome(name), ` ${number(n)} `]),
       ),
-      batch.faults.length > 0 &&
-        table(
-          "Failed or quarantined",
-          ["Restaurant", "Outcome", "Reason"],
-          batch.faults
-            .slice(0, shown)
-            .map((run) =>
-              h(
-                "tr",
-                {},
-                rowHead(restaurantLink(run.restaurant)),
-                cell("Outcome", outcome(run.outcome)),
-                cell("Reason", run.error ? why(run.error) : "–"),
-              ),
-            ),
-        ),
-      batch.faults.length > shown && h("p", {}, `and ${number(batch.faults.length - shown)} more`),
     );
   };
   live.on(
     "sync.progress",
     (one) => {
-      if (one.batch === id) progress(one.done, one.failed, one.total);
+      if (one.batch === id) progress.show(one.done, one.failed, one.total);
     },
     signal,
   );
