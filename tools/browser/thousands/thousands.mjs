@@ -85,6 +85,16 @@ await scenario({ matrix: false }, async ({ page, larder, sandbox }) => {
   await page.getByRole('link', { name: /^All / }).click();
   await rows.nth(pageSize - 1).waitFor();
 
+  step('a phone: one line at the top, and three restaurants on the first screen');
+  const wide = page.viewportSize();
+  await page.setViewportSize({ width: 390, height: 844 });
+  const top = await page.locator('header').boundingBox();
+  must(top.height < 64, `the head is ${top.height} px high`);
+  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+  const visible = await rows.evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().bottom <= innerHeight).length);
+  must(visible >= 3, `${visible} restaurants on the first screen`);
+  await page.setViewportSize(wide);
+
   step('some restaurants are synced: those of a filter, or the selected ones; a failure is listed with its cause');
   const fault = (restaurant) => fetch(`${sandbox}/sandbox/faults`, { method: 'PUT', body: JSON.stringify(restaurant ? [{ match: { path: '/orders/api/v1/menu/view', restaurant }, do: 'status', status: 404 }] : []) });
   const progress = page.getByText(/ restaurants? done, /);
@@ -123,16 +133,6 @@ await scenario({ matrix: false }, async ({ page, larder, sandbox }) => {
   await api.resync(first[0]);
   await eventually(async () => await row.locator('[data-label="Freshness"]').innerText() !== before, 'the age of the first');
   await row.getByText('unchanged').waitFor();
-
-  step('a phone: one line at the top, and three restaurants on the first screen');
-  const wide = page.viewportSize();
-  await page.setViewportSize({ width: 390, height: 844 });
-  const top = await page.locator('header').boundingBox();
-  must(top.height < 64, `the head is ${top.height} px high`);
-  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
-  const visible = await rows.evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().bottom <= innerHeight).length);
-  must(visible >= 3, `${visible} restaurants on the first screen`);
-  await page.setViewportSize(wide);
 
   const elements = await page.evaluate(() => document.querySelectorAll('*').length);
   must(elements < mostElements, `the page has ${elements} elements`);
