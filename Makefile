@@ -206,7 +206,7 @@ vuln: $(BIN)/govulncheck ## Check larder and its tools for known vulnerabilities
 
 # The parts of make verify. The long forms are the parts by themselves: make race (three times), make fuzz FUZZTIME=60s,
 # make soak (10 minutes), make release-check (all platforms).
-VERIFY       := lint lint-api lint-ts tidy-check race cover bench fuzz swaps concurrent cost prometheus soak chaos overload twice browser compare bench-smoke release-check
+VERIFY       := lint lint-api lint-ts tidy-check race cover bench fuzz swaps concurrent cost prometheus soak chaos overload twice browser engines compare bench-smoke release-check
 VERIFY_FLAGS := RACE_COUNT=1 FUZZTIME=30s SOAK_FOR=60s RELEASE_TARGETS=linux/amd64,darwin/arm64
 
 .PHONY: verify
@@ -291,6 +291,11 @@ overload: test-needs ## Send one and three instances 1.5 to 20 times the orders 
 .PHONY: twice
 twice: ## Send orders and payments to an ordering service that sends each response twice, with and without reuse of connections, and print how many get the response to another call
 	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -v -run '^TestPausesBetweenCopies$$' ./internal/upstream -args -copies 20
+
+.PHONY: engines
+engines: test-needs ## Order as a guest in Firefox and in WebKit, Safari's engine (installs firefox-esr, webkit2gtk-driver and xvfb with apt if possible)
+	@tools/test-needs engines
+	LARDER_ENGINES=1 $(LIKE_RELEASES) xvfb-run -a go test $(COMPILE) -count 1 -timeout 10m -run '^TestOtherEngines$$' -v ./cmd/larder
 
 .PHONY: browser
 browser: test-needs ## Run guests' browser scenarios in 8 combinations of width, colours, direction and input (BROWSER_ONLY=all: in 32; BROWSER_ONLY=390,rtl: in these; CHROMIUM=PATH: with this browser); keeps screenshots in .cache/browser/

@@ -189,6 +189,22 @@ func TestBrowserOps(t *testing.T) { //nolint:tparallel // its scenarios share a 
 	b.run(t, "ops")
 }
 
+// TestOtherEngines runs tools/browser/engines: a guest orders in Firefox and in WebKit. make engines runs it, with a display.
+func TestOtherEngines(t *testing.T) { //nolint:tparallel // its scenarios share a demo
+	if os.Getenv("LARDER_ENGINES") == "" {
+		t.Skip("make engines runs it")
+	}
+	t.Parallel()
+	small, err := filepath.Glob("/usr/lib*/*/webkit2gtk-4.*/MiniBrowser")
+	if err != nil || len(small) == 0 {
+		t.Fatalf("WebKit's MiniBrowser is not installed: tools/test-needs engines installs it (%v)", err)
+	}
+	b := newBrowser(t)
+	b.env = append(browsedDemo(t), "LARDER_FIREFOX="+installed(t, "firefox-esr", "firefox"),
+		"LARDER_WEBKIT="+installed(t, "WebKitWebDriver"), "LARDER_MINIBROWSER="+small[0])
+	b.run(t, "engines")
+}
+
 // TestBrowserThousands runs tools/browser/thousands, the console, against a demo with 300
 // restaurants, or 1,000 with LARDER_THOROUGH, each synced every two minutes. The first sync
 // takes most of the processor time.
