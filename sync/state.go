@@ -85,7 +85,7 @@ func (p *pipelineRun) loadState(ctx context.Context) (state, error) {
 	var last *redis.MapStringStringCmd
 	read, err := p.target.store.State(ctx, p.target.ID, held, func(pipe redis.Pipeliner) {
 		last = pipe.HGetAll(ctx, p.target.keys.LastFetch(p.target.ID))
-		p.runner.runs.AddToIndex(ctx, pipe, p.run)
+		p.runner.runs.AddToIndex(ctx, pipe, &p.run)
 	})
 	switch {
 	case errors.Is(err, cache.ErrCorrupt):
@@ -108,7 +108,7 @@ func (p *pipelineRun) loadState(ctx context.Context) (state, error) {
 	}
 	st.settings = menu.ContentHash(nil, st.use)
 	st.comparable = !p.target.fetchAll.Load() && st.isComparable()
-	p.run.Version = st.current.Version
+	p.current, p.run.Version = st.current, st.current.Version
 	return st, nil
 }
 
