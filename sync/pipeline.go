@@ -209,11 +209,7 @@ func (p *pipelineRun) evaluate(
 	if st.lifts(f.now) || unreadable {
 		hold = &cache.Hold{}
 	}
-	outcome := runlog.OutcomeUpdated
-	if f.now.HoldEffect == holdDelays {
-		outcome = runlog.OutcomeHeld // publishes its stop lists
-	}
-	return "", p.publish(ctx, st, m, f.now, outcome, hold)
+	return "", p.publish(ctx, st, m, f.now, hold)
 }
 
 // keep confirms the served content, with the published stop lists. If Redis has lost it, keep writes it again.
@@ -252,19 +248,15 @@ func (p *pipelineRun) confirm(ctx context.Context, st state, now lastFetch, find
 		}
 		p.run.Steps.Publish = since(began)
 	}
-	p.run.Outcome, p.run.Version = runlog.OutcomeUnchanged, st.current.Version
-	if now.HoldEffect == holdDelays {
-		p.run.Outcome = runlog.OutcomeHeld
-	}
+	p.run.Outcome, p.run.Version = now.outcome(runlog.OutcomeUnchanged), st.current.Version
 	p.run.Products, p.run.Findings = st.current.Counts.Products, now.Findings
 	return nil
 }
 
 // publish makes a menu current and saves its fetch. hold is as in cache.Publication.
-func (p *pipelineRun) publish(
-	ctx context.Context, st state, m built, now lastFetch, outcome runlog.Outcome, hold *cache.Hold,
-) error {
+func (p *pipelineRun) publish(ctx context.Context, st state, m built, now lastFetch, hold *cache.Hold) error {
 	began := time.Now()
+	outcome := now.outcome(runlog.OutcomeUpdated)
 	publication := cache.Publication{
 		Restaurant: p.target.ID,
 		Name:       cmp.Or(st.name, m.view.Name),

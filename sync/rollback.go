@@ -81,7 +81,7 @@ func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 		Findings:   len(m.findings),
 		Content:    hold.Of,
 		HoldEffect: holdConfirms,
-	}, runlog.OutcomeUpdated, &hold)
+	}, &hold)
 }
 
 // upstreamContent identifies the content that the service publishes: that of the last fetch, even if it

@@ -38,6 +38,14 @@ type lastFetch struct {
 	Refused string `redis:"refused"`
 }
 
+// outcome returns held if a hold delays the fetched content and only its stop lists are published; otherwise other.
+func (f lastFetch) outcome(other runlog.Outcome) runlog.Outcome {
+	if f.HoldEffect == holdDelays {
+		return runlog.OutcomeHeld
+	}
+	return other
+}
+
 // state is what a run compares the fetched menu with, and what it publishes with.
 type state struct {
 	current     cache.Version // served at the moment; zero before the first

@@ -31,7 +31,7 @@ type Target struct {
 type targetState struct {
 	pending atomic.Bool  // scheduled work is queued or running here
 	again   atomic.Bool  // its configuration has changed since: one more run
-	last    atomic.Value // string: the outcome of the last run here, see logRun
+	last    atomic.Value // string: the outcome of the last run here, see pipelineRun.log
 	// fetchAll is set after a change of the source: the next fetch is unconditional (policy O16).
 	fetchAll atomic.Bool
 	// refreshed is the time of the last RefreshReasons, of one at a time.
