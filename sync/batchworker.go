@@ -11,7 +11,6 @@ import (
 
 	"larder.local/internal/menu"
 	"larder.local/internal/redisdb"
-	"larder.local/internal/sleep"
 	"larder.local/sync/runlog"
 )
 
@@ -21,9 +20,6 @@ const (
 	// batchTries is how often a batch runs one restaurant whose lease holder vanishes.
 	batchTries = 3
 )
-
-// errNotPending means that a restaurant of a batch is done.
-var errNotPending = errors.New("sync: another instance has synced it")
 
 // BatchRequest asks for a sync of many restaurants.
 type BatchRequest struct {
@@ -67,7 +63,10 @@ func (s *Scheduler) runBatches(ctx context.Context) {
 			}
 			group.Go(func() {
 				defer running.Delete(id)
-				s.runBatch(ctx, id)
+				if err := s.runBatch(ctx, id); errors.Is(err, redisdb.ErrUnavailable) {
+					s.deps.Log.WithError(err).WithField("event", "sync.batch_deferred").WithField("batch", id).
+						Debug("batch waits for Redis")
+				}
 			})
 		}
 		select {
@@ -78,23 +77,20 @@ func (s *Scheduler) runBatches(ctx context.Context) {
 	}
 }
 
-// runBatch syncs the pending restaurants of a batch. It starts at most twice as many runs as there are workers,
-// so that other manual runs wait for few of them. If it cannot read the batch, the next poll tries again.
-func (s *Scheduler) runBatch(ctx context.Context, id string) {
+// runBatch syncs the pending restaurants of a batch, and closes it. It starts at most twice as many runs as there are
+// workers, so that other manual runs wait for few of them. After an error, the next poll goes on with the others.
+func (s *Scheduler) runBatch(ctx context.Context, id string) error {
 	b, err := s.runs.Batch(ctx, id)
 	if errors.Is(err, runlog.ErrUnknownBatch) { // expired
-		_, _ = s.runs.CloseBatch(ctx, id)
+		_, err = s.runs.CloseBatch(ctx, id)
+		return err
 	}
 	if err != nil {
-		return
+		return err
 	}
 	pending, err := s.runs.Pending(ctx, id)
 	if err != nil {
-		return
-	}
-	if len(pending) == 0 {
-		s.closeBatch(ctx, id)
-		return
+		return err
 	}
 	// Each instance uses a different order.
 	rand.Shuffle(len(pending), func(i, j int) { pending[i], pending[j] = pending[j], pending[i] })
@@ -108,93 +104,65 @@ func (s *Scheduler) runBatch(ctx context.Context, id string) {
 		}
 	}
 	for _, restaurant := range pending {
-		if ctx.Err() != nil {
+		if !s.health.wait(ctx) {
 			break
 		}
-		group.Go(func() error { s.syncOne(ctx, b, restaurant); return nil })
-	}
-	_ = group.Wait() // its functions return nil
-}
-
-// syncOne syncs a restaurant and counts it as done.
-func (s *Scheduler) syncOne(ctx context.Context, b runlog.Batch, restaurant menu.RestaurantID) {
-	var run runlog.Run
-	var err error
-	for range batchTries {
-		err = s.awaitRedis(ctx, b.ID, func() (err error) {
-			run, err = s.syncRestaurant(ctx, b, restaurant)
+		group.Go(func() error {
+			err := s.syncOne(ctx, b, restaurant)
+			if errors.Is(err, redisdb.ErrUnavailable) {
+				s.health.suspect()
+			}
 			return err
 		})
-		if ctx.Err() != nil || errors.Is(err, errNotPending) {
-			return
-		}
-		if err == nil && run.Error != runlog.HolderLost {
-			break
-		}
 	}
-	if err != nil {
-		now := s.deps.Clock().UTC()
-		run = runlog.Run{
-			Restaurant: restaurant,
-			Trigger:    runlog.TriggerManual,
-			State:      runlog.StateFinished,
-			StartedAt:  now,
-			FinishedAt: now,
-			Outcome:    runlog.OutcomeFailed,
-			Error:      err.Error(),
-		}
-	}
-	_ = s.awaitRedis(ctx, b.ID, func() error { // on an error the restaurant is synced again
-		ended, err := s.runs.CountDone(ctx, b, run)
-		if ended {
-			s.closeBatch(ctx, b.ID)
-		}
+	if err := group.Wait(); err != nil || ctx.Err() != nil {
 		return err
-	})
-}
-
-// syncRestaurant returns the finished run of a restaurant. Errors: errNotPending, redisdb.ErrUnavailable.
-func (s *Scheduler) syncRestaurant(ctx context.Context, b runlog.Batch, restaurant menu.RestaurantID) (runlog.Run, error) {
-	pending, err := s.runs.IsPending(ctx, b.ID, restaurant)
-	switch {
-	case err != nil:
-		return runlog.Run{}, err
-	case !pending:
-		return runlog.Run{}, errNotPending
 	}
-	run, err := s.Start(ctx, restaurant, Request{By: b.By, Force: b.Force, batch: true})
-	if err == nil && !run.Finished() {
-		run, err = s.runner.Wait(ctx, restaurant, run.ID)
-	}
-	if _, unknown := errors.AsType[*UnknownRestaurantError](err); unknown { // removed since the batch began
-		return runlog.Run{Restaurant: restaurant, State: runlog.StateFinished, Outcome: runlog.OutcomeSkipped}, nil
-	}
-	return run, err
-}
-
-// awaitRedis calls do until Redis is available. It returns do's error, or ctx's.
-func (s *Scheduler) awaitRedis(ctx context.Context, batch string, do func() error) error {
-	for {
-		err := do()
-		if !errors.Is(err, redisdb.ErrUnavailable) {
-			return err
-		}
-		s.deps.Log.WithError(err).WithField("event", "sync.batch_deferred").WithField("batch", batch).Debug("batch waits for Redis")
-		s.health.suspect()
-		if sleep.For(ctx, retryQueued) != nil || !s.health.wait(ctx) {
-			return ctx.Err()
-		}
-	}
-}
-
-// closeBatch removes a finished batch from the list of open batches.
-func (s *Scheduler) closeBatch(ctx context.Context, id string) {
 	closed, err := s.runs.CloseBatch(ctx, id)
 	if err != nil || !closed { // the next poll closes it, or another instance did
-		return
+		return err
 	}
-	if b, err := s.runs.Batch(ctx, id); err == nil {
+	if b, err = s.runs.Batch(ctx, id); err == nil {
 		s.deps.Log.WithField("event", "sync.batch").WithField("batch", id).WithField("count", b.Total).
 			WithField("failed", b.Failed).Info("batch finished")
 	}
+	return err
+}
+
+// syncOne syncs a restaurant of a batch, unless another instance has, and counts it as done. After an error it is still
+// pending. Errors: redisdb.ErrUnavailable, ctx's.
+func (s *Scheduler) syncOne(ctx context.Context, b runlog.Batch, restaurant menu.RestaurantID) error {
+	var run runlog.Run
+	for range batchTries {
+		pending, err := s.runs.IsPending(ctx, b.ID, restaurant)
+		if err != nil || !pending {
+			return err
+		}
+		run, err = s.Start(ctx, restaurant, Request{By: b.By, Force: b.Force, batch: true})
+		if err == nil && !run.Finished() {
+			run, err = s.runner.Wait(ctx, restaurant, run.ID)
+		}
+		now := s.deps.Clock().UTC()
+		switch {
+		case ctx.Err() != nil, errors.Is(err, redisdb.ErrUnavailable):
+			return err
+		case errors.As(err, new(*UnknownRestaurantError)): // removed since the batch began
+			run = runlog.Run{Restaurant: restaurant, State: runlog.StateFinished, Outcome: runlog.OutcomeSkipped}
+		case err != nil:
+			run = runlog.Run{
+				Restaurant: restaurant,
+				Trigger:    runlog.TriggerManual,
+				State:      runlog.StateFinished,
+				StartedAt:  now,
+				FinishedAt: now,
+				Outcome:    runlog.OutcomeFailed,
+				Error:      err.Error(),
+			}
+			continue
+		}
+		if run.Error != runlog.HolderLost {
+			break
+		}
+	}
+	return s.runs.CountDone(ctx, b, run)
 }

@@ -75,24 +75,14 @@ func (b *budget) reserve(ctx context.Context, memory int64) (*reservation, error
 	memory = min(memory, b.size)
 	if !b.places.TryAcquire(memory) {
 		if err := b.places.Acquire(ctx, memory); err != nil {
-			return nil, &stepError{doing: "wait for memory", err: memoryLimitError{size: b.size, cause: context.Cause(ctx)}}
+			text := fmt.Sprintf("other runs use all of sync.memory (%s); raise it, or lower sync.concurrency", cache.ByteSize(b.size))
+			return nil, &stepError{doing: "wait for memory", err: limitError{text, context.Cause(ctx)}}
 		}
 	}
 	held := &reservation{budget: b}
 	held.set(memory)
 	return held, nil
 }
-
-// memoryLimitError ends a run that got no memory before its context ended.
-type memoryLimitError struct {
-	size  int64
-	cause error
-}
-
-func (e memoryLimitError) Error() string {
-	return "other runs use all of sync.memory (" + cache.ByteSize(e.size).String() + "); raise it, or lower sync.concurrency"
-}
-func (e memoryLimitError) Unwrap() error { return e.cause }
 
 // resize changes the reservation without waiting. It reports false, and changes nothing, if the memory is not free.
 func (s *reservation) resize(memory int64) bool {
@@ -107,23 +97,24 @@ func (s *reservation) resize(memory int64) bool {
 
 // set notes how much memory is reserved. The first large run lowers GOGC, and the end of the last one sets it again.
 func (s *reservation) set(memory int64) {
-	wasLarge, isLarge := s.memory >= largeRun, memory >= largeRun
-	s.memory = memory
 	b := s.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	before := b.large
+	if s.memory >= largeRun {
+		b.large--
+	}
+	if memory >= largeRun {
+		b.large++
+	}
+	s.memory = memory
 	switch {
-	case isLarge && !wasLarge:
-		if b.large++; b.large > 1 {
-			return
-		}
+	case before == 0 && b.large > 0:
 		if b.gc = debug.SetGCPercent(largeRunGC); 0 <= b.gc && b.gc < largeRunGC { // it was lower
 			debug.SetGCPercent(b.gc)
 		}
-	case wasLarge && !isLarge:
-		if b.large--; b.large == 0 {
-			debug.SetGCPercent(b.gc)
-		}
+	case before > 0 && b.large == 0:
+		debug.SetGCPercent(b.gc)
 	}
 }
 

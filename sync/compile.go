@@ -31,9 +31,7 @@ func (p *pipelineRun) build(st state, view *menu.View, published menu.Published)
 		m.before = snapshot.Catalogue
 	}
 	began = time.Now()
-	if m.findings = menu.LintCompiled(view, m.catalogue); m.findings == nil {
-		m.findings = []menu.Finding{}
-	}
+	m.findings = append([]menu.Finding{}, menu.LintCompiled(view, m.catalogue)...)
 	p.run.Steps.Lint = since(began)
 	p.run.Findings, p.run.Products = len(m.findings), m.catalogue.Products().Len()
 	return m

@@ -25,52 +25,48 @@ type stepError struct {
 func (e *stepError) Error() string { return e.doing + ": " + e.err.Error() }
 func (e *stepError) Unwrap() error { return e.err }
 
-// deadlineError ends a run that took longer than sync.deadline.
-type deadlineError struct{ after time.Duration }
-
-func (e deadlineError) Error() string {
-	return fmt.Sprintf("stopped after %v (sync.deadline)", e.after)
+// limitError ends a run because of a limit of the configuration. text describes the cause.
+type limitError struct {
+	text  string
+	cause error
 }
 
-func (deadlineError) Is(target error) bool { return target == context.DeadlineExceeded }
+func (e limitError) Error() string { return e.text }
+func (e limitError) Unwrap() error { return e.cause }
 
 // explain describes for a person what failed, how long larder tried, and why the run was ended, if it
 // was. cause is the cause of the run's context, or nil. fallback describes what readers get.
 func explain(err, cause error, took time.Duration, fallback string) string {
-	var text strings.Builder
-	text.WriteString(failure(err))
+	text := failure(err)
 	if errors.Is(err, errService) && !errors.As(err, new(*waitingError)) {
-		fmt.Fprintf(&text, " (tried for %v)", took.Round(time.Millisecond))
+		text += fmt.Sprintf(" (tried for %v)", took.Round(time.Millisecond))
 	}
-	var late deadlineError
 	switch {
-	case errors.As(cause, &late):
-		text.WriteString("; " + late.Error())
-	case errors.Is(cause, errLeaseLost):
-		text.WriteString("; " + errLeaseLost.Error())
+	case errors.As(cause, new(limitError)), errors.Is(cause, errLeaseLost):
+		text += "; " + cause.Error()
 	case errors.Is(cause, context.Canceled):
-		text.WriteString("; larder was stopped")
+		text += "; larder was stopped"
 	}
 	fallback = "; " + fallback
-	if text.Len()+len(fallback) > maxError {
-		return strings.ToValidUTF8(text.String()[:maxError-len(fallback)], "") + fallback
+	if most := maxError - len(fallback); len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "")
 	}
-	return text.String() + fallback
+	return text + fallback
 }
 
 // errService marks errors of the ordering service.
 var errService = errors.New("the ordering service returned no menu")
 
 func failure(err error) string {
-	doing := ""
-	if step, ok := errors.AsType[*stepError](err); ok {
-		doing, err = step.doing+": ", step.err
-	}
 	var (
+		doing   string
 		service *upstream.Error
 		syntax  *jsontext.SyntaxError
 		shape   *menu.ShapeError
 	)
+	if step, ok := errors.AsType[*stepError](err); ok {
+		doing, err = step.doing+": ", step.err
+	}
 	switch {
 	case errors.As(err, &service):
 		return doing + upstreamFailure(service)
@@ -88,28 +84,24 @@ func failure(err error) string {
 }
 
 func upstreamFailure(e *upstream.Error) string {
-	if e.Status == 0 {
-		if e.Err == nil {
-			return "the ordering service did not respond"
+	text := "the ordering service did not respond"
+	if e.Status != 0 {
+		text = fmt.Sprintf("the ordering service answered %d %s", e.Status, http.StatusText(e.Status))
+		if e.Operation == upstream.OpToken {
+			text += " to the token request"
 		}
-		return "the ordering service did not respond: " + e.Err.Error()
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "the ordering service answered %d %s", e.Status, http.StatusText(e.Status))
-	if e.Operation == upstream.OpToken {
-		text.WriteString(" to the token request")
-	}
-	if e.Code != "" {
-		fmt.Fprintf(&text, ", code %s", e.Code)
-	}
-	if e.Msg != "" {
-		fmt.Fprintf(&text, ": %s", e.Msg)
-	}
-	if e.RequestID != "" {
-		fmt.Fprintf(&text, " (request id %s)", e.RequestID)
+		text += ifSet(", code %s", e.Code) + ifSet(": %s", e.Msg) + ifSet(" (request id %s)", e.RequestID)
 	}
 	if e.Err != nil {
-		fmt.Fprintf(&text, ": %v", e.Err)
+		text += ": " + e.Err.Error()
 	}
-	return text.String()
+	return text
+}
+
+// ifSet formats a value; an empty one as an empty text.
+func ifSet(format, value string) string {
+	if value == "" {
+		return ""
+	}
+	return fmt.Sprintf(format, value)
 }

@@ -43,9 +43,9 @@ func (r *Runner) onceOf(ctx context.Context, id menu.RestaurantID, why runlog.Tr
 	if err != nil {
 		return runlog.Run{}, err
 	}
-	run, err := r.once(ctx, t, r.newRun(t, why), tick, forceNone)
-	if errors.Is(err, ErrBusy) {
-		err = nil
+	run, err := r.once(ctx, t, r.newRun(t, why, ""), tick, forceNone)
+	if errors.Is(err, ErrBusy) || errors.Is(err, errTaken) {
+		return runlog.Run{Restaurant: id, Trigger: why, State: runlog.StateFinished, Outcome: runlog.OutcomeSkipped}, nil
 	}
 	return run, err
 }
@@ -78,6 +78,9 @@ func (s *Scheduler) CatchUp(ctx context.Context) []Work {
 	s.catchUp(ctx, true)
 	return s.drain()
 }
+
+// Drain returns the queued work as if it was done at once.
+func (s *Scheduler) Drain() []Work { return s.drain() }
 
 // RefreshQueued keeps queued runs alive once.
 func (r *Runner) RefreshQueued(ctx context.Context) error {

@@ -100,20 +100,20 @@ func (h *health) set(err error) (came bool) {
 			h.open = make(chan struct{})
 		}
 		h.pause(err)
-	}
-	if err != nil || was {
 		return false
 	}
-	close(h.open)
+	if !was {
+		close(h.open)
+	}
 	if h.logged != "" {
 		does := "accepts writes"
 		if h.logged == noAnswer {
 			does = "answers"
 		}
 		h.log.WithField("event", "sync.resumed").Infof("Redis %s again; catching up", does)
+		h.logged = ""
 	}
-	h.logged = ""
-	return true
+	return !was
 }
 
 // noAnswer is the reason of a Redis that does not respond.
@@ -121,21 +121,17 @@ const noAnswer = "does not answer"
 
 // pause logs why syncs pause, unless the log has this reason already. The caller holds the lock.
 func (h *health) pause(err error) {
-	why, until, class := noAnswer, "it does", ""
-	if refused, ok := errors.AsType[*redisdb.RefusedError](err); ok {
-		why, until, class = redisdb.SafeText(err), "it accepts them", refused.Class
-	} else if text := redisdb.SafeText(err); !strings.HasPrefix(text, noAnswer) {
-		why, until = text, "it does not"
-	}
-	if h.logged == why {
-		return
-	}
-	h.logged = why
+	why, until := redisdb.SafeText(err), "it does not"
 	entry := h.log.WithError(err).WithField("event", "sync.paused")
-	if class != "" {
-		entry = entry.WithField("class", class)
+	if refused, ok := errors.AsType[*redisdb.RefusedError](err); ok {
+		until, entry = "it accepts them", entry.WithField("class", refused.Class)
+	} else if strings.HasPrefix(why, noAnswer) {
+		why, until = noAnswer, "it does"
 	}
-	entry.Warnf("Redis %s; syncs pause until %s", why, until)
+	if h.logged != why {
+		h.logged = why
+		entry.Warnf("Redis %s; syncs pause until %s", why, until)
+	}
 }
 
 // lastFault returns the error of the last probe; nil if it succeeded.

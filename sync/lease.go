@@ -38,16 +38,11 @@ type lease struct {
 	now   time.Time // by Redis's clock, when the lease was taken
 }
 
-// acquire takes the restaurant's lease for run, which is running then, and writes its record. slot is the tick of
+// acquire takes the restaurant's lease for the run, which is running then, and writes its record. slot is the tick of
 // the schedule; zero without one. own is what its own request skips. Errors: ErrBusy, errTaken, redisdb.ErrUnavailable.
-func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot time.Time, own force) (lease, error) {
-	held := lease{asked: time.Now()}
-	running := *run
-	running.State, running.StartedAt = runlog.StateRunning, r.deps.Clock().UTC()
-	record, err := running.MarshalJSON()
-	if err != nil {
-		return lease{}, err
-	}
+func (p *pipelineRun) acquire(ctx context.Context, slot time.Time, own force) error {
+	r, t, run := p.runner, p.target, p.run
+	run.State, run.StartedAt = runlog.StateRunning, r.deps.Clock().UTC()
 	var slotMS, every int64
 	ahead := cache.ClockSlack // a tick in Redis that is later comes from a wrong clock
 	if !slot.IsZero() {
@@ -56,58 +51,66 @@ func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot t
 			ahead, every = min(ahead, interval), interval.Milliseconds()
 		}
 	}
+	asked := time.Now()
 	answer, err := acquireScript.Run(ctx, r.redis,
 		[]string{t.keys.Lease(t.ID), t.keys.Fence(t.ID), t.keys.Queue(t.ID), t.keys.Runs(t.ID)},
-		run.ID, record, r.deps.Config.Lease.Milliseconds(), slotMS, r.runs.NoticeChannel(t.ID), run.Rollback != nil, int64(own),
-		ahead.Milliseconds(), every).Slice()
+		run.ID, run.JSON(), r.deps.Config.Lease.Milliseconds(), slotMS, r.runs.NoticeChannel(t.ID), run.Rollback != nil,
+		int64(own), ahead.Milliseconds(), every).Slice()
 	if err != nil {
 		r.suspected.Set()
-		return lease{}, redisdb.CallError(ctx, "sync: acquire the lease of "+string(t.ID), err)
+		return redisdb.CallError(ctx, "sync: acquire the lease of "+string(t.ID), err)
 	}
 	switch state, _ := answer[0].(string); {
 	case state == "busy":
-		return lease{}, ErrBusy
+		return ErrBusy
 	case state == "done":
-		return lease{}, errTaken
+		return errTaken
 	case state != "ok" || len(answer) != 5:
-		return lease{}, fmt.Errorf("sync: acquire the lease of %s: unexpected result %v", t.ID, answer)
+		return fmt.Errorf("sync: acquire the lease of %s: unexpected result %v", t.ID, answer)
 	}
-	held.fence, _ = answer[1].(int64)
+	fence, _ := answer[1].(int64)
 	forced, _ := answer[2].(int64)
 	left, _ := answer[3].(string)
 	now, _ := answer[4].(int64)
-	held.force, held.now = force(forced), time.UnixMilli(now)
-	*run = running
-	run.Force = held.force > forceNone
+	run.Force = force(forced) > forceNone
+	p.run, p.lease = run, lease{fence: fence, asked: asked, force: force(forced), now: time.UnixMilli(now)}
 	if left != "" && left != run.ID {
 		_, _ = r.runs.With(t.keys).Get(ctx, t.ID, left) // finishes the record of a holder that vanished
 	}
-	return held, nil
+	return nil
 }
 
-// unavailable returns err if Redis was not available, and requests a probe of it. Other errors are in the run's record.
-func (r *Runner) unavailable(err error) error {
+// underLease calls do within sync.deadline and while the lease is held, and then finish with why do failed, and why its
+// context ended. The error is redisdb.ErrUnavailable, and causes a probe; others are in the run's record.
+func (p *pipelineRun) underLease(
+	ctx context.Context, do func(context.Context) error, finish func(ctx context.Context, fault, cause error) error,
+) error {
+	defer p.runner.flights.begin(p.run.ID)()
+	ctx, span := p.runner.deps.Tracing.Root(ctx, "sync.run")
+	defer endSpan(span, &p.run)
+	fault, cause := p.withLease(ctx, do)
+	err := errors.Join(fault, finish(ctx, fault, cause))
 	if !errors.Is(err, redisdb.ErrUnavailable) {
 		return nil
 	}
-	r.suspected.Set()
+	p.runner.suspected.Set()
 	return err
 }
 
-// withLease calls do within sync.deadline and while the lease is held. It returns why do failed, and why its context ended.
-// A panic becomes a failure of this run, so that one menu cannot stop the others.
-func (r *Runner) withLease(
-	ctx context.Context, t *Target, run *runlog.Run, held lease, do func(context.Context) error,
-) (fault, cause error) {
-	limit := r.deps.Config.Deadline
-	within, cancel := context.WithTimeoutCause(ctx, limit, deadlineError{after: limit})
+// withLease returns why do failed, and why its context ended. A panic becomes a failure of this run, so that one menu
+// cannot stop the others.
+func (p *pipelineRun) withLease(ctx context.Context, do func(context.Context) error) (fault, cause error) {
+	limit := p.runner.deps.Config.Deadline
+	late := limitError{fmt.Sprintf("stopped after %v (sync.deadline)", limit), context.DeadlineExceeded}
+	within, cancel := context.WithTimeoutCause(ctx, limit, late)
 	within, lose := context.WithCancelCause(within)
 	var keeping stdsync.WaitGroup
-	keeping.Go(func() { r.renewUntilLost(within, t, run.ID, held, lose) })
+	keeping.Go(func() { p.renewUntilLost(within, lose) })
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			fault = fmt.Errorf("internal error: %v", panicked)
-			r.deps.Log.WithFields(fields(run, "sync.panic")).WithField("stack", string(debug.Stack())).Error("a sync panicked")
+			p.runner.deps.Log.WithFields(fields(&p.run, "sync.panic")).WithField("stack", string(debug.Stack())).
+				Error("a sync panicked")
 		}
 		cause = context.Cause(within)
 		lose(nil)
@@ -117,24 +120,14 @@ func (r *Runner) withLease(
 	return do(within), nil
 }
 
-// whenFree repeats do while another run holds the lease, until waiting ends. Then it returns ErrBusy.
-func whenFree(waiting context.Context, do func() (runlog.Run, error)) (runlog.Run, error) {
-	for {
-		done, err := do()
-		if !errors.Is(err, ErrBusy) || sleep.For(waiting, retryQueued) != nil {
-			return done, err
-		}
-	}
-}
-
 // renewUntilLost renews the lease three times in its lifetime until ctx ends. It calls lose if the lease is lost.
-func (r *Runner) renewUntilLost(ctx context.Context, t *Target, run string, held lease, lose context.CancelCauseFunc) {
-	life := r.deps.Config.Lease
-	until, every := held.asked.Add(life), life/3
+func (p *pipelineRun) renewUntilLost(ctx context.Context, lose context.CancelCauseFunc) {
+	life, keys := p.runner.deps.Config.Lease, []string{p.target.keys.Lease(p.target.ID)}
+	until, every := p.lease.asked.Add(life), life/3
 	for sleep.For(ctx, every) == nil {
 		asked := time.Now()
 		within, cancel := context.WithTimeout(ctx, every)
-		renewed, err := renewScript.Run(within, r.redis, []string{t.keys.Lease(t.ID)}, run, life.Milliseconds()).Bool()
+		renewed, err := renewScript.Run(within, p.runner.redis, keys, p.run.ID, life.Milliseconds()).Bool()
 		cancel()
 		switch {
 		case err == nil && renewed:
@@ -142,6 +135,21 @@ func (r *Runner) renewUntilLost(ctx context.Context, t *Target, run string, held
 		case err == nil, time.Now().Add(every).After(until):
 			lose(errLeaseLost)
 			return
+		}
+	}
+}
+
+// whenFree repeats do while another run holds the lease. After wait it returns ErrBusy, and when ctx ends its error.
+func whenFree(ctx context.Context, wait time.Duration, do func() (runlog.Run, error)) (runlog.Run, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, ErrBusy)
+	defer cancel()
+	for {
+		run, err := do()
+		if !errors.Is(err, ErrBusy) {
+			return run, err
+		}
+		if err := sleep.For(ctx, retryQueued); err != nil {
+			return runlog.Run{}, err
 		}
 	}
 }

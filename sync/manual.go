@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -46,7 +47,8 @@ func (s *Scheduler) Start(ctx context.Context, restaurant menu.RestaurantID, req
 	if err != nil {
 		return runlog.Run{}, err
 	}
-	run, own := r.newRun(t, runlog.TriggerManual), forceNone
+	by := cleanName(req.By)
+	run, own := r.newRun(t, runlog.TriggerManual, by), forceNone
 	switch {
 	case req.Force && req.batch:
 		own = forceFetch
@@ -55,17 +57,9 @@ func (s *Scheduler) Start(ctx context.Context, restaurant menu.RestaurantID, req
 	}
 	run.Force = req.Force
 	run.ID = r.flights.idOfStart(t.ID, run.ID)
-	by := cleanName(req.By)
-	if by != "" {
-		run.By = []string{by}
-	}
-	record, err := run.MarshalJSON()
-	if err != nil {
-		return runlog.Run{}, err
-	}
 	answer, err := startScript.Run(ctx, r.redis,
 		[]string{t.keys.Lease(t.ID), t.keys.Queue(t.ID), t.keys.Runs(t.ID)},
-		run.ID, record, int64(own), by, queuedLife.Milliseconds(), req.fresh).Slice()
+		run.ID, run.JSON(), int64(own), by, queuedLife.Milliseconds(), req.fresh).Slice()
 	if err != nil {
 		r.flights.unanswered(t.ID, run.ID)
 		return runlog.Run{}, redisdb.CallError(ctx, "sync: start a sync of "+string(t.ID), err)
@@ -76,7 +70,7 @@ func (s *Scheduler) Start(ctx context.Context, restaurant menu.RestaurantID, req
 		return r.runs.Get(ctx, t.ID, id)
 	}
 	run.ID = id
-	s.queue.push(Work{Target: t, Priority: byRequest, Run: func(ctx context.Context) bool { return s.runQueued(ctx, t, id, own) }})
+	s.pushQueued(t, id, own)
 	pipe := r.redis.Pipeline()
 	r.runs.AddToIndex(ctx, pipe, &run)
 	if _, err := pipe.Exec(ctx); err != nil { // it will run all the same; its record is with the restaurant
@@ -85,22 +79,26 @@ func (s *Scheduler) Start(ctx context.Context, restaurant menu.RestaurantID, req
 	return run, nil
 }
 
-// runQueued executes a queued run. It reports whether the run must be tried again, because another one holds the lease or Redis
-// does not respond.
-func (s *Scheduler) runQueued(ctx context.Context, t *Target, id string, own force) (again bool) {
+func (s *Scheduler) pushQueued(t *Target, id string, own force) {
+	s.queue.push(Work{Target: t, Priority: byRequest, Run: func(ctx context.Context) { s.runQueued(ctx, t, id, own) }})
+}
+
+// runQueued executes a queued run. While another one holds the lease, or Redis does not respond, it queues the run again
+// after a pause. No worker waits for it.
+func (s *Scheduler) runQueued(ctx context.Context, t *Target, id string, own force) {
 	// Stored instead of Get: this process holds the run, even if its queue entry expired while Redis was down.
 	run, err := s.runs.With(t.keys).Stored(ctx, t.ID, id)
 	if err == nil && run.State == runlog.StateQueued {
 		_, err = s.runner.once(ctx, t, run, time.Time{}, own)
 	}
 	if errors.Is(err, ErrBusy) || errors.Is(err, redisdb.ErrUnavailable) {
-		return true
+		time.AfterFunc(retryQueued, func() { s.pushQueued(t, id, own) })
+		return
 	}
 	if err != nil { // its record is gone
 		s.deps.Log.WithError(err).WithField("event", "sync.queued_run_failed").WithField("run", id).Debug("queued run not executed")
 	}
 	s.runner.flights.end(id)
-	return false
 }
 
 // Wait returns the run when it has finished, on any instance. If ctx ends first, it returns the run as
@@ -108,8 +106,6 @@ func (s *Scheduler) runQueued(ctx context.Context, t *Target, id string, own for
 // HolderLost. Errors: ErrUnknownRun, redisdb.ErrUnavailable.
 func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID string) (runlog.Run, error) {
 	here := r.flights.ended(runID)
-	timer := time.NewTimer(firstPoll)
-	defer timer.Stop()
 	var last runlog.Run
 	for pause := firstPoll; ; pause = min(2*pause, lastPoll) {
 		run, err := r.runs.Get(ctx, restaurant, runID)
@@ -122,13 +118,11 @@ func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID s
 			return run, nil
 		}
 		last = run
-		timer.Reset(pause)
 		select {
 		case <-ctx.Done():
-			return last, ctx.Err()
 		case <-here:
 			here = nil
-		case <-timer.C:
+		case <-time.After(pause):
 		}
 	}
 }
@@ -145,7 +139,7 @@ func cleanName(name string) string {
 // flights are the runs that are queued or running in this process.
 type flights struct {
 	mu    stdsync.Mutex
-	runs  map[string]*flight
+	runs  map[string]flight
 	asked map[menu.RestaurantID]string // run ids of starts without a response
 }
 
@@ -158,11 +152,7 @@ type flight struct {
 func (f *flights) begin(id string) (end func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if before := f.runs[id]; before != nil {
-		before.queue = ""
-	} else {
-		f.runs[id] = &flight{done: make(chan struct{})}
-	}
+	f.runs[id] = flight{done: cmp.Or(f.runs[id].done, make(chan struct{}))}
 	return func() { f.end(id) }
 }
 
@@ -170,7 +160,7 @@ func (f *flights) begin(id string) (end func()) {
 func (f *flights) end(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if ended := f.runs[id]; ended != nil {
+	if ended, ok := f.runs[id]; ok {
 		close(ended.done)
 		delete(f.runs, id)
 	}
@@ -180,10 +170,7 @@ func (f *flights) end(id string) {
 func (f *flights) ended(id string) <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if one := f.runs[id]; one != nil {
-		return one.done
-	}
-	return nil
+	return f.runs[id].done
 }
 
 // idOfStart returns the id for a start request: id, or that of an earlier start without a response. Redis may have
@@ -211,7 +198,7 @@ func (f *flights) queue(t *Target, id string, added bool) bool {
 	mine := added || id == f.asked[t.ID]
 	delete(f.asked, t.ID)
 	if mine {
-		f.runs[id] = &flight{queue: t.keys.Queue(t.ID), done: make(chan struct{})}
+		f.runs[id] = flight{queue: t.keys.Queue(t.ID), done: make(chan struct{})}
 	}
 	return mine
 }

@@ -25,67 +25,63 @@ const maxPublish = 3
 // ErrBusy means that another run held the restaurant's lease for as long as the caller waited.
 var ErrBusy = errors.New("sync: another run of this restaurant is in progress")
 
-func (r *Runner) newRun(t *Target, why runlog.Trigger) runlog.Run {
+// newRun returns a queued run. by is the client that requested it; it may be empty.
+func (r *Runner) newRun(t *Target, why runlog.Trigger, by string) runlog.Run {
 	now := r.deps.Clock().UTC()
-	return runlog.Run{
+	run := runlog.Run{
 		ID:         r.runs.NewID(now),
 		Restaurant: t.ID,
 		Trigger:    why,
 		State:      runlog.StateQueued,
 		StartedAt:  now,
 	}
+	if by != "" {
+		run.By = []string{by}
+	}
+	return run
 }
 
 // Once syncs a menu now. It is once for a run without a tick.
 func (r *Runner) Once(ctx context.Context, t *Target, why runlog.Trigger) (runlog.Run, error) {
-	return r.once(ctx, t, r.newRun(t, why), time.Time{}, forceNone)
+	return r.once(ctx, t, r.newRun(t, why, ""), time.Time{}, forceNone)
 }
 
 // once executes one run of a menu: lease, fetch, decode, guard, compile, lint, publish, record. All triggers use
-// it, also for rollbacks. Errors of the ordering service are in the Run, not in the error. If another run is in
-// progress, once returns OutcomeSkipped with ErrBusy and leaves no record (policy S1). tick is the tick of the
-// schedule; zero without one. own is what the run's own request skips. Errors: ErrBusy, redisdb.ErrUnavailable.
+// it, also for rollbacks. Errors of the ordering service are in the Run, not in the error. A run that is not needed
+// leaves no record (policy S1). tick is the tick of the schedule; zero without one. own is what the run's own request
+// skips. Errors: ErrBusy, errTaken, redisdb.ErrUnavailable.
 func (r *Runner) once(ctx context.Context, t *Target, run runlog.Run, tick time.Time, own force) (runlog.Run, error) {
-	held, err := r.acquire(ctx, t, &run, tick, own)
+	p := &pipelineRun{runner: r, target: t, run: run}
+	err := p.acquire(ctx, tick, own)
 	switch {
-	case errors.Is(err, ErrBusy):
-		if run.Trigger != runlog.TriggerManual { // a manual run is tried again
-			r.deps.Observer.TickSkipped(t.ID, SkipBusy)
-		}
-		return skipped(run), ErrBusy
+	case errors.Is(err, ErrBusy) && run.Trigger != runlog.TriggerManual: // a manual run is tried again
+		r.deps.Observer.TickSkipped(t.ID, SkipBusy)
 	case errors.Is(err, errTaken):
 		r.deps.Observer.TickSkipped(t.ID, SkipTaken)
-		return skipped(run), nil
-	case err != nil:
+	}
+	if err != nil {
 		return runlog.Run{}, err
 	}
-	defer r.flights.begin(run.ID)()
-	ctx, span := r.deps.Tracing.Root(ctx, "sync.run")
-	defer endSpan(span, &run)
-	p := &pipelineRun{runner: r, target: t, run: &run, lease: held}
-	var e ending
-	fault, cause := r.withLease(ctx, t, &run, held, func(ctx context.Context) error { return p.execute(ctx, &e) })
-	return run, r.unavailable(errors.Join(fault, p.finish(ctx, e, fault, cause)))
+	err = p.underLease(ctx, p.execute, p.finish)
+	return p.run, err
 }
 
-// pipelineRun is a run of a menu in progress, under its lease.
+// pipelineRun is a run in progress, under its lease.
 type pipelineRun struct {
 	runner *Runner
 	target *Target
-	run    *runlog.Run
+	run    runlog.Run
 	lease  lease
-}
 
-// ending is what a run has found about the served menu, also if it failed later.
-type ending struct {
+	// What a run of a menu has found about the served one, also if it failed later.
 	current   cache.Version // served at the moment; zero before the first
 	fetchedAt time.Time     // when the service was asked
 	same      sameness      // how the fetched menu was found unchanged; empty: it was not
 }
 
-func (p *pipelineRun) execute(ctx context.Context, e *ending) error {
+func (p *pipelineRun) execute(ctx context.Context) error {
 	if p.run.Rollback != nil {
-		return p.rollback(ctx, e, *p.run.Rollback)
+		return p.rollback(ctx, *p.run.Rollback)
 	}
 	if p.lease.force == forceGuard { // a batch fetches the rejection reasons itself
 		reasons := p.runner.set.Load().reasons[p.target.Connection]
@@ -93,31 +89,28 @@ func (p *pipelineRun) execute(ctx context.Context, e *ending) error {
 		defer refreshing.Wait()
 		refreshing.Go(func() { _ = p.runner.fetchReasons(ctx, reasons) }) // its run records the error (policy S5a)
 	}
-	return p.syncMenu(ctx, e)
+	return p.syncMenu(ctx)
 }
 
 // fetched is the response of the service, within its reservation.
 type fetched struct {
 	answer upstream.Menu
 	held   *reservation
-	at     time.Time // when the service was asked
 	now    lastFetch // what is saved of it
 }
 
 // syncMenu fetches and publishes one menu. Only Publish changes what is served (policies S5, S6).
-func (p *pipelineRun) syncMenu(ctx context.Context, e *ending) error {
+func (p *pipelineRun) syncMenu(ctx context.Context) error {
 	st, err := p.loadState(ctx)
 	if err != nil {
 		return err
 	}
-	e.current = st.current
 	f, err := p.fetch(ctx, st)
 	if err != nil {
 		return err
 	}
 	defer f.held.release()
-	e.fetchedAt = f.at
-	if e.same = st.unchanged(f, nil); e.same != "" {
+	if p.same = st.unchanged(f, nil); p.same != "" {
 		return p.confirm(ctx, st, f.now, nil)
 	}
 	began := time.Now()
@@ -128,14 +121,14 @@ func (p *pipelineRun) syncMenu(ctx context.Context, e *ending) error {
 	}
 	f.now.Content = bodyHash(published.Content)
 	for try := 1; ; try++ {
-		e.same, err = p.evaluate(ctx, st, view, published, f)
+		p.same, err = p.evaluate(ctx, st, view, published, f)
 		if !errors.Is(err, cache.ErrStale) || try == maxPublish {
 			return err
 		}
 		if st, err = p.loadState(ctx); err != nil {
 			return err
 		}
-		e.current, f.now.Settings = st.current, st.settings
+		f.now.Settings = st.settings
 	}
 }
 
@@ -147,7 +140,7 @@ func (p *pipelineRun) fetch(ctx context.Context, st state) (f fetched, err error
 		seen = upstream.Validator{ETag: st.last.ETag, LastModified: st.last.Modified}
 	}
 	began := time.Now()
-	f.at = p.runner.deps.Clock().UTC()
+	p.fetchedAt = p.runner.deps.Clock().UTC()
 	f.answer, f.held, err = p.fetchWithin(ctx, st, seen)
 	p.run.Steps.Fetch = since(began)
 	if err != nil {
@@ -216,11 +209,7 @@ func (p *pipelineRun) evaluate(
 	if st.lifts(f.now) || unreadable {
 		hold = &cache.Hold{}
 	}
-	outcome := runlog.OutcomeUpdated
-	if f.now.HoldEffect == holdDelays {
-		outcome = runlog.OutcomeHeld // publishes its stop lists
-	}
-	return "", p.publish(ctx, st, m, f.now, outcome, hold)
+	return "", p.publish(ctx, st, m, f.now, hold)
 }
 
 // keep confirms the served content, with the published stop lists. If Redis has lost it, keep writes it again.
@@ -259,19 +248,15 @@ func (p *pipelineRun) confirm(ctx context.Context, st state, now lastFetch, find
 		}
 		p.run.Steps.Publish = since(began)
 	}
-	p.run.Outcome, p.run.Version = runlog.OutcomeUnchanged, st.current.Version
-	if now.HoldEffect == holdDelays {
-		p.run.Outcome = runlog.OutcomeHeld
-	}
+	p.run.Outcome, p.run.Version = now.outcome(runlog.OutcomeUnchanged), st.current.Version
 	p.run.Products, p.run.Findings = st.current.Counts.Products, now.Findings
 	return nil
 }
 
 // publish makes a menu current and saves its fetch. hold is as in cache.Publication.
-func (p *pipelineRun) publish(
-	ctx context.Context, st state, m built, now lastFetch, outcome runlog.Outcome, hold *cache.Hold,
-) error {
+func (p *pipelineRun) publish(ctx context.Context, st state, m built, now lastFetch, hold *cache.Hold) error {
 	began := time.Now()
+	outcome := now.outcome(runlog.OutcomeUpdated)
 	publication := cache.Publication{
 		Restaurant: p.target.ID,
 		Name:       cmp.Or(st.name, m.view.Name),
@@ -300,7 +285,7 @@ func (p *pipelineRun) publish(
 	now.Version = version.Version
 	if err := p.saveLastFetch(ctx, st.last, now, m.findings); err != nil {
 		// The menu is served. The next run only has more to compare.
-		p.runner.deps.Log.WithError(err).WithFields(fields(p.run, "sync.state_not_saved")).Debug("fetch not saved")
+		p.runner.deps.Log.WithError(err).WithFields(fields(&p.run, "sync.state_not_saved")).Debug("fetch not saved")
 	}
 	return nil
 }

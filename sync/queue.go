@@ -12,7 +12,7 @@ import (
 type Work struct {
 	Target   *Target
 	Priority priority
-	Run      func(context.Context) (again bool) // reports whether it must be repeated after a pause
+	Run      func(context.Context)
 }
 
 type priority int
@@ -43,7 +43,6 @@ type queue struct {
 
 	mu     stdsync.Mutex
 	queues []*connectionQueue // one for each connection, the one that waited longest first
-	busy   int                // workers
 }
 
 // connectionQueue is the work of one connection.
@@ -66,14 +65,7 @@ func newQueue(concurrency int, connections []Connection) *queue {
 }
 
 func (q *queue) queueOf(connection string) *connectionQueue {
-	for _, l := range q.queues {
-		if l.connection == connection {
-			return l
-		}
-	}
-	l := &connectionQueue{connection: connection}
-	q.queues = append(q.queues, l)
-	return l
+	return q.queues[slices.IndexFunc(q.queues, func(l *connectionQueue) bool { return l.connection == connection })]
 }
 
 // push adds work. It never blocks.
@@ -111,7 +103,7 @@ func (q *queue) pop(ctx context.Context) (w Work, release func(), ok bool) {
 func (q *queue) tryPop() (w Work, release func(), ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for priority := range len(connectionQueue{}.byPriority) {
+	for priority := range priorities {
 		for i, l := range q.queues {
 			from := &l.byPriority[priority]
 			if len(*from) == 0 || !q.hasWorker(l) {
@@ -122,7 +114,6 @@ func (q *queue) tryPop() (w Work, release func(), ok bool) {
 			*from = (*from)[1:]
 			q.queues = append(slices.Delete(q.queues, i, i+1), l)
 			l.busy++
-			q.busy++
 			q.signal.Set() // another worker may take the next one
 			return w, func() { q.release(l) }, true
 		}
@@ -134,19 +125,16 @@ func (q *queue) hasWorker(l *connectionQueue) bool {
 	if l.busy == 0 {
 		return true // one worker is reserved for it
 	}
-	idle := 0
+	taken := 0 // by work, or reserved
 	for _, other := range q.queues {
-		if other.busy == 0 {
-			idle++
-		}
+		taken += max(other.busy, 1)
 	}
-	return l.busy < q.most && q.workers-q.busy > idle
+	return l.busy < q.most && q.workers > taken
 }
 
 func (q *queue) release(l *connectionQueue) {
 	q.mu.Lock()
 	l.busy--
-	q.busy--
 	q.mu.Unlock()
 	q.signal.Set()
 }

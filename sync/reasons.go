@@ -50,7 +50,7 @@ func (r *Runner) RefreshReasons(ctx context.Context, connection string) bool {
 func (r *Runner) fetchReasons(ctx context.Context, t *Target) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshReasonsWithin)
 	defer cancel()
-	run, err := whenFree(ctx, func() (runlog.Run, error) {
+	run, err := whenFree(ctx, refreshReasonsWithin, func() (runlog.Run, error) {
 		return r.syncReasons(ctx, t, runlog.TriggerManual, time.Time{})
 	})
 	if err == nil && (run.Outcome == runlog.OutcomeFailed || run.Outcome == runlog.OutcomeWaiting) {
@@ -67,43 +67,41 @@ func (s *Scheduler) tickReasons(t *Target) {
 
 // pushReasons queues a fetch of rejection reasons. Without a tick, they are not fetched if they have missed none.
 func (s *Scheduler) pushReasons(t *Target, why runlog.Trigger, tick time.Time) {
-	s.queue.pushScheduled(Work{Target: t, Priority: bySchedule, Run: func(ctx context.Context) bool {
+	s.queue.pushScheduled(Work{Target: t, Priority: bySchedule, Run: func(ctx context.Context) {
 		defer t.pending.Store(false)
 		if tick.IsZero() {
 			_, checked, err := t.store.Reasons(ctx, t.Connection)
 			if err == nil && !t.schedule.missed(1, checked, s.deps.Clock()) {
-				return false
+				return
 			}
 		}
 		_, err := s.runner.syncReasons(ctx, t, why, tick)
 		s.logDeferred(t, err)
-		return false
 	}})
 }
 
 // syncReasons executes one run of a connection's rejection reasons. Errors as once, and errTaken.
 func (r *Runner) syncReasons(ctx context.Context, t *Target, why runlog.Trigger, tick time.Time) (runlog.Run, error) {
-	run := r.newRun(t, why)
-	held, err := r.acquire(ctx, t, &run, tick, forceNone)
-	if err != nil {
-		return run, err
+	p := &pipelineRun{runner: r, target: t, run: r.newRun(t, why, "")}
+	if err := p.acquire(ctx, tick, forceNone); err != nil {
+		return p.run, err
 	}
-	ctx, span := r.deps.Tracing.Root(ctx, "sync.run")
-	defer endSpan(span, &run)
-	fault, cause := r.withLease(ctx, t, &run, held, func(ctx context.Context) error { return r.saveReasons(ctx, t, &run) })
-	r.end(&run, held, fault, cause, "the previous list stays")
-	written, err := r.writeFinal(ctx, t, &run, time.Time{}, "")
-	if written || err != nil {
-		r.logRun(t, &run, fault, "sync.reasons", "rejection reasons", "")
-	}
-	return run, r.unavailable(errors.Join(fault, err))
+	err := p.underLease(ctx, p.saveReasons, func(ctx context.Context, fault, cause error) error {
+		p.end(fault, cause, "the previous list stays")
+		written, err := p.writeFinal(ctx, time.Time{}, "")
+		if written || err != nil {
+			p.log(fault, "sync.reasons", "rejection reasons")
+		}
+		return err
+	})
+	return p.run, err
 }
 
 // saveReasons saves the rejection reasons that the service lists. If it does not respond, the saved ones stay. After 404
 // twice in a row there are none (policy W17).
-func (r *Runner) saveReasons(ctx context.Context, t *Target, run *runlog.Run) error {
-	began := time.Now()
-	err := r.breakers[t.Connection].admit(t, false, r.deps.Clock())
+func (p *pipelineRun) saveReasons(ctx context.Context) error {
+	t, run, began := p.target, &p.run, time.Now()
+	err := p.runner.breakers[t.Connection].admit(t, false, p.runner.deps.Clock())
 	var reasons []upstream.Reason
 	if err == nil {
 		reasons, err = t.source.RejectionReasons(ctx)
@@ -113,11 +111,11 @@ func (r *Runner) saveReasons(ctx context.Context, t *Target, run *runlog.Run) er
 	if readErr != nil && !errors.Is(readErr, cache.ErrNoReasons) && !errors.Is(readErr, cache.ErrCorrupt) { // which are replaced
 		return redisdb.CallError(ctx, "sync: read the rejection reasons", readErr)
 	}
-	failed, _ := errors.AsType[*upstream.Error](err)
+	service, ofService := errors.AsType[*upstream.Error](err)
+	noToken := ofService && service.Operation == upstream.OpToken
 	var missing int64
-	_, waits := errors.AsType[*waitingError](err)
-	if !waits && !errors.Is(err, upstream.ErrBusy) && (failed == nil || failed.Operation != upstream.OpToken) { // it was asked
-		found := failed == nil || failed.Status != http.StatusNotFound
+	if !noToken && !errors.As(err, new(*waitingError)) && !errors.Is(err, upstream.ErrBusy) { // it was asked
+		found := !ofService || service.Status != http.StatusNotFound
 		var countErr error
 		if missing, countErr = cache.ReasonsNotFound(ctx, t.store, t.Connection, found); countErr != nil {
 			return redisdb.CallError(ctx, "sync: count the responses without rejection reasons", countErr)
@@ -127,10 +125,7 @@ func (r *Runner) saveReasons(ctx context.Context, t *Target, run *runlog.Run) er
 		return fmt.Errorf("%w: %w", errService,
 			&stepError{doing: "fetch the rejection reasons of connection " + t.Connection, err: err})
 	}
-	if reasons == nil {
-		reasons = []upstream.Reason{}
-	}
-	list, err := json.Marshal(reasons)
+	list, err := json.Marshal(append([]upstream.Reason{}, reasons...)) // [] without any
 	if err != nil {
 		return err
 	}

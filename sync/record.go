@@ -25,18 +25,18 @@ const reasonRuns = 20
 
 // finish finishes a run of a menu and records it, even if its context has ended. fault is why
 // it failed, cause why its context ended.
-func (p *pipelineRun) finish(ctx context.Context, e ending, fault, cause error) error {
-	r, run := p.runner, p.run
+func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
+	r, run := p.runner, &p.run
 	fallback := "the last good menu is still served"
-	if e.current.Version == 0 {
+	if p.current.Version == 0 {
 		fallback = "there is no menu of this service yet"
 	}
-	r.end(run, p.lease, fault, cause, fallback)
-	confirmedAt, outcome := e.versionNote(run, cause)
-	written, err := r.writeFinal(ctx, p.target, run, confirmedAt, outcome)
+	p.end(fault, cause, fallback)
+	confirmedAt, outcome := p.versionNote(cause)
+	written, err := p.writeFinal(ctx, confirmedAt, outcome)
 	if errors.Is(err, cache.ErrNoCatalogue) { // Redis has lost it since the run began
 		run.Outcome, run.Error = runlog.OutcomeFailed, fmt.Sprintf("confirm version %d: Redis has lost it", run.Version)
-		written, err = r.writeFinal(ctx, p.target, run, time.Time{}, "")
+		written, err = p.writeFinal(ctx, time.Time{}, "")
 	}
 	if err == nil && !written {
 		return nil // declared lost, and logged then
@@ -48,19 +48,20 @@ func (p *pipelineRun) finish(ctx context.Context, e ending, fault, cause error) 
 	case run.Outcome == runlog.OutcomeUpdated:
 		event = "sync.published"
 	}
-	r.logRun(p.target, run, fault, event, what, e.same)
+	p.log(fault, event, what)
 	r.refreshes.finished(run, r.deps.Clock())
 	r.deps.Observer.RunFinished(*run)
 	return err
 }
 
 // end sets the outcome of a run that has failed, and the time of its end. fallback describes what readers get.
-func (r *Runner) end(run *runlog.Run, held lease, fault, cause error, fallback string) {
-	run.State, run.FinishedAt = runlog.StateFinished, r.deps.Clock().UTC()
+func (p *pipelineRun) end(fault, cause error, fallback string) {
+	run := &p.run
+	run.State, run.FinishedAt = runlog.StateFinished, p.runner.deps.Clock().UTC()
 	if fault == nil {
 		return
 	}
-	run.Outcome, run.Error = runlog.OutcomeFailed, explain(fault, cause, time.Since(held.asked), fallback)
+	run.Outcome, run.Error = runlog.OutcomeFailed, explain(fault, cause, time.Since(p.lease.asked), fallback)
 	if errors.As(fault, new(*waitingError)) {
 		run.Outcome = runlog.OutcomeWaiting
 	}
@@ -69,49 +70,35 @@ func (r *Runner) end(run *runlog.Run, held lease, fault, cause error, fallback s
 // writeFinal writes the final record of a run, updates the current version, and releases the lease. It
 // returns false if the run was declared lost meanwhile; that record stays. If the confirmed version
 // does not exist, it changes nothing. Errors: cache.ErrNoCatalogue, redisdb.ErrUnavailable.
-func (r *Runner) writeFinal(
-	ctx context.Context, t *Target, run *runlog.Run, confirmedAt time.Time, outcome runlog.Outcome,
-) (bool, error) {
+func (p *pipelineRun) writeFinal(ctx context.Context, confirmedAt time.Time, outcome runlog.Outcome) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	end, err := r.runs.Ending(run)
-	if err != nil {
-		return false, err
-	}
 	confirmed, ahead := "", ""
 	if !confirmedAt.IsZero() {
 		confirmed, ahead = menu.FormatTime(confirmedAt), menu.FormatTime(confirmedAt.Add(cache.ClockSlack))
 	}
-	id, keys := run.Restaurant, t.keys
-	answer, err := finishScript.Run(ctx, r.redis,
+	id, keys := p.target.ID, p.target.keys
+	answer, err := finishScript.Run(ctx, p.runner.redis,
 		[]string{keys.Lease(id), keys.Fence(id), keys.Runs(id), keys.RunLog(id), keys.Current(id), keys.Published(id)},
-		run.ID, end.Record, end.Kept, end.IDTime, end.Channel, end.Published,
-		confirmed, string(outcome), ahead, end.Folds).Int()
-	switch {
-	case err != nil:
-		return false, redisdb.CallError(ctx, "sync: record run "+run.ID, err)
-	case answer == 2:
-		return false, fmt.Errorf("sync: record run %s: %w", run.ID, cache.ErrNoCatalogue)
-	default:
-		return answer == 1, nil
+		append(p.runner.runs.Ending(&p.run), confirmed, string(outcome), ahead)...).Int()
+	if err == nil && answer == 2 {
+		return false, fmt.Errorf("sync: record run %s: %w", p.run.ID, cache.ErrNoCatalogue)
 	}
+	return answer == 1, redisdb.CallError(ctx, "sync: record run "+p.run.ID, err)
 }
 
 // versionNote returns what the run found about the current version: when it was confirmed, and the
 // outcome to save with it. Both are zero if publish has saved them or nothing was found.
-func (e *ending) versionNote(run *runlog.Run, cause error) (confirmedAt time.Time, outcome runlog.Outcome) {
-	failed := run.Outcome == runlog.OutcomeFailed || run.Outcome == runlog.OutcomeQuarantined
+func (p *pipelineRun) versionNote(cause error) (confirmedAt time.Time, outcome runlog.Outcome) {
+	run, before := &p.run, runlog.Outcome(p.current.LastOutcome)
 	switch {
 	case run.Rollback != nil, errors.Is(cause, errLeaseLost):
-		return time.Time{}, ""
-	case failed, run.Outcome == runlog.OutcomeWaiting && e.current.LastOutcome != string(runlog.OutcomeFailed) &&
-		e.current.LastOutcome != string(runlog.OutcomeQuarantined): // which are still true
-		return time.Time{}, run.Outcome
-	case e.same != "":
-		return e.fetchedAt, run.Outcome
-	default:
-		return time.Time{}, ""
+	case failed(run.Outcome), run.Outcome == runlog.OutcomeWaiting && !failed(before): // a failure before it is still true
+		outcome = run.Outcome
+	case p.same != "":
+		confirmedAt, outcome = p.fetchedAt, run.Outcome
 	}
+	return confirmedAt, outcome
 }
 
 // orphaned logs and counts a run that failed because its holder vanished.
@@ -122,15 +109,10 @@ func (r *Runner) orphaned(run runlog.Run) {
 	}
 }
 
-// skipped returns a run that was not needed. It is not recorded.
-func skipped(run runlog.Run) runlog.Run {
-	run.State, run.Outcome, run.FinishedAt = runlog.StateFinished, runlog.OutcomeSkipped, run.StartedAt
-	return run
-}
-
-// logRun logs a run of what, with its event. Repeated failures of one kind are logged once per target; each run has its
+// log logs a run of what, with its event. Repeated failures of one kind are logged once per target; each run has its
 // record. A failure that affects more targets is in the log already.
-func (r *Runner) logRun(t *Target, run *runlog.Run, fault error, event, what string, same sameness) {
+func (p *pipelineRun) log(fault error, event, what string) {
+	r, t, run := p.runner, p.target, &p.run
 	service, ofService := errors.AsType[*upstream.Error](fault)
 	if r.BreakerState(t.Connection) != "closed" || ofService && service.Operation == upstream.OpToken ||
 		errors.Is(fault, redisdb.ErrUnavailable) || errors.Is(fault, context.Canceled) {
@@ -140,46 +122,39 @@ func (r *Runner) logRun(t *Target, run *runlog.Run, fault error, event, what str
 	state := string(run.Outcome) + " " + kindOf(fault)
 	before, _ := t.last.Swap(state).(string)
 	entry := r.deps.Log.WithFields(fields(run, event))
-	switch run.Outcome {
-	case runlog.OutcomeUpdated:
+	switch again := before == state; {
+	case run.Outcome == runlog.OutcomeUpdated:
 		entry.Info(what + " published")
-	case runlog.OutcomeFailed, runlog.OutcomeQuarantined:
-		if before == state {
-			entry.Debug(what + " still not updated")
-		} else {
-			entry.Warn(what + " not updated")
-		}
-	case runlog.OutcomeWaiting:
+	case failed(run.Outcome) && again:
+		entry.Debug(what + " still not updated")
+	case failed(run.Outcome):
+		entry.Warn(what + " not updated")
+	case run.Outcome == runlog.OutcomeWaiting:
 		t.last.Store(before)
 		entry.Debug(what + " not asked for")
-	case runlog.OutcomeHeld:
-		if before == state {
-			entry.Debug(what + " still held back")
-		} else {
-			entry.Info("the fetched menu is held back; only its stop lists are published")
-		}
+	case run.Outcome == runlog.OutcomeHeld && again:
+		entry.Debug(what + " still held back")
+	case run.Outcome == runlog.OutcomeHeld:
+		entry.Info("the fetched menu is held back; only its stop lists are published")
 	default:
-		entry.WithField("same", string(same)).Debug(what + " confirmed")
+		entry.WithField("same", string(p.same)).Debug(what + " confirmed")
 	}
+}
+
+// failed reports whether an outcome means that the service's menu was not published.
+func failed(o runlog.Outcome) bool {
+	return o == runlog.OutcomeFailed || o == runlog.OutcomeQuarantined
 }
 
 // kindOf returns a text that is equal for failures of one kind, even if their messages contain different numbers.
 func kindOf(err error) string {
-	var service *upstream.Error
-	switch {
-	case err == nil:
-		return ""
-	case errors.As(err, &service):
+	if service, ok := errors.AsType[*upstream.Error](err); ok {
 		return fmt.Sprintf("%s %d %s", service.Operation, service.Status, service.Code)
-	default:
-		for {
-			under := errors.Unwrap(err)
-			if under == nil {
-				return fmt.Sprintf("%T", err)
-			}
-			err = under
-		}
 	}
+	for under := err; under != nil; under = errors.Unwrap(err) {
+		err = under
+	}
+	return fmt.Sprintf("%T", err)
 }
 
 func fields(run *runlog.Run, event string) logrus.Fields {

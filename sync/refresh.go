@@ -59,11 +59,11 @@ func (s *Scheduler) RefreshMenu(restaurant menu.RestaurantID) *MenuRefresh {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	last := all.last[restaurant]
-	switch {
-	case last == nil || mayRefresh(now, last.reserved, last.nothing):
+	if last == nil || mayRefresh(now, last.reserved, last.nothing) {
 		last = &MenuRefresh{scheduler: s, all: all, restaurant: restaurant, reserved: now}
 		all.last[restaurant] = last
-	case last.over:
+	}
+	if last.over {
 		return nil
 	}
 	return last

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/sirupsen/logrus"
-
 	"larder.local/cache"
 	"larder.local/internal/menu"
 	"larder.local/internal/redisdb"
@@ -42,32 +40,18 @@ func (r *Runner) Rollback(
 		}
 		return runlog.Run{}, redisdb.CallError(ctx, "sync: read "+versionText(to.Version), err)
 	}
-	run := r.newRun(t, runlog.TriggerManual)
+	run := r.newRun(t, runlog.TriggerManual, cleanName(by))
 	run.Rollback = &to
-	if by = cleanName(by); by != "" {
-		run.By = []string{by}
-	}
-	waiting, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	done, err := whenFree(waiting, func() (runlog.Run, error) {
+	return whenFree(ctx, wait, func() (runlog.Run, error) {
 		return r.once(context.WithoutCancel(ctx), t, run, time.Time{}, forceNone)
 	})
-	switch {
-	case !errors.Is(err, ErrBusy):
-		return done, err
-	case ctx.Err() != nil:
-		return runlog.Run{}, ctx.Err()
-	default:
-		return runlog.Run{}, ErrBusy
-	}
 }
 
-func (p *pipelineRun) rollback(ctx context.Context, e *ending, to runlog.Rollback) error {
+func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 	st, err := p.loadState(ctx)
 	if err != nil {
 		return err
 	}
-	e.current = st.current
 	version, err := p.target.store.Version(ctx, p.target.ID, to.Version)
 	if err != nil {
 		return &stepError{doing: versionText(to.Version), err: err}
@@ -97,7 +81,7 @@ func (p *pipelineRun) rollback(ctx context.Context, e *ending, to runlog.Rollbac
 		Findings:   len(m.findings),
 		Content:    hold.Of,
 		HoldEffect: holdConfirms,
-	}, runlog.OutcomeUpdated, &hold)
+	}, &hold)
 }
 
 // upstreamContent identifies the content that the service publishes: that of the last fetch, even if it
@@ -158,12 +142,8 @@ func (s *Scheduler) Release(ctx context.Context, restaurant menu.RestaurantID, b
 		return runlog.Run{}, redisdb.CallError(ctx, "sync: release "+string(restaurant), err)
 	}
 	if hold != (cache.Hold{}) {
-		s.deps.Log.WithFields(logrus.Fields{
-			"event":      "sync.released",
-			"restaurant": string(restaurant),
-			"hold":       string(hold.Until),
-			"by":         cleanName(by),
-		}).Info("hold released")
+		s.deps.Log.WithField("event", "sync.released").WithField("restaurant", string(restaurant)).
+			WithField("hold", string(hold.Until)).WithField("by", cleanName(by)).Info("hold released")
 	}
 	return s.Start(ctx, restaurant, Request{By: by, fresh: true})
 }

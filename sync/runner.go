@@ -135,7 +135,7 @@ func NewRunner(d Deps) (*Runner, error) {
 		deps:      d,
 		redis:     d.Redis.NoRetry(),
 		set:       new(atomic.Pointer[targetSet]),
-		flights:   flights{runs: map[string]*flight{}, asked: map[menu.RestaurantID]string{}},
+		flights:   flights{runs: map[string]flight{}, asked: map[menu.RestaurantID]string{}},
 		refreshes: refreshes{last: map[menu.RestaurantID]*MenuRefresh{}},
 		breakers:  make(map[string]*breaker, len(d.Connections)),
 		budget:    &budget{places: semaphore.NewWeighted(int64(d.Config.Memory)), size: int64(d.Config.Memory)},

@@ -101,8 +101,7 @@ func (s *Schedule) Next(t time.Time) time.Time {
 
 // tickBefore returns the last tick of an @every schedule that is not after t. Ticks are counted from the Unix epoch.
 func (s *Schedule) tickBefore(t time.Time) time.Time {
-	since := t.UnixNano() - int64(s.shift)
-	past := since % int64(s.every)
+	past := (t.UnixNano() - int64(s.shift)) % int64(s.every)
 	if past < 0 {
 		past += int64(s.every)
 	}
@@ -115,20 +114,16 @@ func (s *Schedule) last(t time.Time) time.Time {
 		return s.tickBefore(t)
 	}
 	const day = 24 * time.Hour
+	var last time.Time
 	for _, back := range []time.Duration{time.Hour, day, 8 * day, 32 * day, 367 * day, 5 * 366 * day} {
-		tick := s.Next(t.Add(-back))
-		if tick.IsZero() || tick.After(t) {
-			continue
+		for tick := s.Next(t.Add(-back)); !tick.IsZero() && !tick.After(t); tick = s.Next(tick) {
+			last = tick
 		}
-		for {
-			next := s.Next(tick)
-			if next.IsZero() || next.After(t) {
-				return tick
-			}
-			tick = next
+		if !last.IsZero() {
+			break
 		}
 	}
-	return time.Time{}
+	return last
 }
 
 // postponed returns when a tick that was due at the time due runs, if it was noticed too late. Many other ticks may have

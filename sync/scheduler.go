@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"larder.local/cache"
 	"larder.local/internal/menu"
 	"larder.local/internal/redisdb"
@@ -54,14 +52,15 @@ func NewScheduler(r *Runner) *Scheduler {
 // Run syncs until ctx ends. It returns nil when no run is in progress and every lease is released. It owns the ticks
 // and all goroutines. Config.Concurrency limits the concurrent runs, but each connection may always have one.
 func (s *Scheduler) Run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
+	var group stdsync.WaitGroup
 	for _, part := range []func(context.Context){s.runCron, s.watchRedis, s.keepQueued, s.runs.ReceiveNotices, s.runBatches} {
-		g.Go(func() error { part(ctx); return nil })
+		group.Go(func() { part(ctx) })
 	}
 	for range s.queue.workers {
-		g.Go(func() error { s.work(ctx, g); return nil })
+		group.Go(func() { s.work(ctx) })
 	}
-	return g.Wait()
+	group.Wait()
+	return nil
 }
 
 func (s *Scheduler) watchRedis(ctx context.Context) {
@@ -182,36 +181,27 @@ func (s *Scheduler) tick(t *Target) {
 // without one. If the run is not needed for another reason, a menu that has missed no tick is not synced: another instance may
 // have synced it meanwhile.
 func (s *Scheduler) push(t *Target, p priority, why runlog.Trigger, tick time.Time, needed bool) bool {
-	return s.queue.pushScheduled(Work{Target: t, Priority: p, Run: func(ctx context.Context) bool {
+	return s.queue.pushScheduled(Work{Target: t, Priority: p, Run: func(ctx context.Context) {
 		now := s.set.Load().byID[t.ID] // with its current configuration; nil if it was removed
 		if now != nil && (needed || !s.isFresh(ctx, now)) {
-			_, err := s.runner.once(ctx, now, s.runner.newRun(now, why), tick, forceNone)
+			_, err := s.runner.once(ctx, now, s.runner.newRun(now, why, ""), tick, forceNone)
 			s.logDeferred(now, err)
 		}
 		t.pending.Store(false)
 		if now = s.set.Load().byID[t.ID]; now != nil && now.again.Load() {
 			s.requeue(now)
 		}
-		return false
 	}})
 }
 
-// work executes queued work until ctx ends. If it must be repeated, it returns to the
-// queue after a pause. No worker waits for it.
-func (s *Scheduler) work(ctx context.Context, g *errgroup.Group) {
+// work executes queued work until ctx ends.
+func (s *Scheduler) work(ctx context.Context) {
 	for {
 		w, release, ok := s.queue.pop(ctx)
 		if !ok || !s.health.wait(ctx) {
 			return
 		}
-		if w.Run(ctx) {
-			g.Go(func() error {
-				if sleep.For(ctx, retryQueued) == nil {
-					s.queue.push(w)
-				}
-				return nil
-			})
-		}
+		w.Run(ctx)
 		release()
 	}
 }

@@ -38,6 +38,14 @@ type lastFetch struct {
 	Refused string `redis:"refused"`
 }
 
+// outcome returns held if a hold delays the fetched content and only its stop lists are published; otherwise other.
+func (f lastFetch) outcome(other runlog.Outcome) runlog.Outcome {
+	if f.HoldEffect == holdDelays {
+		return runlog.OutcomeHeld
+	}
+	return other
+}
+
 // state is what a run compares the fetched menu with, and what it publishes with.
 type state struct {
 	current     cache.Version // served at the moment; zero before the first
@@ -85,7 +93,7 @@ func (p *pipelineRun) loadState(ctx context.Context) (state, error) {
 	var last *redis.MapStringStringCmd
 	read, err := p.target.store.State(ctx, p.target.ID, held, func(pipe redis.Pipeliner) {
 		last = pipe.HGetAll(ctx, p.target.keys.LastFetch(p.target.ID))
-		p.runner.runs.AddToIndex(ctx, pipe, p.run)
+		p.runner.runs.AddToIndex(ctx, pipe, &p.run)
 	})
 	switch {
 	case errors.Is(err, cache.ErrCorrupt):
@@ -108,7 +116,7 @@ func (p *pipelineRun) loadState(ctx context.Context) (state, error) {
 	}
 	st.settings = menu.ContentHash(nil, st.use)
 	st.comparable = !p.target.fetchAll.Load() && st.isComparable()
-	p.run.Version = st.current.Version
+	p.current, p.run.Version = st.current, st.current.Version
 	return st, nil
 }
 

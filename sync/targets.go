@@ -2,7 +2,6 @@ package sync
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -32,7 +31,7 @@ type Target struct {
 type targetState struct {
 	pending atomic.Bool  // scheduled work is queued or running here
 	again   atomic.Bool  // its configuration has changed since: one more run
-	last    atomic.Value // string: the outcome of the last run here, see logRun
+	last    atomic.Value // string: the outcome of the last run here, see pipelineRun.log
 	// fetchAll is set after a change of the source: the next fetch is unconditional (policy O16).
 	fetchAll atomic.Bool
 	// refreshed is the time of the last RefreshReasons, of one at a time.
@@ -51,8 +50,8 @@ type targetSet struct {
 	readAt      time.Time // by Redis's clock; see Runner.readAt
 	store       *cache.Store
 	connections []Connection
-	restaurants []Restaurant
 	menus       []*Target                     // restaurants first, then default menus
+	restaurants []*Target                     // the restaurants of menus
 	reasons     map[string]*Target            // by connection
 	catalogued  []menu.RestaurantID           // the ids of menus
 	byID        map[menu.RestaurantID]*Target // of menus
@@ -67,83 +66,83 @@ func newTargets(connections []Connection, restaurants []Restaurant, schedule str
 		read:        time.Now(),
 		store:       before.store,
 		connections: connections,
-		restaurants: slices.Clone(restaurants),
 		reasons:     make(map[string]*Target, len(connections)),
 		byID:        make(map[menu.RestaurantID]*Target, len(restaurants)+len(connections)),
+		counts:      make(map[string]int, len(connections)),
 	}
-	if err := set.addRestaurants(before); err != nil {
-		return nil, err
+	named := make(map[string]Connection, len(connections))
+	for _, c := range connections {
+		named[c.Name] = c
 	}
-	if err := set.addConnections(before); err != nil {
-		return nil, err
+	for i, restaurant := range restaurants {
+		if err := set.addRestaurant(setting.Index("restaurants", i), restaurant, named, before); err != nil {
+			return nil, err
+		}
 	}
-	set.counts = make(map[string]int, len(connections))
-	set.catalogued = make([]menu.RestaurantID, len(set.menus))
-	for i, t := range set.menus {
-		set.catalogued[i] = t.ID
-		set.counts[t.Connection]++
+	set.restaurants = set.menus
+	for _, c := range connections {
+		if err := set.addConnection(c, before); err != nil {
+			return nil, err
+		}
 	}
 	return set, nil
 }
 
-func (s *targetSet) addRestaurants(before *targetSet) error {
-	connections := make(map[string]Connection, len(s.connections))
-	for _, c := range s.connections {
-		connections[c.Name] = c
+// addMenu adds the target of a menu.
+func (s *targetSet) addMenu(t *Target) {
+	s.menus = append(s.menus, t)
+	s.catalogued = append(s.catalogued, t.ID)
+	s.byID[t.ID] = t
+	s.counts[t.Connection]++
+}
+
+// addRestaurant adds a restaurant. key is its setting.
+func (s *targetSet) addRestaurant(key string, own Restaurant, named map[string]Connection, before *targetSet) error {
+	if s.byID[own.ID] != nil {
+		return setting.Errorf(key+".id", "restaurant %q is listed twice", own.ID)
 	}
-	for i, restaurant := range s.restaurants {
-		key := fmt.Sprintf("restaurants[%d]", i)
-		if _, twice := s.byID[restaurant.ID]; twice {
-			return setting.Errorf(key+".id", "restaurant %q is listed twice", restaurant.ID)
-		}
-		connection, ok := connections[restaurant.Connection]
-		if !ok {
-			return setting.Errorf(key+".connection", "no connection %q; configured: %s",
-				restaurant.Connection, strings.Join(slices.Sorted(maps.Keys(connections)), ", "))
-		}
-		restaurant.Schedule = cmp.Or(restaurant.Schedule, s.schedule)
-		t := before.byID[restaurant.ID]
-		if t == nil || t.Restaurant != restaurant {
-			if _, err := TimeZone(restaurant.TimeZone); err != nil {
-				return setting.Errorf(key+".time_zone", "%v", err)
-			}
-			var err error
-			if t, err = s.newTarget(restaurant, connection, key+".schedule", t); err != nil {
-				return err
-			}
-			t.upstream = string(restaurant.ID)
-		}
-		s.menus = append(s.menus, t)
-		s.byID[t.ID] = t
+	connection, ok := named[own.Connection]
+	if !ok {
+		return setting.Errorf(key+".connection", "no connection %q; configured: %s",
+			own.Connection, strings.Join(slices.Sorted(maps.Keys(named)), ", "))
 	}
+	own.Schedule = cmp.Or(own.Schedule, s.schedule)
+	t := before.byID[own.ID]
+	if t != nil && t.Restaurant == own {
+		s.addMenu(t)
+		return nil
+	}
+	if _, err := TimeZone(own.TimeZone); err != nil {
+		return setting.Errorf(key+".time_zone", "%v", err)
+	}
+	t, err := s.newTarget(own, connection, key+".schedule", t)
+	if err != nil {
+		return err
+	}
+	t.upstream = string(own.ID)
+	s.addMenu(t)
 	return nil
 }
 
-// addConnections adds each connection's default menu and its rejection reasons, both on the default schedule.
-func (s *targetSet) addConnections(before *targetSet) error {
-	for _, c := range s.connections {
-		own := Restaurant{
-			Restaurant: directory.Restaurant{ID: cache.DefaultMenu(c.Name), Connection: c.Name},
-			Schedule:   s.schedule,
-			Settings:   c.Settings,
-			Guard:      c.Guard,
-		}
-		if c.DefaultMenu {
-			t, err := s.newTarget(own, c, "sync.schedule", before.byID[own.ID])
-			if err != nil {
-				return err
-			}
-			s.menus = append(s.menus, t)
-			s.byID[t.ID] = t
-		}
-		own.ID += reasonsSuffix
-		t, err := s.newTarget(own, c, "sync.schedule", before.reasons[c.Name])
+// addConnection adds a connection's default menu and its rejection reasons, both on the default schedule.
+func (s *targetSet) addConnection(c Connection, before *targetSet) error {
+	own := Restaurant{
+		Restaurant: directory.Restaurant{ID: cache.DefaultMenu(c.Name), Connection: c.Name},
+		Schedule:   s.schedule,
+		Settings:   c.Settings,
+		Guard:      c.Guard,
+	}
+	if c.DefaultMenu {
+		t, err := s.newTarget(own, c, "sync.schedule", before.byID[own.ID])
 		if err != nil {
 			return err
 		}
-		s.reasons[c.Name] = t
+		s.addMenu(t)
 	}
-	return nil
+	own.ID += reasonsSuffix
+	reasons, err := s.newTarget(own, c, "sync.schedule", before.reasons[c.Name])
+	s.reasons[c.Name] = reasons
+	return err
 }
 
 // newTarget returns a target with the state of an earlier one. name is the setting of its schedule.
@@ -175,14 +174,9 @@ func (s *Scheduler) Republish(restaurants []menu.RestaurantID) {
 // Stale reports whether a version has missed too many of its schedules (policy S5), Redis has lost it (policy S2a), or it
 // is of another source (policy O16).
 func (r *Runner) Stale(v cache.Version) bool {
-	t, ok := r.set.Load().byID[v.Restaurant]
-	if !ok {
-		return true // nothing syncs it
-	}
-	if v.Behind() || !r.deps.Store.IsOwn(v) {
-		return true
-	}
-	return t.schedule.missed(r.deps.Config.StaleAfter, v.CheckedAt, r.deps.Clock())
+	t := r.set.Load().byID[v.Restaurant] // nil: nothing syncs it
+	return t == nil || v.Behind() || !r.deps.Store.IsOwn(v) ||
+		t.schedule.missed(r.deps.Config.StaleAfter, v.CheckedAt, r.deps.Clock())
 }
 
 // Target returns the menu that is synced under an id. Errors: *UnknownRestaurantError.
@@ -218,7 +212,7 @@ func (s *Scheduler) Replace(restaurants []Restaurant, schedule string, recent ma
 	s.replaced.Set()
 	var done Replacement
 	var moved []*Target
-	for _, t := range after.menus[:len(after.restaurants)] {
+	for _, t := range after.restaurants {
 		old, stood := before.byID[t.ID]
 		switch {
 		case !stood:
@@ -237,7 +231,7 @@ func (s *Scheduler) Replace(restaurants []Restaurant, schedule string, recent ma
 	for _, t := range byRecency(moved, recent) {
 		s.requeue(t)
 	}
-	for _, t := range before.menus[:len(before.restaurants)] {
+	for _, t := range before.restaurants {
 		if after.byID[t.ID] == nil {
 			done.Removed = append(done.Removed, t.ID)
 		}

@@ -44,7 +44,7 @@ func ticking(t *testing.T, restaurants int) (*Scheduler, *counting) {
 	s := &Scheduler{
 		deps:  Deps{Observer: seen, Clock: time.Now},
 		set:   new(atomic.Pointer[targetSet]),
-		queue: newQueue(1, nil),
+		queue: newQueue(1, make([]Connection, 1)),
 	}
 	s.runner = &Runner{set: s.set}
 	s.health = newHealth(silentlog.New(), sleep.NewSignal())

@@ -1,14 +1,19 @@
--- appendrun moves the record of a run to the finished runs. Go prepends it to
+-- appendrun moves the record of a run to the finished runs, and publishes it. Go prepends it to
 -- finish.lua and orphan.lua.
 --
 -- records hash run id -> record; run id .. ":by" -> joiners;
 --         fold -> one record for the scheduled runs without changes since the last
 --         entry of the log; fold:ms -> the time of its id
 -- log     stream of finished runs: r = record, by = joiners
--- record  JSON that starts with {"id":"ID"
--- ms      the time of the run's id, in milliseconds
--- most    maximum number of entries of the log
--- fold    1 = the run may be folded, unless a request has joined it
+--
+-- The first arguments of both scripts; Log.Ending returns them.
+-- ARGV[1] run id
+-- ARGV[2] its record, JSON that starts with {"id":"ID"
+-- ARGV[3] maximum number of entries of the log
+-- ARGV[4] the time of the run's id, in milliseconds
+-- ARGV[5] channel for a notice of the run; "" = none
+-- ARGV[6] its record in the notice
+-- ARGV[7] 1 = the run may be folded, unless a request has joined it
 
 -- append adds an entry with the id ms, or the next id after the last one.
 local function append(log, most, ms, ...)
@@ -23,11 +28,12 @@ local function append(log, most, ms, ...)
   redis.call("XADD", log, "MAXLEN", most, number, ...)
 end
 
-local function appendrun(records, log, run, record, ms, most, fold)
+local function appendrun(records, log)
+  local run, record, most, ms = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
   local by = redis.call("HGET", records, run .. ":by")
   local open = redis.call("HMGET", records, "fold", "fold:ms")
   redis.call("HDEL", records, run, run .. ":by")
-  if fold == "1" and not by then
+  if ARGV[7] == "1" and not by then
     if open[1] then
       local count, first = string.match(open[1], '^{"folded":{"count":(%d+),"first":"(%w+)"}')
       if not count then
@@ -38,16 +44,19 @@ local function appendrun(records, log, run, record, ms, most, fold)
       end
     end
     redis.call("HSET", records, "fold", record, "fold:ms", ms)
-    return
-  end
-  if open[1] then
-    append(log, most, open[2], "r", open[1])
-    redis.call("HDEL", records, "fold", "fold:ms")
-  end
-  if by then
-    append(log, most, ms, "r", record, "by", by)
   else
-    append(log, most, ms, "r", record)
+    if open[1] then
+      append(log, most, open[2], "r", open[1])
+      redis.call("HDEL", records, "fold", "fold:ms")
+    end
+    if by then
+      append(log, most, ms, "r", record, "by", by)
+    else
+      append(log, most, ms, "r", record)
+    end
+  end
+  if ARGV[5] ~= "" then
+    redis.call("PUBLISH", ARGV[5], "run.finished " .. ARGV[6])
   end
 end
 

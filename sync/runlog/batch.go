@@ -152,14 +152,14 @@ func (l *Log) CloseBatch(ctx context.Context, id string) (bool, error) {
 	return closed > 0, err
 }
 
-// Pending returns the restaurants of a batch that are not done.
+// Pending returns the restaurants of a batch that are not done. Errors: redisdb.ErrUnavailable.
 func (l *Log) Pending(ctx context.Context, id string) ([]menu.RestaurantID, error) {
 	members, err := l.client.SMembers(ctx, l.keys.BatchPending(id)).Result()
 	pending := make([]menu.RestaurantID, len(members))
 	for i, member := range members {
 		pending[i] = menu.RestaurantID(member)
 	}
-	return pending, err
+	return pending, redisdb.CallError(ctx, "runlog: read a batch", err)
 }
 
 // IsPending reports whether a restaurant of a batch is not done. Errors: redisdb.ErrUnavailable.
@@ -168,18 +168,15 @@ func (l *Log) IsPending(ctx context.Context, id string, restaurant menu.Restaura
 	return pending, redisdb.CallError(ctx, "runlog: read a batch", err)
 }
 
-// CountDone counts the restaurant of a run as done, with the run's outcome. It reports whether this call
-// finished the batch. Errors: redisdb.ErrUnavailable.
-func (l *Log) CountDone(ctx context.Context, b Batch, run Run) (ended bool, err error) {
+// CountDone counts the restaurant of a run as done, with the run's outcome. Errors: redisdb.ErrUnavailable.
+func (l *Log) CountDone(ctx context.Context, b Batch, run Run) error {
 	var record []byte
 	if run.Outcome == OutcomeFailed || run.Outcome == OutcomeQuarantined {
-		if record, err = run.MarshalJSON(); err != nil {
-			return false, err
-		}
+		record = run.JSON()
 	}
 	k := l.keys
-	ended, err = batchDoneScript.Run(ctx, l.redis, []string{k.Batch(b.ID), k.BatchPending(b.ID), k.BatchFaults(b.ID)},
+	err := batchDoneScript.Run(ctx, l.redis, []string{k.Batch(b.ID), k.BatchPending(b.ID), k.BatchFaults(b.ID)},
 		string(run.Restaurant), string(run.Outcome), record, maxFaults, menu.FormatTime(l.cfg.Clock()),
-		k.RunNotices(), NoticeProgress, b.ID, b.Connection, progressEvery.Milliseconds()).Bool()
-	return ended, redisdb.CallError(ctx, "runlog: count a run of a batch", err)
+		k.RunNotices(), NoticeProgress, b.ID, b.Connection, progressEvery.Milliseconds()).Err()
+	return redisdb.CallError(ctx, "runlog: count a run of a batch", err)
 }

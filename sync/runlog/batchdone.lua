@@ -14,7 +14,7 @@
 -- ARGV[9] its connection; "" = all
 -- ARGV[10] interval between notices in milliseconds, except for the last one
 --
--- result 1 if this ended the batch, else 0
+-- result 1 counted, 0 it was done before
 if redis.call("SREM", KEYS[2], ARGV[1]) == 0 or redis.call("EXISTS", KEYS[1]) == 0 then
   return 0
 end
@@ -47,4 +47,4 @@ if ended or now < told or now - told >= tonumber(ARGV[10]) then
   end
   redis.call("PUBLISH", ARGV[6], ARGV[7] .. " " .. cjson.encode(progress))
 end
-return ended and 1 or 0
+return 1

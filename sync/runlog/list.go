@@ -161,14 +161,10 @@ func (l *Log) resolveOrphan(ctx context.Context, rec record) Run {
 	}
 	lost := rec.run
 	lost.State, lost.Outcome, lost.Error, lost.FinishedAt = StateFinished, OutcomeFailed, HolderLost, l.cfg.Clock().UTC()
-	end, err := l.Ending(&lost)
-	if err != nil {
-		return rec.run
-	}
 	id := lost.Restaurant
 	ended, err := orphanScript.Run(ctx, l.redis,
 		[]string{l.keys.Lease(id), l.keys.Fence(id), l.keys.Queue(id), l.keys.Runs(id), l.keys.RunLog(id)},
-		lost.ID, rec.raw, end.Record, end.Kept, end.IDTime, end.Channel, end.Published).Bool()
+		append(l.Ending(&lost), rec.raw)...).Bool()
 	if err != nil || !ended {
 		return rec.run // its holder is alive, or Redis did not respond
 	}

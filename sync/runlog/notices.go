@@ -25,30 +25,20 @@ const (
 
 // Notice is news about runs of any instance.
 type Notice struct {
-	Event string
-	Data  []byte // JSON object; shared, must not be changed
+	Event string `json:"-"`
+	Data  []byte `json:"-"` // JSON object with the fields below; shared, must not be changed
 	// Restaurant is the run's restaurant; empty for a batch.
-	Restaurant menu.RestaurantID
+	Restaurant menu.RestaurantID `json:"restaurant"`
 	// Connection is the batch's connection; empty for all.
-	Connection string
+	Connection string `json:"connection"`
 }
 
 // readNotice parses "event JSON". It returns false for any other message.
 func readNotice(payload string) (Notice, bool) {
 	event, data, _ := strings.Cut(payload, " ")
-	var of struct {
-		Restaurant menu.RestaurantID `json:"restaurant"`
-		Connection string            `json:"connection"`
-	}
-	if err := json.Unmarshal([]byte(data), &of); err != nil {
-		return Notice{}, false
-	}
-	switch event {
-	case NoticeStarted, NoticeFinished, NoticeProgress:
-		return Notice{Event: event, Data: []byte(data), Restaurant: of.Restaurant, Connection: of.Connection}, true
-	default:
-		return Notice{}, false
-	}
+	n := Notice{Event: event, Data: []byte(data)}
+	known := event == NoticeStarted || event == NoticeFinished || event == NoticeProgress
+	return n, known && json.Unmarshal(n.Data, &n) == nil
 }
 
 // noticeFeed holds the latest notices that this process received. Each follower reads them at its own
@@ -62,24 +52,13 @@ type noticeFeed struct {
 	more       chan struct{} // closed at the next change
 }
 
-// changed wakes the followers. The caller holds the lock.
-func (f *noticeFeed) changed() {
+// change changes the feed under its lock, and wakes the followers.
+func (f *noticeFeed) change(do func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	do()
 	close(f.more)
 	f.more = make(chan struct{})
-}
-
-func (f *noticeFeed) begin() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.subscribed = true
-	f.life++
-	f.changed()
-}
-
-func (f *noticeFeed) end() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.subscribed = false
 }
 
 func (f *noticeFeed) add(payload string) {
@@ -87,15 +66,14 @@ func (f *noticeFeed) add(payload string) {
 	if !ok {
 		return
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.kept) == 2*keptNotices {
-		// A new array: followers may still read the old one.
-		f.kept = append(make([]Notice, 0, 2*keptNotices), f.kept[keptNotices:]...)
-	}
-	f.kept = append(f.kept, notice)
-	f.count++
-	f.changed()
+	f.change(func() {
+		if len(f.kept) == 2*keptNotices {
+			// A new array: followers may still read the old one.
+			f.kept = append(make([]Notice, 0, 2*keptNotices), f.kept[keptNotices:]...)
+		}
+		f.kept = append(f.kept, notice)
+		f.count++
+	})
 }
 
 // Follower is one reader's position in the notices. It is for one goroutine.
@@ -129,8 +107,10 @@ func (g *Follower) Next() (notices []Notice, more <-chan struct{}) {
 
 // ReceiveNotices receives the notices of all instances until ctx ends.
 func (l *Log) ReceiveNotices(ctx context.Context) {
-	l.cfg.Redis.Subscribe(ctx, l.keys.RunNotices(), l.feed.begin, l.feed.add, func(err error) {
-		l.feed.end()
+	f := l.feed
+	begin := func() { f.change(func() { f.subscribed, f.life = true, f.life+1 }) }
+	l.cfg.Redis.Subscribe(ctx, l.keys.RunNotices(), begin, f.add, func(err error) {
+		f.change(func() { f.subscribed = false })
 		l.cfg.Log.WithError(err).WithField("event", "sync.notices_lost").Debug("subscription to run notices lost; subscribing again")
 	})
 }

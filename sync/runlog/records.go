@@ -44,18 +44,17 @@ type record struct {
 func entry(message redis.XMessage, restaurant menu.RestaurantID) record {
 	text, _ := message.Values[recordField].(string)
 	joined, _ := message.Values[joinedField].(string)
-	run, _ := decodeRecord(restaurant, text, joined)
-	return record{run: run, position: message.ID}
+	return record{run: decodeRecord(restaurant, text, joined), position: message.ID}
 }
 
 // unfinished returns the record of a run that has not ended, without a run if it cannot be read.
-func unfinished(raw, joined string) record {
+func unfinished(id, raw, joined string) record {
 	var run Run
-	if json.Unmarshal([]byte(raw), &run) != nil || !isID(run.ID) {
+	if json.Unmarshal([]byte(raw), &run) != nil || run.ID != id {
 		return record{}
 	}
 	run.By = joinNames(run.By, joined)
-	return record{run: run, raw: raw, position: run.ID}
+	return record{run: run, raw: raw, position: id}
 }
 
 // load reads records, without a run if it was deleted, was folded into a later one, or cannot be read. It reads the
@@ -71,8 +70,7 @@ func (l *Log) load(ctx context.Context, refs []runRef) ([]record, error) {
 		hashes[i] = pipe.HMGet(ctx, l.keys.Runs(ref.restaurant), ref.id, ref.id+bySuffix, foldField)
 		streams[i] = pipe.XRangeN(ctx, l.keys.RunLog(ref.restaurant), timeOf(ref.id), "+", nearby)
 	}
-	_, err := pipe.Exec(ctx)
-	if err != nil {
+	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, redisdb.CallError(ctx, "runlog: read runs", err)
 	}
 	records := make([]record, len(refs))
@@ -82,25 +80,21 @@ func (l *Log) load(ctx context.Context, refs []runRef) ([]record, error) {
 		joined, _ := fields[1].(string)
 		fold, _ := fields[2].(string)
 		if open {
-			if rec := unfinished(raw, joined); rec.run.ID == ref.id {
-				records[i] = rec
+			records[i] = unfinished(ref.id, raw, joined)
+			continue
+		}
+		rec := record{run: decodeRecord(ref.restaurant, fold, "")}
+		for _, message := range streams[i].Val() {
+			if rec.run.ID == ref.id {
+				break
 			}
-		} else if run, ok := decodeRecord(ref.restaurant, fold, ""); ok && run.ID == ref.id {
-			records[i].run = run
-		} else {
-			records[i] = find(streams[i].Val(), ref)
+			rec = entry(message, ref.restaurant)
+		}
+		if rec.run.ID == ref.id {
+			records[i] = rec
 		}
 	}
 	return records, nil
-}
-
-func find(messages []redis.XMessage, ref runRef) record {
-	for _, message := range messages {
-		if rec := entry(message, ref.restaurant); rec.run.ID == ref.id {
-			return rec
-		}
-	}
-	return record{}
 }
 
 // scan searches a restaurant's log to the end for one finished run, and for the fold that contains it.
@@ -111,17 +105,17 @@ func (l *Log) scan(ctx context.Context, ref runRef) (Run, error) {
 	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
 		return Run{}, redisdb.CallError(ctx, "runlog: find a run", err)
 	}
-	if rec := find(ended.Val(), ref); rec.run.ID != "" {
-		return rec.run, nil
-	}
-	folds := []record{{}}
-	folds[0].run, _ = decodeRecord(ref.restaurant, open.Val(), "")
+	folds := []Run{decodeRecord(ref.restaurant, open.Val(), "")}
 	for _, message := range ended.Val() {
-		folds = append(folds, entry(message, ref.restaurant))
+		run := entry(message, ref.restaurant).run
+		if run.ID == ref.id {
+			return run, nil
+		}
+		folds = append(folds, run)
 	}
-	for _, rec := range folds {
-		if f := rec.run.Folded; f != nil && f.First <= ref.id && ref.id <= rec.run.ID {
-			return rec.run, nil
+	for _, run := range folds {
+		if run.Folded != nil && run.Folded.First <= ref.id && ref.id <= run.ID {
+			return run, nil
 		}
 	}
 	return Run{}, ErrUnknownRun
@@ -147,14 +141,13 @@ func (l *Log) page(ctx context.Context, restaurant menu.RestaurantID, before str
 	pipe := l.redis.TxPipeline()
 	open := pipe.HGetAll(ctx, l.keys.Runs(restaurant))
 	ended := pipe.XRevRangeN(ctx, l.keys.RunLog(restaurant), upTo, "-", int64(count))
-	_, err := pipe.Exec(ctx)
-	if err != nil {
+	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, redisdb.CallError(ctx, "runlog: list runs", err)
 	}
 	var records []record
 	if newest {
 		records = openRecords(open.Val(), before)
-		if run, ok := decodeRecord(restaurant, open.Val()[foldField], ""); ok {
+		if run := decodeRecord(restaurant, open.Val()[foldField], ""); run.ID != "" {
 			last := "1-0" // before any
 			if len(ended.Val()) > 0 {
 				last = ended.Val()[0].ID
@@ -175,7 +168,7 @@ func openRecords(fields map[string]string, before string) []record {
 		if !isID(id) || before != "" && id >= before {
 			continue
 		}
-		if rec := unfinished(raw, fields[id+bySuffix]); rec.run.ID == id {
+		if rec := unfinished(id, raw, fields[id+bySuffix]); rec.run.ID != "" {
 			records = append(records, rec)
 		}
 	}

@@ -2,7 +2,6 @@ package runlog
 
 import (
 	"encoding/json"
-	"errors"
 	"time"
 
 	"larder.local/cache"
@@ -65,8 +64,8 @@ type Rollback struct {
 	Hold    cache.HoldUntil `json:"hold"`
 }
 
-// Run is the record of one sync of one restaurant. MarshalJSON returns the format
-// of the HTTP API; the tags are those of a stored record.
+// Run is the record of one sync of one restaurant. MarshalJSON returns the format of the HTTP API; the tags are those
+// of a stored record, and read both.
 type Run struct {
 	ID         string            `json:"id"` // 26 characters, sorted by the time of the request
 	Restaurant menu.RestaurantID `json:"restaurant,omitempty"`
@@ -149,6 +148,18 @@ func (r Run) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wire)
 }
 
+// JSON returns the run in the format of the HTTP API, as scripts store it until it finishes.
+func (r Run) JSON() []byte { return textOf(r) }
+
+// textOf returns the JSON of a run, which has only texts, numbers and times.
+func textOf(run any) []byte {
+	text, err := json.Marshal(run)
+	if err != nil {
+		panic(err) // cannot happen
+	}
+	return text
+}
+
 // storedRun is a Run with the JSON of its tags.
 type storedRun Run
 
@@ -159,48 +170,30 @@ type recordJSON struct {
 }
 
 // encodeRecord returns the record of a finished run. appendrun.lua needs the id as its first member.
-func encodeRecord(run *Run) ([]byte, error) {
+func encodeRecord(run *Run) []byte {
 	record := recordJSON{storedRun: storedRun(*run), Took: run.FinishedAt.Sub(run.StartedAt).Milliseconds()}
 	record.Restaurant, record.State, record.FinishedAt = "", "", time.Time{}
 	record.StartedAt = run.StartedAt.UTC().Truncate(time.Millisecond)
-	return json.Marshal(record)
+	return textOf(record)
 }
 
 // decodeRecord reads the output of encodeRecord, as appendrun.lua stored it, with the names of clients
-// that joined. It returns false for a record in another format.
-func decodeRecord(restaurant menu.RestaurantID, text, joined string) (Run, bool) {
+// that joined. It returns the zero Run for a record in another format.
+func decodeRecord(restaurant menu.RestaurantID, text, joined string) Run {
 	var record recordJSON
 	if json.Unmarshal([]byte(text), &record) != nil || !isID(record.ID) {
-		return Run{}, false
+		return Run{}
 	}
 	run := Run(record.storedRun)
 	run.FinishedAt = run.StartedAt.Add(time.Duration(record.Took) * time.Millisecond)
 	run.Restaurant, run.State, run.By = restaurant, StateFinished, joinNames(run.By, joined)
 	if run.Folded != nil {
 		if !isID(run.Folded.First) {
-			return Run{}, false
+			return Run{}
 		}
 		run.Folded.FirstAt = time.UnixMilli(IDTime(run.Folded.First)).UTC()
 	}
-	return run, true
-}
-
-// folds reports whether the run may share one record with others: it is scheduled,
-// was not requested, and found nothing changed.
-func folds(run *Run) bool {
-	return run.Trigger == TriggerCron && run.Outcome == OutcomeUnchanged && !run.Force && len(run.By) == 0
-}
-
-// UnmarshalJSON reads the output of MarshalJSON.
-func (r *Run) UnmarshalJSON(data []byte) error {
-	var run storedRun
-	if err := json.Unmarshal(data, &run); err != nil {
-		return err
-	}
-	if *r = Run(run); len(r.By) == 0 {
-		r.By = nil
-	}
-	return nil
+	return run
 }
 
 // Finished reports whether the run has ended, with any outcome.
@@ -209,28 +202,15 @@ func (r Run) Finished() bool { return r.State == StateFinished }
 // HolderLost is the error of a run whose holder vanished (policy S8).
 const HolderLost = "holder lost"
 
-// Ending holds the arguments of appendrun.lua.
-type Ending struct {
-	Record    []byte // as stored
-	Published []byte // as it is published
-	Channel   string // receives the notice; empty: none
-	Kept      int    // number of finished runs that are kept
-	IDTime    int64  // of its id, in milliseconds
-	Folds     bool   // the run may be folded
-}
-
-// Ending returns how a finished run is written.
-func (l *Log) Ending(run *Run) (Ending, error) {
-	record, err1 := encodeRecord(run)
-	published, err2 := run.MarshalJSON()
-	return Ending{
-		Record:    record,
-		Published: published,
-		Channel:   l.NoticeChannel(run.Restaurant),
-		Kept:      l.retention(run.Restaurant),
-		IDTime:    IDTime(run.ID),
-		Folds:     folds(run),
-	}, errors.Join(err1, err2)
+// Ending returns the first arguments of a script that ends a run; see appendrun.lua.
+func (l *Log) Ending(run *Run) []any {
+	kept := l.cfg.Runs
+	if l.cfg.Unlisted(run.Restaurant) {
+		kept = l.cfg.UnlistedRuns
+	}
+	// Scheduled runs that nobody requested and that found nothing changed share one record.
+	folds := run.Trigger == TriggerCron && run.Outcome == OutcomeUnchanged && !run.Force && len(run.By) == 0
+	return []any{run.ID, encodeRecord(run), kept, IDTime(run.ID), l.NoticeChannel(run.Restaurant), run.JSON(), folds}
 }
 
 // NoticeChannel returns the channel for notices of the runs under an id; empty if they are unlisted.
@@ -239,11 +219,4 @@ func (l *Log) NoticeChannel(id menu.RestaurantID) string {
 		return ""
 	}
 	return l.keys.RunNotices()
-}
-
-func (l *Log) retention(id menu.RestaurantID) int {
-	if l.cfg.Unlisted(id) {
-		return l.cfg.UnlistedRuns
-	}
-	return l.cfg.Runs
 }

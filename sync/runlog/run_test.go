@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"larder.local/sync/runlog"
 )
@@ -74,7 +75,7 @@ func TestRunJSONIsAsDocumented(t *testing.T) {
 			if err := json.Unmarshal(got, &back); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.run, back); diff != "" {
+			if diff := cmp.Diff(c.run, back, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("read back (-want +got):\n%s", diff)
 			}
 		})
