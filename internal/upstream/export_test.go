@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"net"
 	"net/http"
@@ -59,7 +60,13 @@ func WithJitter(jitter func(most time.Duration) time.Duration) Option {
 
 // WithTransports replaces the transports. The transport of writes must not repeat requests.
 func WithTransports(reads, writes http.RoundTripper) Option {
-	return Option{client: func(c *Client) { c.reads, c.writes = reads, double{writes} }}
+	return Option{client: func(c *Client) {
+		other := &http.Transport{TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}} // no HTTP/2
+		other.RegisterProtocol("http", reads)
+		other.RegisterProtocol("https", reads)
+		c.reads.Store(other)
+		c.writes = double{writes}
+	}}
 }
 
 // double sends requests of calls that write with a test double. Its connections are not known.
@@ -86,7 +93,7 @@ func (c *Client) kept() *writeSender {
 // they trust roots.
 func WithWriteDial(dial keptconn.DialFunc, roots *x509.CertPool) Option {
 	return Option{client: func(c *Client) {
-		c.writes = newWriteSender(c.cfg, dial, c.log)
+		c.writes = newWriteSender(c.cfg, dial, http.ProxyFromEnvironment, c.log)
 		if settings := c.kept().TLS; settings != nil {
 			settings.RootCAs = roots
 		}
@@ -110,8 +117,7 @@ func WithoutProof() Option { return Option{client: func(c *Client) { c.kept().Pr
 // WithProxy sends writes through a proxy.
 func WithProxy(proxy func(*http.Request) (*url.URL, error)) Option {
 	return Option{client: func(c *Client) {
-		c.writes = newWriteSender(c.cfg, new(net.Dialer).DialContext, c.log)
-		c.kept().setProxy(proxy)
+		c.writes = newWriteSender(c.cfg, new(net.Dialer).DialContext, proxy, c.log)
 	}}
 }
 

@@ -171,7 +171,7 @@ func (c *Client) AskTokenAgain() time.Duration {
 // Reload uses the client secret and the TLS files of a configuration that was read again. If it has changed, or the token endpoint refused
 // the last request, a token is requested as soon as AskTokenAgain allows.
 func (c *Client) Reload(secret string, files *TLSFiles) {
-	secure(c, files)
+	c.secure(files)
 	changed := *c.secret.Swap(&secret) != secret
 	wait := c.AskTokenAgain()
 	c.held.mu.Lock()

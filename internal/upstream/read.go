@@ -122,7 +122,7 @@ func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*h
 		if err != nil {
 			return nil, err
 		}
-		got, err := c.send(ctx, c.reads.RoundTrip, r, used)
+		got, err := c.send(ctx, c.reads.Load().RoundTrip, r, used)
 		switch {
 		case err != nil:
 			return nil, noResponse(r.op, err)

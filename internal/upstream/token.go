@@ -24,7 +24,7 @@ const (
 func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.Token, error) {
 	body, contentType := form.encode(c.cfg.ClientID, *c.secret.Load())
 	asked := c.clock()
-	got, err := c.send(ctx, c.reads.RoundTrip, &request{
+	got, err := c.send(ctx, c.reads.Load().RoundTrip, &request{
 		op:     OpToken,
 		method: http.MethodPost,
 		url:    at(c.cfg.AuthURL, pathToken),
