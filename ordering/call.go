@@ -147,25 +147,15 @@ func (o *Orders) send(
 		o.logCall(ctx, b, result.Outcome, fmt.Errorf("opening the call in the journal took too long: %w", context.DeadlineExceeded))
 		return result, 0
 	}
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(upstream.WithCall(ctx, slot, func(try upstream.Attempt) {
-		result.Attempts = append(result.Attempts, storedAttempt(try))
-	})), slot.EarlierEnd(b.end))
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), b.end)
 	defer cancel()
-	var err error
-	switch call.Operation {
-	case upstream.OpCreate:
-		var created upstream.Created
-		created, err = service.CreateOrder(ctx, body)
-		result.OrderID, result.Answer = created.OrderID, storedAnswer(created.Answer)
-		if err == nil && created.OrderID == "" {
-			err = errors.New("the answer has no orderID")
-		}
-	case upstream.OpPay:
-		result.Answer, err = withAnswer(service.Pay(ctx, b.record.OrderID, body))
-	case upstream.OpComplete:
-		result.Answer, err = withAnswer(service.Complete(ctx, b.record.OrderID))
-	default:
-		result.Answer, err = withAnswer(service.Reject(ctx, b.record.OrderID, body))
+	answer, err := service.Write(ctx, upstream.WriteRequest{
+		Operation: call.Operation, OrderID: b.record.OrderID, Body: body, Slot: slot,
+		Report: func(try upstream.Attempt) { result.Attempts = append(result.Attempts, storedAttempt(try)) },
+	})
+	result.OrderID, result.Answer = answer.OrderID, storedAnswer(answer)
+	if err == nil && call.Operation == upstream.OpCreate && answer.OrderID == "" {
+		err = errors.New("the answer has no orderID")
 	}
 	if err != nil {
 		wait = classify(&result, err)
@@ -262,9 +252,5 @@ func storedAnswer(a upstream.Answer) *Answer {
 
 // storedAttempt converts an attempt for the journal.
 func storedAttempt(t upstream.Attempt) Attempt {
-	out := Attempt{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: OutcomeDone}
-	if t.Effect != upstream.EffectDone {
-		out.Outcome = outcomeOf(t.Effect, t.Refused)
-	}
-	return out
+	return Attempt{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: outcomeOf(t.Effect)}
 }

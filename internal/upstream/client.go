@@ -35,7 +35,6 @@ type Client struct {
 	reads   atomic.Pointer[http.Transport] // menu, reasons, token
 	writes  sender
 	listen  time.Duration // listenAfterError; tests wait longer
-	orders  *url.URL      // of the service's orders
 	secret  atomic.Pointer[string]
 	files   atomic.Pointer[TLSFiles]
 	held    heldToken
@@ -86,7 +85,6 @@ func New(cfg Config, deps Deps) (*Client, error) {
 		queue:   newQueue(cfg),
 		listen:  listenAfterError,
 	}
-	c.orders = at(cfg.BaseURL, pathOrders)
 	c.secret.Store(&c.cfg.ClientSecret)
 	c.writes = newWriteSender(cfg, deps.Dial, http.ProxyFromEnvironment, c.log)
 	c.secure(files)

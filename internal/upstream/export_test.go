@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"net"
@@ -220,7 +221,10 @@ func ReadTokenReply(body []byte, now time.Time) (token string, lifetime time.Dur
 }
 
 // String returns the effect's name for test failures.
-func (e Effect) String() string { return [...]string{"none", "done", "unknown"}[e] }
+func (e Effect) String() string { return [...]string{"none", "refused", "done", "unknown"}[e] }
+
+// Refused reports whether the service certainly refused the call.
+func (e *Error) Refused() bool { return e.Effect == EffectRefused }
 
 // The limits and errors that only tests compare with.
 const (
@@ -236,3 +240,36 @@ var (
 
 // ClearText is clearText.
 func ClearText(err error) error { return clearText(err) }
+
+type callKey struct{}
+
+// WithCall returns a context for one of the calls below, with its slot and a function that gets its attempts.
+func WithCall(ctx context.Context, slot *Slot, report func(Attempt)) context.Context {
+	return context.WithValue(ctx, callKey{}, WriteRequest{Slot: slot, Report: report})
+}
+
+func (c *Client) call(ctx context.Context, op Operation, orderID string, body []byte) (Answer, error) {
+	r, _ := ctx.Value(callKey{}).(WriteRequest)
+	r.Operation, r.OrderID, r.Body = op, orderID, body
+	return c.Write(ctx, r)
+}
+
+// CreateOrder creates an order.
+func (c *Client) CreateOrder(ctx context.Context, body []byte) (Answer, error) {
+	return c.call(ctx, OpCreate, "", body)
+}
+
+// Pay pays an order.
+func (c *Client) Pay(ctx context.Context, orderID string, body []byte) (Answer, error) {
+	return c.call(ctx, OpPay, orderID, body)
+}
+
+// Complete closes an order.
+func (c *Client) Complete(ctx context.Context, orderID string) (Answer, error) {
+	return c.call(ctx, OpComplete, orderID, nil)
+}
+
+// Reject rejects an order.
+func (c *Client) Reject(ctx context.Context, orderID string, body []byte) (Answer, error) {
+	return c.call(ctx, OpReject, orderID, body)
+}

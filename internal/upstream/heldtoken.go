@@ -61,10 +61,6 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	case <-ctx.Done():
 		return nil, &Error{Operation: OpToken, Err: ctx.Err(), again: true}
 	case result := <-c.startTokenRequest(ctx):
-		if shared, ok := errors.AsType[*Error](result.Err); ok {
-			own := *shared // each caller may change RetryAfter
-			return nil, &own
-		}
 		token, _ := result.Val.(*oauth2.Token)
 		return token, result.Err
 	}
