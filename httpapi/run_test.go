@@ -102,10 +102,10 @@ func TestDrain(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, onPort0, func(p *apitest.Plan) { p.HTTP.DrainDelay = 200 * time.Millisecond })
 	arrived, finish := make(chan struct{}), make(chan struct{})
-	w.Service.AnswerCreate(func([]byte) (upstream.Created, error) {
+	w.Service.AnswerCreate(func([]byte) (upstream.Answer, error) {
 		close(arrived)
 		<-finish
-		return upstream.Created{OrderID: "1"}, nil
+		return upstream.Answer{OrderID: "1"}, nil
 	})
 	shop := w.As(apitest.ClientShop)
 	stop := run(w)
@@ -145,10 +145,10 @@ func TestDrainIsBounded(t *testing.T) {
 	w := newFixture(t, onPort0, func(p *apitest.Plan) { p.HTTP.DrainTimeout = 50 * time.Millisecond })
 	arrived, finish := make(chan struct{}), make(chan struct{})
 	t.Cleanup(func() { close(finish) })
-	w.Service.AnswerCreate(func([]byte) (upstream.Created, error) {
+	w.Service.AnswerCreate(func([]byte) (upstream.Answer, error) {
 		close(arrived)
 		<-finish
-		return upstream.Created{OrderID: "1"}, nil
+		return upstream.Answer{OrderID: "1"}, nil
 	})
 	shop := w.As(apitest.ClientShop)
 	stop := run(w)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/sirupsen/logrus"
-
 	"larder.local/internal/sleep"
 	"larder.local/internal/tracing"
 	"larder.local/internal/upstream"
@@ -28,17 +26,13 @@ type plannedCall struct {
 	order   *checkedOrder // a new order; nil if the call changes an order or is sent again
 }
 
-// begunCall is a call that the journal has as open.
+// begunCall is a call that the journal has as open: the last one of the record.
 type begunCall struct {
 	record Record
-	number int       // of the call in the record
 	end    time.Time // nothing is sent later
 }
 
-func (b begunCall) call() Call {
-	call, _ := b.record.Call(b.number)
-	return call
-}
+func (b begunCall) call() Call { return b.record.Calls[len(b.record.Calls)-1] }
 
 // call makes a call, once: it reserves capacity, begins in the journal, sends, and finishes in the journal. An error means
 // that no call was begun and nothing was sent, except an *InvalidError with a Ref. If another request has taken the key
@@ -137,7 +131,7 @@ func (o *Orders) begin(ctx context.Context, c plannedCall) (begunCall, error) {
 		}
 		return begunCall{}, err
 	}
-	return begunCall{record, record.Calls[len(record.Calls)-1].Number, end}, nil
+	return begunCall{record, end}, nil
 }
 
 // send sends the call to the ordering service, unless its end has passed. wait is the service's Retry-After.
@@ -145,7 +139,7 @@ func (o *Orders) send(
 	ctx context.Context, service Service, slot *upstream.Slot, b begunCall, body []byte,
 ) (result CallResult, wait time.Duration) {
 	call := b.call()
-	result = CallResult{Connection: b.record.Connection, Ref: b.record.Ref, Call: b.number, Known: &b.record, Outcome: OutcomeDone}
+	result = CallResult{Connection: b.record.Connection, Ref: b.record.Ref, Call: call.Number, Known: &b.record, Outcome: OutcomeDone}
 	ctx, span := tracing.Start(ctx, "order.", string(call.Operation))
 	defer func() { traceCall(span, &b.record, &result) }()
 	if !time.Now().Before(b.end) {
@@ -153,31 +147,21 @@ func (o *Orders) send(
 		o.logCall(ctx, b, result.Outcome, fmt.Errorf("opening the call in the journal took too long: %w", context.DeadlineExceeded))
 		return result, 0
 	}
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(upstream.WithCall(ctx, slot, func(try upstream.Attempt) {
-		result.Attempts = append(result.Attempts, storedAttempt(try))
-	})), slot.EarlierEnd(b.end))
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), b.end)
 	defer cancel()
-	var err error
-	switch call.Operation {
-	case upstream.OpCreate:
-		var created upstream.Created
-		created, err = service.CreateOrder(ctx, body)
-		result.OrderID, result.Answer = created.OrderID, storedAnswer(created.Answer)
-		if err == nil && created.OrderID == "" {
-			err = errors.New("the answer has no orderID")
-		}
-	case upstream.OpPay:
-		result.Answer, err = withAnswer(service.Pay(ctx, b.record.OrderID, body))
-	case upstream.OpComplete:
-		result.Answer, err = withAnswer(service.Complete(ctx, b.record.OrderID))
-	default:
-		result.Answer, err = withAnswer(service.Reject(ctx, b.record.OrderID, body))
+	answer, err := service.Write(ctx, upstream.WriteRequest{
+		Operation: call.Operation, OrderID: b.record.OrderID, Body: body, Slot: slot,
+		Report: func(try upstream.Attempt) { result.Attempts = append(result.Attempts, storedAttempt(try)) },
+	})
+	result.OrderID, result.Answer = answer.OrderID, storedAnswer(answer)
+	if err == nil && call.Operation == upstream.OpCreate && answer.OrderID == "" {
+		err = errors.New("the answer has no orderID")
 	}
 	if err != nil {
 		wait = classify(&result, err)
 		o.logCall(ctx, b, result.Outcome, err)
 		if repeated, ok := errors.AsType[*upstream.IDRepeatedError](err); ok {
-			o.reportRepeated(ctx, &b.record, b.number, repeated.OrderID)
+			o.reportRepeated(ctx, &b.record, call.Number, repeated.OrderID)
 		}
 	}
 	return result, wait
@@ -190,10 +174,8 @@ func (o *Orders) finish(ctx context.Context, b begunCall, sent CallResult, body 
 	defer span.End()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit+o.cfg.WaitTimeout)
 	defer cancel()
-	known := b.record.withResult(sent, o.deps.Clock())
-	if call, ok := known.Call(b.number); ok {
-		sent.SpecID = call.SpecID
-	}
+	known, begun := b.record.withResult(sent, o.deps.Clock()), b.call()
+	sent.SpecID = begun.SpecID
 	ended := pendingWrite{result: &sent, record: known, body: body}
 	for pause := finishPause; ; pause *= 2 {
 		got, number, err := o.finishCall(ctx, &ended)
@@ -202,19 +184,19 @@ func (o *Orders) finish(ctx context.Context, b begunCall, sent CallResult, body 
 			return resultOf(got, known, number)
 		case ok:
 			o.reportConflict(contradiction, sent.OrderID)
-			return resultOf(contradiction.Record, known, b.number)
+			return resultOf(contradiction.Record, known, begun.Number)
 		case errors.Is(err, ErrUnreplicated): // policy O14
 			ended.written = true
 			o.pending.add(o, ended)
 			return resultOf(got, known, number)
 		case errors.Is(err, ErrNoOrder):
-			o.reportLost(new(known), b.number, err)
-			return resultOf(known, known, b.number)
+			o.reportLost(new(known), begun.Number, err)
+			return resultOf(known, known, begun.Number)
 		}
 		if sleep.For(ctx, pause) != nil {
 			span.Fail("late")
 			o.pending.add(o, ended)
-			return resultOf(known, known, b.number)
+			return resultOf(known, known, begun.Number)
 		}
 	}
 }
@@ -234,14 +216,7 @@ func (o *Orders) finishCall(ctx context.Context, w *pendingWrite) (Record, int, 
 	if call, _ := got.Call(number); call.Outcome != outcome { // the call was restored in the meantime, or has a repeated orderID
 		got, err = o.finishResult(ctx, w, number)
 	} else {
-		o.emit(notice{
-			name:    "order.recreated",
-			level:   logrus.WarnLevel,
-			record:  new(got),
-			call:    number,
-			outcome: outcome,
-			msg:     "the journal had lost a call; it was written again",
-		})
+		o.emit(callRecreated, new(got), number, outcome, nil)
 	}
 	for _, call := range got.Calls {
 		if call.Contradicted != "" && call.Number != number { // found while the call was written again
@@ -277,9 +252,5 @@ func storedAnswer(a upstream.Answer) *Answer {
 
 // storedAttempt converts an attempt for the journal.
 func storedAttempt(t upstream.Attempt) Attempt {
-	out := Attempt{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: OutcomeDone}
-	if t.Effect != upstream.EffectDone {
-		out.Outcome = outcomeOf(t.Effect, t.Refused)
-	}
-	return out
+	return Attempt{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: outcomeOf(t.Effect)}
 }

@@ -8,6 +8,7 @@ import (
 
 	"larder.local/internal/upstream"
 	"larder.local/ordering/validate"
+	"larder.local/ordering/violation"
 )
 
 // Change pays, completes or rejects an order, once. A repeated key returns the result of the first request.
@@ -29,7 +30,7 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	spec := CallSpec{
 		Operation: c.Operation, Connection: c.Connection, Client: c.Client, RequestID: c.RequestID, OrderID: c.OrderID, Adopt: !c.V1,
 	}
-	r := request{key: c.Key, of: c.OrderID, body: body.canonical()}
+	r := request{key: c.Key, of: c.OrderID, body: body.Canonical()}
 	result, err := o.change(ctx, spec, r, c, body, arrived)
 	if errors.Is(err, ErrNoOrder) {
 		return Result{}, notFound(ctx, o.deps.Journal, c.Connection)
@@ -69,33 +70,30 @@ func (o *Orders) change(
 	return o.call(ctx, plannedCall{spec: spec, share: c.Client, arrived: arrived})
 }
 
-// changeBody is the body of a change: payments or a rejection. A completion has neither.
-type changeBody struct {
-	payments  *validate.Payments
-	rejection *validate.Rejection
+// changeBody is the body of a change: *validate.Payments, *validate.Rejection or, of a completion, noBody.
+type changeBody interface {
+	Canonical() []byte
+	Upstream() []byte
+	Violations() (list []violation.Violation, more bool)
 }
 
-func readChange(c ChangeRequest) (body changeBody, err error) {
+type noBody struct{}
+
+func (noBody) Canonical() []byte                                   { return nil }
+func (noBody) Upstream() []byte                                    { return nil }
+func (noBody) Violations() (list []violation.Violation, more bool) { return nil, false }
+
+func readChange(c ChangeRequest) (changeBody, error) {
 	switch c.Operation {
 	case upstream.OpPay:
-		body.payments, err = validate.ReadPayments(c.Input)
+		return validate.ReadPayments(c.Input)
 	case upstream.OpReject:
-		body.rejection, err = validate.ReadRejection(c.Input)
-	case upstream.OpComplete: // no body to decode
+		return validate.ReadRejection(c.Input)
+	case upstream.OpComplete:
+		return noBody{}, nil
 	default:
-		err = fmt.Errorf("ordering: %q is not a change of an order", c.Operation)
+		return nil, fmt.Errorf("ordering: %q is not a change of an order", c.Operation)
 	}
-	return body, err
-}
-
-func (b changeBody) canonical() []byte {
-	switch {
-	case b.payments != nil:
-		return b.payments.Canonical()
-	case b.rejection != nil:
-		return b.rejection.Canonical()
-	}
-	return nil
 }
 
 // firstOfFormer returns the result of the first equal change without a key, if the connection had a former source then,
@@ -126,27 +124,21 @@ func (o *Orders) validateChange(ctx context.Context, c ChangeRequest, change cha
 	if record.Foreign { // the journal checks it again; here, before the amounts are compared with its total
 		return nil, nil, &SourceError{Record: record}
 	}
-	var invalid InvalidError
-	switch {
-	case change.payments != nil:
+	switch change := change.(type) {
+	case *validate.Payments:
 		if c.V1 && !o.cfg.AllowUnderpayment {
-			change.payments.Cover(record.Total)
+			change.Cover(record.Total)
 		}
-		for _, paid := range change.payments.List() {
+		for _, paid := range change.List() {
 			payments = append(payments, Payment{Code: paid.Code, Amount: paid.Amount, PaidAt: paid.PaidAt})
 		}
-		body = change.payments.Upstream()
-		invalid.Violations, invalid.More = change.payments.Violations()
-	case change.rejection != nil:
-		o.checkReason(ctx, c.Connection, change.rejection)
-		body = change.rejection.Upstream()
-		invalid.Violations, invalid.More = change.rejection.Violations()
-	default: // a completion has no body
+	case *validate.Rejection:
+		o.checkReason(ctx, c.Connection, change)
 	}
-	if invalid.Violations != nil {
-		return nil, nil, &invalid
+	if violations, more := change.Violations(); violations != nil {
+		return nil, nil, &InvalidError{Violations: violations, More: more}
 	}
-	return body, payments, nil
+	return change.Upstream(), payments, nil
 }
 
 // checkReason checks the reason of a rejection against the service's list. If the cached list does not

@@ -152,13 +152,13 @@ func TestBusy_O9(t *testing.T) {
 			}
 		}
 	}
-	h.service.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
+	h.service.answers(func(ctx context.Context, _ exchange) (upstream.Answer, error) {
 		busy("while the payment is open", ordering.OutcomeOpen)
 		_, err := h.Change(ctx, changing(upstream.OpPay, fullPayment, underKey("k-1")))
 		if !is[*ordering.InFlightError](err) {
 			t.Errorf("the same payment while it is open: %v", err)
 		}
-		return upstream.Created{}, lostAnswer()
+		return upstream.Answer{}, lostAnswer()
 	})
 	h.changed(t, ordering.OutcomeUnknown, changing(upstream.OpPay, fullPayment, underKey("k-1")))
 	h.service.answers(nil)

@@ -117,24 +117,9 @@ type callTimesKey struct{}
 // watched is a handler that records the times of calls to the service.
 type watched struct{ ordering.Service }
 
-func (w watched) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
+func (w watched) Write(ctx context.Context, r upstream.WriteRequest) (upstream.Answer, error) {
 	defer timeCall(ctx)()
-	return w.Service.CreateOrder(ctx, body)
-}
-
-func (w watched) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
-	defer timeCall(ctx)()
-	return w.Service.Pay(ctx, orderID, body)
-}
-
-func (w watched) Complete(ctx context.Context, orderID string) (upstream.Answer, error) {
-	defer timeCall(ctx)()
-	return w.Service.Complete(ctx, orderID)
-}
-
-func (w watched) Reject(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
-	defer timeCall(ctx)()
-	return w.Service.Reject(ctx, orderID, body)
+	return w.Service.Write(ctx, r)
 }
 
 func timeCall(ctx context.Context) func() {

@@ -50,12 +50,12 @@ type fakeService struct {
 	got     []exchange
 	created int // orders
 	doubts  int // calls of DoubtResponses
-	answer  func(ctx context.Context, call exchange) (upstream.Created, error)
+	answer  func(ctx context.Context, call exchange) (upstream.Answer, error)
 	// reserve decides about reservations; nil means that there is always a slot.
 	reserve func(client string) error
 }
 
-func (s *fakeService) take(ctx context.Context, call exchange) (upstream.Created, error) {
+func (s *fakeService) take(ctx context.Context, call exchange) (upstream.Answer, error) {
 	s.mu.Lock()
 	s.got = append(s.got, call)
 	answer, number := s.answer, 765+s.created // a service numbers its orders
@@ -70,12 +70,10 @@ func (s *fakeService) take(ctx context.Context, call exchange) (upstream.Created
 }
 
 // done returns the response to a call that took effect.
-func done(orderID string) (upstream.Created, error) {
-	return upstream.Created{
-		OrderID: orderID,
-		Answer: upstream.Answer{
-			Status: http.StatusCreated, ContentType: "application/json", Body: []byte(`{"result":{"orderID":"` + orderID + `"}}`),
-		},
+func done(orderID string) (upstream.Answer, error) {
+	return upstream.Answer{
+		OrderID: orderID, Status: http.StatusCreated, ContentType: "application/json",
+		Body: []byte(`{"result":{"orderID":"` + orderID + `"}}`),
 	}, nil
 }
 
@@ -91,8 +89,12 @@ func (s *fakeService) Reserve(ctx context.Context, op ordering.Operation, client
 // Free reports whether there is always a slot.
 func (s *fakeService) Free(context.Context) bool { return s.reserve == nil }
 
-func (s *fakeService) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
-	return s.take(ctx, exchange{upstream.OpCreate, "", string(body)})
+func (s *fakeService) Write(ctx context.Context, r upstream.WriteRequest) (upstream.Answer, error) {
+	got, err := s.take(ctx, exchange{r.Operation, r.OrderID, string(r.Body)})
+	if err == nil && r.Operation != upstream.OpCreate {
+		got = upstream.Answer{Status: http.StatusOK, ContentType: got.ContentType, Body: []byte(`{"result":{}}`)}
+	}
+	return got, err
 }
 
 // DoubtResponses implements ordering.Service.
@@ -102,28 +104,8 @@ func (s *fakeService) DoubtResponses() {
 	s.doubts++
 }
 
-func (s *fakeService) change(ctx context.Context, call exchange) (upstream.Answer, error) {
-	got, err := s.take(ctx, call)
-	if err != nil {
-		return upstream.Answer{}, err
-	}
-	return upstream.Answer{Status: http.StatusOK, ContentType: got.ContentType, Body: []byte(`{"result":{}}`)}, nil
-}
-
-func (s *fakeService) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
-	return s.change(ctx, exchange{upstream.OpPay, orderID, string(body)})
-}
-
-func (s *fakeService) Complete(ctx context.Context, orderID string) (upstream.Answer, error) {
-	return s.change(ctx, exchange{upstream.OpComplete, orderID, ""})
-}
-
-func (s *fakeService) Reject(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
-	return s.change(ctx, exchange{upstream.OpReject, orderID, string(body)})
-}
-
 // answers sets the response to all later calls.
-func (s *fakeService) answers(answer func(ctx context.Context, call exchange) (upstream.Created, error)) {
+func (s *fakeService) answers(answer func(ctx context.Context, call exchange) (upstream.Answer, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer = answer
@@ -131,7 +113,7 @@ func (s *fakeService) answers(answer func(ctx context.Context, call exchange) (u
 
 // fails makes every call return this error.
 func (s *fakeService) fails(err error) {
-	s.answers(func(context.Context, exchange) (upstream.Created, error) { return upstream.Created{}, err })
+	s.answers(func(context.Context, exchange) (upstream.Answer, error) { return upstream.Answer{}, err })
 }
 
 func (s *fakeService) calls() []exchange {
@@ -383,8 +365,8 @@ func lostAnswer() error {
 func certainRefusal(tb testing.TB) error {
 	tb.Helper()
 	client := scripted(tb, http.StatusUnprocessableEntity, `{"code":"pos_close_order","msg":"not paid","requestId":"r-9","errors":null}`)
-	_, err := client.CreateOrder(tb.Context(), []byte("{}"))
-	if e, ok := errors.AsType[*upstream.Error](err); !ok || !e.Refused() {
+	_, err := client.Write(tb.Context(), upstream.WriteRequest{Operation: upstream.OpCreate, Body: []byte("{}")})
+	if e, ok := errors.AsType[*upstream.Error](err); !ok || e.Effect != upstream.EffectRefused {
 		tb.Fatalf("the client returns %v, want a refusal", err)
 	}
 	return err

@@ -36,22 +36,16 @@ type Catalogues interface {
 	Current(ctx context.Context, restaurant menu.RestaurantID, connection string) (version int64, catalogue *menu.Catalogue, err error)
 }
 
-// Service is the ordering service; *upstream.Client implements it. Each method makes one call. The Effect of
-// an *upstream.Error is what is known about the call; after any other error nothing is known.
+// Service is the ordering service; *upstream.Client implements it. The Effect of an *upstream.Error is what is known about
+// a call; after any other error nothing is known.
 type Service interface {
 	// Reserve waits for the capacity that a client's call needs. The call's time limit starts at
 	// arrived (policy O8a). An error is an *upstream.Error, and nothing was sent.
 	Reserve(ctx context.Context, op Operation, client string, arrived time.Time) (*upstream.Slot, error)
 	// Free reports whether Reserve would neither wait nor use up a rate limit. That may change at any time.
 	Free(ctx context.Context) bool
-	// CreateOrder creates an order.
-	CreateOrder(ctx context.Context, body []byte) (upstream.Created, error)
-	// Pay pays an order; body is an array of payments.
-	Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error)
-	// Complete closes a paid order.
-	Complete(ctx context.Context, orderID string) (upstream.Answer, error)
-	// Reject rejects an order; body contains the reason.
-	Reject(ctx context.Context, orderID string, body []byte) (upstream.Answer, error)
+	// Write creates, pays, completes or rejects an order.
+	Write(ctx context.Context, r upstream.WriteRequest) (upstream.Answer, error)
 	// DoubtResponses ends the reuse of connections for ten minutes (policy O17).
 	DoubtResponses()
 }

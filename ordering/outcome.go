@@ -33,7 +33,7 @@ func classify(e *CallResult, err error) (wait time.Duration) {
 	if !ok {
 		return 0
 	}
-	e.Outcome = outcomeOf(answer.Effect, answer.Refused())
+	e.Outcome = outcomeOf(answer.Effect)
 	if answer.Status != 0 {
 		e.Answer = &Answer{
 			Status:      answer.Status,
@@ -49,15 +49,17 @@ func classify(e *CallResult, err error) (wait time.Duration) {
 	return answer.RetryAfter
 }
 
-// outcomeOf returns the outcome of a call, or of an attempt, that failed.
-func outcomeOf(effect upstream.Effect, refused bool) Outcome {
-	switch {
-	case effect != upstream.EffectNone:
-		return OutcomeUnknown
-	case refused:
-		return OutcomeRefused
-	default:
+// outcomeOf returns the outcome of a call or of an attempt.
+func outcomeOf(effect upstream.Effect) Outcome {
+	switch effect {
+	case upstream.EffectNone:
 		return OutcomeNotSent
+	case upstream.EffectRefused:
+		return OutcomeRefused
+	case upstream.EffectDone:
+		return OutcomeDone
+	default:
+		return OutcomeUnknown
 	}
 }
 

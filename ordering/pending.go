@@ -23,24 +23,17 @@ const (
 	abortLimit = time.Second
 )
 
-// pendingWrite is a write that the journal has not accepted: a result with the record as it will
-// be, or spec, the call to abort.
+// pendingWrite is a write that the journal has not accepted: a result with the record as it will be.
 type pendingWrite struct {
 	result *CallResult
 	record Record
 	body   []byte // the body that the call sent
-	spec   *CallSpec
+	// spec is set if the call is to be aborted, because nothing was sent.
+	spec *CallSpec
 	// resolution is set if the result is a person's resolution.
 	resolution *ResolveCall
 	// written is true if the journal has the result, but too few replicas have it (policy O14).
 	written bool
-}
-
-func (w *pendingWrite) connection() string {
-	if w.spec != nil {
-		return w.spec.Connection
-	}
-	return w.result.Connection
 }
 
 // pendingWrites are the results that the journal has not accepted, oldest first (policy O12). The
@@ -54,10 +47,9 @@ type pendingWrites struct {
 
 // add keeps w for later. If the limit is reached, it drops w and reports the loss.
 func (l *pendingWrites) add(o *Orders, w pendingWrite) {
-	if w.result != nil { // a copy: w.result is part of the request, which would stay in memory
-		result := *w.result
-		result.Known, result.Recheck, w.result = nil, false, &result // its client gets the refusal now (policy O18)
-	}
+	// A copy: w.result is part of the request, which would stay in memory.
+	result := *w.result
+	result.Known, result.Recheck, w.result = nil, false, &result // its client gets the refusal now (policy O18)
 	l.mu.Lock()
 	full := l.size >= maxPendingWrites
 	if l.bytes+len(w.body) > maxPendingBytes {
@@ -161,14 +153,7 @@ func (o *Orders) sweepConnection(ctx context.Context, connection string) error {
 		moved, err := o.deps.Journal.Sweep(ctx, connection)
 		for i := range moved {
 			call, _ := moved[i].Busy()
-			o.emit(notice{
-				name:    "order.timed_out",
-				level:   logrus.WarnLevel,
-				record:  &moved[i],
-				call:    call.Number,
-				outcome: OutcomeUnknown,
-				msg:     "a call has no result: its outcome is unknown until an operator resolves it",
-			})
+			o.emit(callTimedOut, &moved[i], call.Number, OutcomeUnknown, nil)
 		}
 		if err != nil || len(moved) < sweepBatch {
 			return err
@@ -183,20 +168,21 @@ func (o *Orders) flush(ctx context.Context) (last error) {
 	failures := map[string]int{} // consecutive, by connection
 	taken := o.pending.drain()
 	for _, w := range taken {
-		if failures[w.connection()] >= maxFailures {
+		connection := w.result.Connection
+		if failures[connection] >= maxFailures {
 			rest = append(rest, w)
 			continue
 		}
 		err := o.write(ctx, w)
 		switch {
 		case err == nil:
-			failures[w.connection()] = 0
+			failures[connection] = 0
 			continue
 		case errors.Is(err, ErrUnreplicated):
 			w.written = true
-			failures[w.connection()] = maxFailures // the other writes would fail as slowly
+			failures[connection] = maxFailures // the other writes would fail as slowly
 		default:
-			failures[w.connection()]++
+			failures[connection]++
 		}
 		last = err
 		failed = append(failed, w)
@@ -225,14 +211,7 @@ func (o *Orders) write(ctx context.Context, w pendingWrite) error {
 		return err
 	case w.written: // enough replicas have it
 	default:
-		o.emit(notice{
-			name:    "order.result_recorded_late",
-			level:   logrus.InfoLevel,
-			record:  &record,
-			call:    number,
-			outcome: w.result.Outcome,
-			msg:     "the outcome of a call was recorded late",
-		})
+		o.emit(recordedLate, &record, number, w.result.Outcome, nil)
 	}
 	return nil
 }
@@ -240,15 +219,7 @@ func (o *Orders) write(ctx context.Context, w pendingWrite) error {
 // reportConflict reports that the outcome of an order contradicts a person's resolution (policy O12). orderID is the
 // one that the call returned. The record has another one or none, so this may be an unwanted order.
 func (o *Orders) reportConflict(e *ContradictionError, orderID string) {
-	o.emit(notice{
-		name:    "order.outcome_conflict",
-		level:   logrus.ErrorLevel,
-		record:  &e.Record,
-		call:    e.Call,
-		outcome: e.Outcome,
-		msg:     "the outcome of a call contradicts its resolution: check the order with the restaurant",
-		more:    logrus.Fields{"foundOrderID": orderID},
-	})
+	o.emit(outcomeConflict, &e.Record, e.Call, e.Outcome, logrus.Fields{"foundOrderID": orderID})
 }
 
 // finishResult records the outcome of a call under its number in the journal. With the orderID of another order, the
@@ -278,83 +249,64 @@ func (o *Orders) reportRepeated(ctx context.Context, r *Record, number int, orde
 			more["hint"] = "if the service numbers the orders of each restaurant, set connections[].order_numbers: restaurant"
 		}
 	}
-	o.emit(notice{
-		name:    "order.id_repeated",
-		level:   logrus.ErrorLevel,
-		record:  r,
-		call:    number,
-		outcome: OutcomeUnknown,
-		msg: "the response to a new order has the orderID of another order: look at both at the restaurant; " +
-			"each call of this instance has a connection of its own for ten minutes",
-		more: more,
-	})
+	o.emit(orderIDRepeated, r, number, OutcomeUnknown, more)
 }
 
 // reportLost reports that the journal will never have the outcome of a call.
 func (o *Orders) reportLost(r *Record, number int, err error) {
 	call, _ := r.Call(number)
-	o.emit(notice{
-		name:    "order.result_lost",
-		level:   logrus.ErrorLevel,
-		record:  r,
-		call:    number,
-		outcome: call.Outcome,
-		err:     err,
-		msg:     "the outcome of a call is lost: it could not be recorded",
-	})
+	o.emit(resultLost, r, number, call.Outcome, logrus.Fields{logrus.ErrorKey: err})
 }
 
 // dropPending reports a write that is given up. If it was to abort a call, nothing was sent: the
 // call becomes unknown, and a person can resolve it.
 func (o *Orders) dropPending(w pendingWrite, err error) {
-	if w.spec == nil && w.written {
-		o.emit(notice{
-			name:    "order.unreplicated",
-			level:   logrus.ErrorLevel,
-			record:  &w.record,
-			call:    w.result.Call,
-			outcome: w.result.Outcome,
-			err:     err,
-			msg:     "the outcome of a call was recorded, but a failover of Redis may lose it",
-		})
-		return
-	}
-	if w.spec == nil {
+	if w.spec != nil || !w.written {
 		o.reportLost(&w.record, w.result.Call, err)
 		return
 	}
-	p := w.spec
-	o.reportLost(&Record{
-		Ref:         p.Ref,
-		Connection:  p.Connection,
-		Client:      p.Client,
-		Restaurant:  p.Restaurant,
-		OrderID:     p.OrderID,
-		MenuVersion: p.MenuVersion,
-		Calls:       []Call{{Number: 1, Operation: p.Operation, Outcome: OutcomeNotSent}},
-	}, 1, err)
+	o.emit(resultUnreplicated, &w.record, w.result.Call, w.result.Outcome, logrus.Fields{logrus.ErrorKey: err})
 }
 
+// notice is an event outside of a request.
 type notice struct {
-	name    string
-	level   logrus.Level
-	record  *Record
-	call    int // in the record
-	outcome Outcome
-	err     error
-	msg     string
-	more    logrus.Fields
+	event string
+	level logrus.Level
+	msg   string
 }
 
-// emit logs an event and passes it to the observer.
-func (o *Orders) emit(n notice) {
-	call, _ := n.record.Call(n.call)
-	entry := o.log.WithFields(fields(n.name, n.record, call.Operation, n.outcome)).WithFields(n.more)
-	if n.err != nil {
-		entry = entry.WithError(n.err)
+//nolint:gochecknoglobals // read only
+var (
+	recordedLate  = notice{"order.result_recorded_late", logrus.InfoLevel, "the outcome of a call was recorded late"}
+	callRecreated = notice{"order.recreated", logrus.WarnLevel, "the journal had lost a call; it was written again"}
+	resultLost    = notice{"order.result_lost", logrus.ErrorLevel, "the outcome of a call is lost: it could not be recorded"}
+	callTimedOut  = notice{
+		"order.timed_out", logrus.WarnLevel,
+		"a call has no result: its outcome is unknown until an operator resolves it",
 	}
-	entry.Log(n.level, n.msg)
-	o.deps.Observe(n.name, n.record.Connection)
+	resultUnreplicated = notice{
+		"order.unreplicated", logrus.ErrorLevel,
+		"the outcome of a call was recorded, but a failover of Redis may lose it",
+	}
+	outcomeConflict = notice{
+		"order.outcome_conflict", logrus.ErrorLevel,
+		"the outcome of a call contradicts its resolution: check the order with the restaurant",
+	}
+	orderIDRepeated = notice{
+		"order.id_repeated", logrus.ErrorLevel,
+		"the response to a new order has the orderID of another order: look at both at the restaurant; " +
+			"each call of this instance has a connection of its own for ten minutes",
+	}
+)
+
+// emit logs an event of a call in a record, with more fields, and passes it to the observer.
+func (o *Orders) emit(n notice, r *Record, number int, outcome Outcome, more logrus.Fields) {
+	call, _ := r.Call(number)
+	if more[logrus.ErrorKey] == nil { // not known
+		delete(more, logrus.ErrorKey)
+	}
+	o.log.WithFields(fields(n.event, r, call.Operation, outcome)).WithFields(more).Log(n.level, n.msg)
+	o.deps.Observe(n.event, r.Connection)
 }
 
 // fields returns the log fields of an order. They contain no body, key or guest data.
@@ -383,9 +335,18 @@ func (o *Orders) abortUnbegun(ctx context.Context, spec CallSpec, err error) err
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortLimit)
 	defer cancel()
-	if o.deps.Journal.Abort(limited, spec) != nil {
-		spec.Body = nil // an aborted call does not need it
-		o.pending.add(o, pendingWrite{spec: &spec})
+	if o.deps.Journal.Abort(limited, spec) == nil {
+		return err
 	}
+	spec.Body = nil // an aborted call does not need it
+	o.pending.add(o, pendingWrite{spec: &spec, result: &CallResult{Connection: spec.Connection, Call: 1}, record: Record{
+		Ref:         spec.Ref,
+		Connection:  spec.Connection,
+		Client:      spec.Client,
+		Restaurant:  spec.Restaurant,
+		OrderID:     spec.OrderID,
+		MenuVersion: spec.MenuVersion,
+		Calls:       []Call{{Number: 1, Operation: spec.Operation, Outcome: OutcomeNotSent}},
+	}})
 	return err
 }

@@ -149,7 +149,7 @@ func TestSweepOfAFormerConnection_O20(t *testing.T) {
 	renamed := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
 		d.Journal, d.Connections = former{h.journal}, func() []string { return []string{"second"} }
 	})
-	h.service.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
+	h.service.answers(func(ctx context.Context, _ exchange) (upstream.Answer, error) {
 		h.pass(time.Hour)
 		if err := renamed.Sweep(ctx); err != nil {
 			t.Errorf("Sweep() = %v", err)
@@ -165,7 +165,7 @@ func TestSweepOfAFormerConnection_O20(t *testing.T) {
 func TestLateResultAfterSweep_O12(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
-	h.service.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
+	h.service.answers(func(ctx context.Context, _ exchange) (upstream.Answer, error) {
 		h.pass(49 * time.Second)
 		if err := h.Sweep(ctx); err != nil || len(h.happened()) != 0 {
 			t.Errorf("Sweep() before the deadline = %v, events %v", err, h.happened())
@@ -215,7 +215,7 @@ func TestResultThatContradictsAResolution_O12(t *testing.T) {
 					t.Errorf("Resolve() = %v", err)
 				}
 			}
-			h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
+			h.service.answers(func(context.Context, exchange) (upstream.Answer, error) {
 				if !late {
 					resolve()
 				} else {
@@ -445,7 +445,7 @@ func TestRun(t *testing.T) {
 
 		// When Run ends, one call is in progress, and another result waits for the journal.
 		begun, answer := make(chan struct{}), make(chan struct{})
-		h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
+		h.service.answers(func(context.Context, exchange) (upstream.Answer, error) {
 			close(begun)
 			<-answer
 			return done("766")

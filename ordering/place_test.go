@@ -133,7 +133,7 @@ func TestDisconnectDoesNotEndACall(t *testing.T) {
 	t.Parallel()
 	ctx, hangUp := context.WithCancel(t.Context())
 	h := newHarness(t, ordering.DefaultConfig())
-	h.service.answers(func(call context.Context, _ exchange) (upstream.Created, error) {
+	h.service.answers(func(call context.Context, _ exchange) (upstream.Answer, error) {
 		hangUp()
 		if call.Err() != nil {
 			t.Errorf("the call ended when its client disconnected: %v", call.Err())
@@ -181,11 +181,11 @@ func TestOutcomes(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			h := newHarness(t, ordering.DefaultConfig())
-			h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
+			h.service.answers(func(context.Context, exchange) (upstream.Answer, error) {
 				if tc.err != nil {
-					return upstream.Created{}, tc.err
+					return upstream.Answer{}, tc.err
 				}
-				return upstream.Created{Answer: upstream.Answer{Status: 201, Cut: true}}, nil
+				return upstream.Answer{Status: 201, Cut: true}, nil
 			})
 			got, err := h.Place(t.Context(), placing())
 			if err != nil || got.Call.Outcome != tc.want || got.Record.State != tc.state || got.Record.OrderID != "" {
@@ -318,7 +318,7 @@ func TestConcurrentRequestsWithOneKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, ordering.DefaultConfig())
-		h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
+		h.service.answers(func(context.Context, exchange) (upstream.Answer, error) {
 			synctest.Wait() // all others have sent their requests
 			return done("765")
 		})

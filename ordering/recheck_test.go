@@ -213,9 +213,9 @@ func TestWaitForTheMenuIsLimited(t *testing.T) {
 			refused := certainRefusal(t) // with a real connection, so outside of the bubble
 			synctest.Test(t, func(t *testing.T) {
 				h, _ := newRefusing(t, refused, tc.change)
-				h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
+				h.service.answers(func(context.Context, exchange) (upstream.Answer, error) {
 					time.Sleep(tc.answer)
-					return upstream.Created{}, refused
+					return upstream.Answer{}, refused
 				})
 				began := time.Now()
 				if got, err := h.Place(t.Context(), placing()); err != nil || got.Call.Outcome != ordering.OutcomeRefused {
@@ -283,9 +283,9 @@ func TestRefusalWithoutASync(t *testing.T) {
 	if err != nil || got.Call.Outcome != ordering.OutcomeRefused || got.Call.Recheck != ordering.RecheckNone {
 		t.Errorf("the menu in memory is the same: %+v, %v", got.Call, err)
 	}
-	h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
+	h.service.answers(func(context.Context, exchange) (upstream.Answer, error) {
 		h.publish(43, soupStopped)
-		return upstream.Created{}, refused
+		return upstream.Answer{}, refused
 	})
 	_, err = h.Place(t.Context(), placing(func(p *placeRequest) { p.Key = "another" }))
 	if invalid, ok := errors.AsType[*ordering.InvalidError](err); !ok || invalid.Ref == "" || len(invalid.Violations) != 1 {

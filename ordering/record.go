@@ -292,5 +292,3 @@ func StateAfter(state State, op Operation, outcome Outcome) State {
 	}
 	return state
 }
-
-func withAnswer(answer upstream.Answer, err error) (*Answer, error) { return storedAnswer(answer), err }

@@ -34,9 +34,9 @@ func TestARepeatedOrderID_O17(t *testing.T) {
 			t.Parallel()
 			h := newHarness(t, ordering.DefaultConfig())
 			first := h.placed(t)
-			h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
+			h.service.answers(func(context.Context, exchange) (upstream.Answer, error) {
 				if tc.err != nil {
-					return upstream.Created{}, tc.err
+					return upstream.Answer{}, tc.err
 				}
 				return done("765")
 			})

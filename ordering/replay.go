@@ -19,13 +19,25 @@ type request struct {
 	body []byte // in canonical form
 }
 
-// withKey returns the spec with the key and the fingerprint of a request. source is the connection's at that time.
+// withKey returns the spec with the key and the fingerprint of a request. Both are keyed hashes and contain neither
+// the client's key nor the body (policy O7). A new order without a key has none. source is the connection's at that time.
 func withKey(ctx context.Context, journal Journal, spec CallSpec, r request, source string) (CallSpec, error) {
 	secret, err := journal.Secret(ctx, spec.Connection)
-	if err == nil {
-		spec.Fingerprint, spec.Key, spec.Derived = r.hash(secret, spec, source)
+	if err != nil {
+		return spec, err
 	}
-	return spec, err
+	spec.Fingerprint = hashed(secret, string(spec.Operation), r.of, jsontext.String(r.body))
+	switch {
+	case r.key != "":
+		spec.Key = hashedKey(secret, spec.Client, spec.Connection, r.key)
+	case spec.Operation != upstream.OpCreate: // derived from its content (policy O9)
+		parts := []string{"derived", spec.Client, spec.Connection, spec.Fingerprint}
+		if source != "" { // another service's order may have the same orderID (policy O16)
+			parts = append(parts, source)
+		}
+		spec.Key, spec.Derived = hashed(secret, parts...), true
+	}
+	return spec, nil
 }
 
 // replay returns the result of the first request with the same key, whatever the current menu contains (policy O7). It
@@ -36,23 +48,6 @@ func replay(ctx context.Context, journal Journal, spec CallSpec) (Result, error)
 		return Result{}, err
 	}
 	return replayed(record, number, spec.Fingerprint)
-}
-
-// hash returns the fingerprint and the key of a call. Both are keyed hashes and contain neither the client's key nor the
-// body (policy O7). A change without a key gets one derived from its content (policy O9); a new order without a key has none.
-func (r request) hash(secret []byte, spec CallSpec, source string) (fingerprint, key string, derived bool) {
-	fingerprint = hashed(secret, string(spec.Operation), r.of, jsontext.String(r.body))
-	switch {
-	case r.key != "":
-		return fingerprint, hashedKey(secret, spec.Client, spec.Connection, r.key), false
-	case spec.Operation == upstream.OpCreate:
-		return fingerprint, "", false
-	}
-	parts := []string{"derived", spec.Client, spec.Connection, fingerprint}
-	if source != "" { // another service's order may have the same orderID (policy O16)
-		parts = append(parts, source)
-	}
-	return fingerprint, hashed(secret, parts...), true
 }
 
 // hashedKey returns the hash of a client's key. It differs between clients and between connections.

@@ -3,6 +3,7 @@ package ordering
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"larder.local/internal/upstream"
@@ -109,28 +110,21 @@ func (o *Orders) sendAgain(ctx context.Context, record Record, again ResolveCall
 
 func (r *ResolveRequest) check() error {
 	notes := &violation.List{}
-	switch r.Operation {
-	case upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject:
-	default:
-		notes.Add(0, "/operation", violation.ValueNotAllowed, violation.Params{"allowed": []string{
-			string(upstream.OpCreate), string(upstream.OpPay), string(upstream.OpComplete), string(upstream.OpReject),
-		}}, "")
-	}
-	switch r.Resolution {
-	case ResolvedDone:
-		switch {
-		case r.Operation != upstream.OpCreate:
-		case r.OrderID == "":
-			notes.Add(2, "/orderID", violation.FieldRequired, violation.Params{"field": "orderID"}, "")
-		case !upstream.InPath(r.OrderID): // no change of the order could ever be sent
-			allowed := []string{"an orderID that is valid in a URL path"}
-			notes.Add(2, "/orderID", violation.ValueNotAllowed, violation.Params{"allowed": allowed}, "")
+	oneOf := func(position int32, path, value string, allowed ...string) {
+		if !slices.Contains(allowed, value) {
+			notes.Add(position, path, violation.ValueNotAllowed, violation.Params{"allowed": allowed}, "")
 		}
-	case ResolvedNotDone, ResolvedRetry:
-	default:
-		notes.Add(1, "/outcome", violation.ValueNotAllowed, violation.Params{"allowed": []string{
-			string(ResolvedDone), string(ResolvedNotDone), string(ResolvedRetry),
-		}}, "")
+	}
+	oneOf(0, "/operation", string(r.Operation),
+		string(upstream.OpCreate), string(upstream.OpPay), string(upstream.OpComplete), string(upstream.OpReject))
+	oneOf(1, "/outcome", string(r.Resolution), string(ResolvedDone), string(ResolvedNotDone), string(ResolvedRetry))
+	switch {
+	case r.Operation != upstream.OpCreate || r.Resolution != ResolvedDone:
+	case r.OrderID == "":
+		notes.Add(2, "/orderID", violation.FieldRequired, violation.Params{"field": "orderID"}, "")
+	case !upstream.InPath(r.OrderID): // no change of the order could ever be sent
+		allowed := []string{"an orderID that is valid in a URL path"}
+		notes.Add(2, "/orderID", violation.ValueNotAllowed, violation.Params{"allowed": allowed}, "")
 	}
 	if violations, _ := notes.Sorted(); violations != nil {
 		return &InvalidError{Violations: violations}

@@ -233,16 +233,16 @@ func TestRetryWhileAClientWaits(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name   string
-		second func() (upstream.Created, error)
+		second func() (upstream.Answer, error)
 		want   ordering.Outcome
 	}{
-		{"the retry is accepted", func() (upstream.Created, error) { return done("765") }, ordering.OutcomeDone},
-		{"the response to the retry is lost", func() (upstream.Created, error) { return upstream.Created{}, lostAnswer() }, ordering.OutcomeUnknown},
+		{"the retry is accepted", func() (upstream.Answer, error) { return done("765") }, ordering.OutcomeDone},
+		{"the response to the retry is lost", func() (upstream.Answer, error) { return upstream.Answer{}, lostAnswer() }, ordering.OutcomeUnknown},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			h := newHarness(t, ordering.DefaultConfig())
-			h.service.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
+			h.service.answers(func(ctx context.Context, _ exchange) (upstream.Answer, error) {
 				if len(h.service.calls()) > 1 {
 					return tc.second()
 				}
@@ -257,7 +257,7 @@ func TestRetryWhileAClientWaits(t *testing.T) {
 				if _, err := h.Resolve(ctx, resolution(record.Ref, upstream.OpCreate, ordering.ResolvedRetry)); err != nil {
 					t.Errorf("Resolve: %v", err)
 				}
-				return upstream.Created{}, lostAnswer()
+				return upstream.Answer{}, lostAnswer()
 			})
 			got, err := h.Place(t.Context(), placing())
 			if err != nil || got.Call.Outcome != tc.want || got.Call.Number != 2 || got.Record.Calls[0].Outcome != ordering.OutcomeRefused {

@@ -163,7 +163,7 @@ func TestUnreplicatedResultAtTheEnd(t *testing.T) {
 func TestLostRecordIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
-	h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
+	h.service.answers(func(context.Context, exchange) (upstream.Answer, error) {
 		h.journal.Lose("main")
 		return done("765")
 	})

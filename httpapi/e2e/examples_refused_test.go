@@ -140,8 +140,8 @@ func (b *exampleFixture) tryElsewhere() {
 		status:    http.StatusConflict,
 		with:      map[string]string{"restaurant": apitest.Bistro, "by": "externalId", "id": "twin"},
 	})
-	rough.Service.AnswerCreate(func([]byte) (upstream.Created, error) {
-		return upstream.Created{OrderID: "765", Answer: upstream.Answer{Status: http.StatusCreated}}, nil
+	rough.Service.AnswerCreate(func([]byte) (upstream.Answer, error) {
+		return upstream.Answer{OrderID: "765", Status: http.StatusCreated}, nil
 	})
 	for _, restaurant := range []string{apitest.Bistro, apitest.North} { // whose ordering services use the same order ids
 		rough.Post("/v1/restaurants/"+restaurant+"/orders", apitest.Order(), append([]string{"Idempotency-Key", restaurant}, b.tokens[apitest.ClientOps]...)...).Is(b.T, http.StatusCreated)
@@ -162,8 +162,8 @@ func (b *exampleFixture) tryElsewhere() {
 		with:      of(apitest.Bistro),
 		raw:       new(apitest.Order()),
 		before: func() {
-			rough.Service.AnswerCreate(func([]byte) (upstream.Created, error) {
-				return upstream.Created{}, &upstream.Error{Operation: "create", Effect: upstream.EffectNone, Err: errors.New("refused")}
+			rough.Service.AnswerCreate(func([]byte) (upstream.Answer, error) {
+				return upstream.Answer{}, &upstream.Error{Operation: "create", Effect: upstream.EffectNone, Err: errors.New("refused")}
 			})
 		},
 	})

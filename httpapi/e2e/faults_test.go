@@ -246,28 +246,10 @@ func (l *limited) within(ctx context.Context, operation ordering.Operation) (con
 	return overdue{ended}, func() { end(context.Canceled); <-done }
 }
 
-func (l *limited) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
-	ctx, end := l.within(ctx, upstream.OpCreate)
+func (l *limited) Write(ctx context.Context, r upstream.WriteRequest) (upstream.Answer, error) {
+	ctx, end := l.within(ctx, r.Operation)
 	defer end()
-	return l.Client.CreateOrder(ctx, body)
-}
-
-func (l *limited) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
-	ctx, end := l.within(ctx, upstream.OpPay)
-	defer end()
-	return l.Client.Pay(ctx, orderID, body)
-}
-
-func (l *limited) Complete(ctx context.Context, orderID string) (upstream.Answer, error) {
-	ctx, end := l.within(ctx, upstream.OpComplete)
-	defer end()
-	return l.Client.Complete(ctx, orderID)
-}
-
-func (l *limited) Reject(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
-	ctx, end := l.within(ctx, upstream.OpReject)
-	defer end()
-	return l.Client.Reject(ctx, orderID, body)
+	return l.Client.Write(ctx, r)
 }
 
 // limit puts a limited ordering service in front of a fixture's sandbox.

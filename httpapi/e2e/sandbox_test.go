@@ -44,7 +44,7 @@ func TestAgainstTheSandbox(t *testing.T) {
 	}
 	w.Service.SetMenu(apitest.Bistro, string(pulled.Body))
 	w.SyncOnce(apitest.Bistro)
-	w.Service.AnswerCreate(func(body []byte) (upstream.Created, error) { return client.CreateOrder(t.Context(), body) })
+	w.Service.AnswerCreate(func(body []byte) (upstream.Answer, error) { return apitest.Create(t.Context(), client, body) })
 
 	orders, err := menutest.NewOrderGenerator(raw, apitest.Bistro, 1)
 	if err != nil {

@@ -142,8 +142,8 @@ func TestPlace(t *testing.T) {
 func TestPlacedOrderHasItsTimeAndLocation(t *testing.T) {
 	t.Parallel()
 	w := apitest.New(t)
-	w.Service.AnswerCreate(func([]byte) (upstream.Created, error) {
-		return upstream.Created{OrderID: "7/6 5?", Answer: upstream.Answer{Status: http.StatusCreated}}, nil
+	w.Service.AnswerCreate(func([]byte) (upstream.Answer, error) {
+		return upstream.Answer{OrderID: "7/6 5?", Status: http.StatusCreated}, nil
 	})
 	const soonest = `{"expeditionType": "pickup", "paymentTypeID": "cash", "soonest": true,
  "dishList": [{"ID": "p1", "quantity": 1, "ingredients": [{"ID": "i1"}]}]}`
@@ -224,7 +224,7 @@ func TestPlacingOutcomes(t *testing.T) {
 	t.Parallel()
 	w := apitest.New(t, func(p *apitest.Plan) { p.HTTP.Rate = httpapi.RateConfig{} })
 	client, refuse := upstreamThatAnswers(t)
-	w.Service.AnswerCreate(func(body []byte) (upstream.Created, error) { return client.CreateOrder(t.Context(), body) })
+	w.Service.AnswerCreate(func(body []byte) (upstream.Answer, error) { return apitest.Create(t.Context(), client, body) })
 	shop := w.As(apitest.ClientShop)
 	for name, test := range map[string]struct {
 		upstream   int
@@ -256,8 +256,8 @@ func TestPlacingOutcomes(t *testing.T) {
 			t.Errorf("%s: the service's page leaks: %s", name, got.Body)
 		}
 	}
-	w.Service.AnswerCreate(func([]byte) (upstream.Created, error) {
-		return upstream.Created{}, &upstream.Error{
+	w.Service.AnswerCreate(func([]byte) (upstream.Answer, error) {
+		return upstream.Answer{}, &upstream.Error{
 			Operation:  "create",
 			Status:     http.StatusServiceUnavailable,
 			Effect:     upstream.EffectNone,
@@ -267,8 +267,8 @@ func TestPlacingOutcomes(t *testing.T) {
 	})
 	notSent := w.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("k"), shop...)...)
 	notSent.Refused(t, http.StatusServiceUnavailable, "upstream_unavailable")
-	w.Service.AnswerCreate(func([]byte) (upstream.Created, error) { // because the token is missing
-		return upstream.Created{}, &upstream.Error{
+	w.Service.AnswerCreate(func([]byte) (upstream.Answer, error) { // because the token is missing
+		return upstream.Answer{}, &upstream.Error{
 			Operation:  "create",
 			Effect:     upstream.EffectNone,
 			RetryAfter: 7 * time.Second,
@@ -399,9 +399,9 @@ func TestNoOrderIsPlacedWhileRedisIsAway(t *testing.T) {
 	shop := w.As(apitest.ClientShop)
 	w.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("before"), shop...)...).Is(t, http.StatusCreated)
 	var sent atomic.Int32
-	w.Service.AnswerCreate(func([]byte) (upstream.Created, error) {
+	w.Service.AnswerCreate(func([]byte) (upstream.Answer, error) {
 		sent.Add(1)
-		return upstream.Created{OrderID: "1", Answer: upstream.Answer{Status: http.StatusCreated}}, nil
+		return upstream.Answer{OrderID: "1", Status: http.StatusCreated}, nil
 	})
 	server.Stop()
 	got := w.Post(apitest.OrdersPath, apitest.Order(), append(apitest.Key("while"), shop...)...)

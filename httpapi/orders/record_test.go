@@ -188,7 +188,7 @@ func TestAnAdoptedOrder_O9a(t *testing.T) {
 	k := apitest.NewOrders(t)
 	var sent struct{ Order json.RawMessage }
 	k.Post(apitest.ValidatePath, apitest.Order()).Is(t, http.StatusOK).Into(t, &sent)
-	created, err := k.Main.Client.CreateOrder(t.Context(), sent.Order)
+	created, err := apitest.Create(t.Context(), k.Main.Client, sent.Order)
 	if err != nil {
 		t.Fatal(err)
 	}

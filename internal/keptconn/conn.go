@@ -19,10 +19,10 @@ var ErrTooLate = errors.New("the time limit of the call was over before it was s
 
 var errUnasked = errors.New("the service has sent bytes without a request or closed the connection")
 
-// Limits limit a call. Zero times are no limits.
+// Limits limit a call.
 type Limits struct {
 	Begin time.Time // latest time of the first byte of the request
-	End   time.Time // latest time of its last byte
+	End   time.Time // latest time of its last byte; zero is no limit
 }
 
 // Conn is a connection for one request at a time. It counts the bytes of the request.
@@ -41,7 +41,7 @@ type Conn struct {
 	rested  time.Time // earliest time of the next request
 	watched time.Time // since when it is idle, for the proof; zero if it is kept only for use
 	timer   *time.Timer
-	seen    map[uint64]struct{}
+	seen    map[string]bool // names; see Response.Seen
 }
 
 // Written returns the number of bytes of the current request that were written.
@@ -87,11 +87,8 @@ func Past(end time.Time) bool {
 // Dial opens a connection for one call, until its latest start. It uses TLS if settings are given; they contain the
 // name of the server.
 func Dial(ctx context.Context, open DialFunc, address string, settings *tls.Config, limits Limits) (*Conn, error) {
-	if !limits.Begin.IsZero() {
-		limited, cancel := context.WithDeadline(ctx, limits.Begin)
-		defer cancel()
-		ctx = limited
-	}
+	ctx, cancel := context.WithDeadline(ctx, limits.Begin)
+	defer cancel()
 	opened, err := open(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
@@ -104,7 +101,7 @@ func Dial(ctx context.Context, open DialFunc, address string, settings *tls.Conf
 		return c, nil
 	}
 	secured := tls.Client(c.wire, settings)
-	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	ctx, cancel = context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
 	if err := secured.HandshakeContext(ctx); err != nil {
 		_ = opened.Close()

@@ -53,7 +53,7 @@ func watch(t *testing.T, reuse time.Duration, after func(cancel func())) (*Pool,
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, sent, err := pool.Send(req, Limits{}, false)
+	res, sent, err := pool.Send(req, Limits{Begin: time.Now().Add(time.Minute)}, false)
 	if err != nil || !sent {
 		t.Fatal(sent, err)
 	}

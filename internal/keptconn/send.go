@@ -6,17 +6,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"hash/maphash"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
 	"net/http/httptrace"
-	"strconv"
 	"time"
 )
-
-//nolint:gochecknoglobals // constant
-var seed = maphash.MakeSeed()
 
 // Response is the response to a call. The caller reads the body, decodes it, and calls Release.
 type Response struct {
@@ -72,22 +68,19 @@ func causeOf(ctx context.Context, err error) error {
 	return cmp.Or(context.Cause(ctx), err)
 }
 
-// requestText returns a request as it is sent. http.Request.Write needs eight allocations more.
-func requestText(req *http.Request) ([]byte, error) {
-	out := bytes.NewBuffer(make([]byte, 0, 1<<10+req.ContentLength))
-	for _, text := range [...]string{req.Method, " ", req.URL.RequestURI(), " HTTP/1.1\r\nHost: ", req.Host, "\r\nContent-Length: "} {
-		out.WriteString(text)
-	}
-	out.Write(strconv.AppendInt(out.AvailableBuffer(), req.ContentLength, 10))
-	if out.WriteString("\r\n"); req.Close {
+// requestText returns a request as it is sent.
+func requestText(req *http.Request) (text []byte, err error) {
+	var out bytes.Buffer // returns no error of its own
+	_, _ = fmt.Fprintf(&out, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n",
+		req.Method, req.URL.RequestURI(), req.Host, req.ContentLength)
+	if req.Close {
 		out.WriteString("Connection: close\r\n")
 	}
-	_ = req.Header.Write(out) // replaces line ends in values; a buffer returns no error
+	_ = req.Header.Write(&out) // replaces line ends in values
 	out.WriteString("\r\n")
-	if req.Body == nil {
-		return out.Bytes(), nil
+	if req.Body != nil {
+		_, err = out.ReadFrom(req.Body)
 	}
-	_, err := out.ReadFrom(req.Body)
 	return out.Bytes(), err
 }
 
@@ -147,12 +140,11 @@ func (r *Response) Seen(name string) bool {
 	if r.conn == nil {
 		return false
 	}
+	seen := r.conn.seen[name]
 	if r.conn.seen == nil {
-		r.conn.seen = map[uint64]struct{}{}
+		r.conn.seen = map[string]bool{}
 	}
-	hash := maphash.String(seed, name)
-	_, seen := r.conn.seen[hash]
-	r.conn.seen[hash] = struct{}{}
+	r.conn.seen[name] = true
 	return seen
 }
 
@@ -182,10 +174,7 @@ func (r *Response) Release(keep bool) {
 		_ = r.Body.Close()
 		return
 	}
-	running := r.ctx.Err() == nil
-	if r.stop != nil {
-		running = r.stop() // the connection still has no deadline
-	}
+	running := r.stop() // the connection still has no other deadline
 	complete := r.Response != nil && errors.Is(r.err, io.EOF)
 	failed := r.err != nil && !complete ||
 		r.Response != nil && (r.StatusCode < http.StatusOK || r.StatusCode == http.StatusRequestTimeout)

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -26,9 +25,6 @@ const maxDepth = 64
 
 // maxOrderID is the length of the longest orderID that is believed.
 const maxOrderID = 256
-
-// maxLogCode is the length of the longest error code in a log line.
-const maxLogCode = 64
 
 // responseBody contains the parts of an answer that larder reads, with names in any spelling (policy W3).
 type responseBody struct {
@@ -161,19 +157,19 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 
 // failure returns an Error with an answer's code, message, body (without secrets) and Retry-After. It decides whether a read
 // may be retried, and whether the circuit breaker counts a failure. certaintyOf adds the effect of a call that writes.
-func (c *Client) failure(op Operation, got *httpAnswer, cause error, tokens ...*oauth2.Token) *Error {
+func (c *Client) failure(op Operation, got *httpAnswer, cause error) *Error {
 	d := readResponseBody(got.body)
 	e := &Error{
 		Operation:   op,
 		Status:      got.status,
-		Code:        clip(c.redact(d.code, tokens...), maxCodeBytes),
-		Msg:         clip(c.redact(d.msg, tokens...), maxTextBytes),
-		RequestID:   clip(c.redact(d.requestID, tokens...), maxCodeBytes),
+		Code:        clip(c.redact(d.code, got.token), maxCodeBytes),
+		Msg:         clip(c.redact(d.msg, got.token), maxTextBytes),
+		RequestID:   clip(c.redact(d.requestID, got.token), maxCodeBytes),
 		ContentType: got.contentType(),
 		RetryAfter:  retryAfter(got.header, c.clock()),
 		Err:         cause,
 	}
-	e.Body, e.Cut = c.storedBody(got, tokens...)
+	e.Body, e.Cut = c.storedBody(got)
 	incomplete := cause != nil && !errors.Is(cause, ErrTooLarge) && !errors.Is(cause, errResponse)
 	limited := got.status == http.StatusTooManyRequests
 	e.fault = got.status >= 500 || got.status == http.StatusRequestTimeout || incomplete && !limited
@@ -212,36 +208,34 @@ func clearText(err error) error {
 	return &clearError{err, text}
 }
 
+var logCode = regexp.MustCompile(`^[A-Za-z0-9_. -]{1,64}$`)
+
 // LogCode returns the service's error code for a log line: nothing if the text is longer than codes are, or has characters
 // that codes do not have. A broken service may repeat a request there, with guest data.
-func LogCode(code string) string {
-	other := func(r rune) bool {
-		return r != '_' && r != '-' && r != '.' && r != ' ' && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
-	}
-	if len(code) > maxLogCode || strings.ContainsFunc(code, other) {
-		return ""
-	}
-	return code
-}
+func LogCode(code string) string { return logCode.FindString(code) }
 
 // certaintyOf decides from an answer what effect a call that writes had (policies O8b, W13). It
 // returns nil if the call is done, otherwise an Error with the Effect.
-func (c *Client) certaintyOf(op Operation, got *httpAnswer, used *oauth2.Token) *Error {
+func (c *Client) certaintyOf(op Operation, got *httpAnswer) *Error {
 	d, status := readResponseBody(got.body), got.status
 	if got.bodyErr != nil {
 		d = responseBody{} // an incomplete body proves nothing
 	}
 	success := status >= 200 && status <= 299
 	if success && done(op, got, d) {
+		if op == OpCreate {
+			got.orderID = d.orderID
+		}
 		return nil
 	}
 	if success && op != OpCreate && (d.isErrorShape() || d.failed) {
 		status = http.StatusInternalServerError
 	}
-	e := c.failure(op, got, got.bodyErr, used)
-	e.again, e.refused = false, refused(op, status, d, &c.cfg)
+	e := c.failure(op, got, got.bodyErr)
+	e.again = false
 	switch {
-	case e.refused:
+	case refused(op, status, d, &c.cfg):
+		e.Effect = EffectRefused
 	case status == http.StatusUnauthorized: // the service rejected the token and did not process the call
 	case status == http.StatusTooEarly, status == http.StatusTooManyRequests,
 		status == http.StatusServiceUnavailable && c.cfg.RetryUnavailable:
@@ -273,13 +267,12 @@ func done(op Operation, got *httpAnswer, d responseBody) bool {
 // redacted replaces a secret.
 const redacted = "[redacted]"
 
-// redact removes the client's secret and the given tokens, in any spelling, from text of the service (policy W14).
-func (c *Client) redact(text string, tokens ...*oauth2.Token) string {
+// redact removes the client's secret and the token, which may be nil, from text of the service, in any spelling
+// (policy W14).
+func (c *Client) redact(text string, token *oauth2.Token) string {
 	text = withoutSecret(withoutSecret(text, c.cfg.ClientSecret), *c.secret.Load())
-	for _, token := range tokens {
-		if token != nil {
-			text = withoutSecret(text, token.AccessToken)
-		}
+	if token != nil {
+		text = withoutSecret(text, token.AccessToken)
 	}
 	return text
 }
@@ -303,16 +296,15 @@ const minSecret = 4
 // would not fit in a header, is redacted only as it is.
 const maxSpelled = 16 << 10
 
-// mayContain reports, in one pass and without compiling a pattern, whether the text may contain the secret.
-// Every spelling contains the secret's letters and digits unchanged.
+// mayContain reports, without compiling a pattern, whether the text may contain the secret. Every spelling contains
+// the secret's letters and digits unchanged.
 func mayContain(text, secret string) bool {
-	longest := ""
 	for run := range strings.FieldsFuncSeq(secret, func(c rune) bool { return !plain(c) }) {
-		if len(run) > len(longest) {
-			longest = run
+		if !strings.Contains(text, run) {
+			return false
 		}
 	}
-	return strings.Contains(text, longest)
+	return true
 }
 
 // plain reports whether a character has only one spelling.
@@ -361,12 +353,12 @@ func spellings(secret string) *regexp.Regexp {
 
 // storedBody returns the part of an answer's body that is kept: without secrets, at most
 // maxErrorBytes, in whole characters. cut reports whether the body was longer or incomplete.
-func (c *Client) storedBody(got *httpAnswer, tokens ...*oauth2.Token) (body []byte, cut bool) {
+func (c *Client) storedBody(got *httpAnswer) (body []byte, cut bool) {
 	cut = got.bodyErr != nil
 	if len(got.body) == 0 {
 		return nil, cut
 	}
-	text := c.redact(jsontext.String(got.body), tokens...) // before the cut, which could split a secret
+	text := c.redact(jsontext.String(got.body), got.token) // before the cut, which could split a secret
 	kept := clip(text, maxErrorBytes)
 	return []byte(kept), cut || len(kept) < len(text)
 }

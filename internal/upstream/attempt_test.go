@@ -64,7 +64,7 @@ func TestAttemptsAreReported(t *testing.T) {
 			{Duration: time.Second, Status: 201, Effect: done},
 		}},
 		"refused": {[]http.HandlerFunc{reply(422, shape)}, []upstream.Attempt{
-			{Status: 422, Refused: true, Code: "pos_close_order"},
+			{Status: 422, Effect: upstream.EffectRefused, Code: "pos_close_order"},
 		}},
 		"rejected before execution, then done": {[]http.HandlerFunc{
 			slow(reply(429, "")), reply(425, shape), slow(reply(200, created)),
@@ -132,7 +132,7 @@ func checkLast(t *testing.T, tries []upstream.Attempt, err error) {
 		return
 	}
 	e := asError(t, err)
-	if last.Status != e.Status || last.Effect != e.Effect || last.Refused != e.Refused() || last.Code != e.Code {
+	if last.Status != e.Status || last.Effect != e.Effect || last.Code != e.Code {
 		t.Errorf("the call ended with %+v, its last attempt with %+v", e, last)
 	}
 }
@@ -159,7 +159,7 @@ func TestFailedConnectionsAreReportedAsAttempts(t *testing.T) {
 					t.Errorf("%s: %d attempts, want %d: %+v", op, len(*tries), tc.tries, *tries)
 				}
 				for _, try := range *tries {
-					if try.Status != 0 || try.Effect != tc.want || try.Refused {
+					if try.Status != 0 || try.Effect != tc.want {
 						t.Errorf("%s: attempt %+v, want no status, effect %s", op, try, tc.want)
 					}
 				}

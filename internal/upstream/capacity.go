@@ -24,7 +24,7 @@ type Slot struct {
 //
 // If Reserve fails, nothing was sent. It returns an *Error: ErrBusy with RetryAfter if there is no
 // capacity in time, which is usually predicted immediately; the failure of the token endpoint; or
-// ctx's error. The caller passes the Slot to the call with WithCall, and calls Release afterwards.
+// ctx's error. The caller passes the Slot to Write, and calls Release afterwards.
 func (c *Client) Reserve(ctx context.Context, op Operation, client string, arrived time.Time) (*Slot, error) {
 	limit := c.cfg.Timeouts.Write
 	s := &Slot{client: c, name: client, sendBy: arrived.Add(limit / 3), repeatBy: arrived.Add(limit * 2 / 3), deadline: arrived.Add(limit)}
@@ -84,30 +84,6 @@ func (s *Slot) hold(ctx context.Context) error {
 	var err error
 	s.waiter, err = s.client.queue.acquire(ctx, s.name, writes, waitLimits{waitUntil: s.repeatBy})
 	return err
-}
-
-// EarlierEnd returns the earlier of end and the end of the slot's call. A slot that limits nothing may be nil.
-func (s *Slot) EarlierEnd(end time.Time) time.Time {
-	if s != nil && s.client != nil && s.deadline.Before(end) {
-		return s.deadline
-	}
-	return end
-}
-
-// callOptions are the options of a call that writes, in its context.
-type (
-	callOptions struct {
-		slot   *Slot
-		report func(Attempt)
-	}
-	callKey struct{}
-)
-
-// WithCall returns a context for one call that writes. The call uses the slot; without one, it reserves its own for the
-// client "". It reports each attempt when it has ended, on the calling goroutine. The result of the last attempt is the
-// result of the call. report may be nil. It is not called if the orderID is not valid in a path, or without a slot.
-func WithCall(ctx context.Context, s *Slot, report func(Attempt)) context.Context {
-	return context.WithValue(ctx, callKey{}, callOptions{s, report})
 }
 
 // Rejections counts calls that got no slot (policy O8a).

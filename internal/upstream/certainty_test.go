@@ -18,15 +18,14 @@ import (
 
 // writeOutcome is the expected result of a call that writes (policy O8b).
 type writeOutcome struct {
-	effect  upstream.Effect
-	refused bool
-	done    bool // without an error
-	tries   int64
+	effect upstream.Effect
+	done   bool // without an error
+	tries  int64
 }
 
 var (
 	isDone    = writeOutcome{done: true, tries: 1}
-	isRefused = writeOutcome{refused: true, tries: 1}
+	isRefused = writeOutcome{effect: upstream.EffectRefused, tries: 1}
 	isUnknown = writeOutcome{effect: upstream.EffectUnknown, tries: 1}
 	notSent   = writeOutcome{tries: 4} // retried, certainly not executed
 	none      = writeOutcome{}
@@ -51,9 +50,8 @@ func check(t *testing.T, op upstream.Operation, err error, tries int64, want wri
 		return
 	}
 	e := asError(t, err)
-	if e.Operation != op || e.Effect != want.effect || e.Refused() != want.refused || tries != want.tries {
-		t.Errorf("%s = %v: effect %s, refused %v, %d attempts; want effect %s, refused %v, %d attempts",
-			op, err, e.Effect, e.Refused(), tries, want.effect, want.refused, want.tries)
+	if e.Operation != op || e.Effect != want.effect || tries != want.tries {
+		t.Errorf("%s = %v: effect %s, %d attempts; want effect %s, %d attempts", op, err, e.Effect, tries, want.effect, want.tries)
 	}
 }
 
@@ -385,7 +383,7 @@ func TestCertaintyOfTimeouts_O8(t *testing.T) {
 					begun := time.Now()
 					_, err := client.CreateOrder(t.Context(), []byte("{}"))
 					e := asError(t, err)
-					if e.Effect != tc.effect || e.Refused() || s.calls.Load() != tc.calls {
+					if e.Effect != tc.effect || s.calls.Load() != tc.calls {
 						t.Errorf("error = %v: effect %s after %d calls, want %s after %d", err, e.Effect, s.calls.Load(), tc.effect, tc.calls)
 					}
 					if took := time.Since(begun); took != tc.took {

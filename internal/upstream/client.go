@@ -31,10 +31,10 @@ type Client struct {
 	jitter  func(time.Duration) time.Duration
 	log     logrus.FieldLogger
 	observe func(Exchange)
-	reads   http.RoundTripper // menu, reasons, token
+	dial    keptconn.DialFunc
+	reads   atomic.Pointer[http.Transport] // menu, reasons, token
 	writes  sender
 	listen  time.Duration // listenAfterError; tests wait longer
-	orders  *url.URL      // of the service's orders
 	secret  atomic.Pointer[string]
 	files   atomic.Pointer[TLSFiles]
 	held    heldToken
@@ -81,14 +81,13 @@ func New(cfg Config, deps Deps) (*Client, error) {
 		jitter:  deps.Jitter,
 		log:     cmp.Or(deps.Log, silentlog.New()).WithField("connection", cfg.Name),
 		observe: deps.Observe,
-		reads:   newReadTransport(cfg, deps.Dial),
+		dial:    deps.Dial,
 		queue:   newQueue(cfg),
 		listen:  listenAfterError,
 	}
-	c.orders = at(cfg.BaseURL, pathOrders)
 	c.secret.Store(&c.cfg.ClientSecret)
-	c.writes = newWriteSender(cfg, deps.Dial, c.log)
-	secure(c, files)
+	c.writes = newWriteSender(cfg, deps.Dial, http.ProxyFromEnvironment, c.log)
+	c.secure(files)
 	return c, nil
 }
 
@@ -107,8 +106,6 @@ func (c *Client) Config() Config { return c.cfg }
 
 // Close closes idle connections. The client can still be used.
 func (c *Client) Close() {
-	if idle, ok := c.reads.(interface{ CloseIdleConnections() }); ok {
-		idle.CloseIdleConnections()
-	}
+	c.reads.Load().CloseIdleConnections()
 	c.writes.Close()
 }

@@ -119,12 +119,12 @@ type object struct {
 
 	fieldCase FieldCase
 	extra     []Field
-	written   []string // the interface's names written so far, if there are extra fields
+	start     int // of the object in Buf
 }
 
 // begin opens an object that ends with the extra fields.
 func begin(dst []byte, fieldCase FieldCase, extra []Field) object {
-	w := object{fieldCase: fieldCase, extra: extra}
+	w := object{fieldCase: fieldCase, extra: extra, start: len(dst)}
 	w.Buf = dst
 	w.Open('{')
 	return w
@@ -136,22 +136,11 @@ func beginItem(dst []byte, fieldCase FieldCase, item *menu.Item, quantity jsonte
 	w.Raw(item.JSON)
 	w.Name("quantity")
 	w.Number(quantity)
-	if len(extra) > 0 {
-		w.written = append(w.written, "ID", "name", "price", "quantity")
-		if item.HasMeasure {
-			w.written = append(w.written, "measure")
-		}
-	}
 	return w
 }
 
 // name writes a name of the interface; these need no escapes.
-func (w *object) name(name string) {
-	if len(w.extra) > 0 {
-		w.written = append(w.written, name)
-	}
-	w.Name(w.fieldCase.spell(name))
-}
+func (w *object) name(name string) { w.Name(w.fieldCase.spell(name)) }
 
 func (w *object) text(name string, value *string) {
 	if value != nil {
@@ -174,22 +163,24 @@ func (w *object) number(name string, value *jsontext.Number) {
 	}
 }
 
+// end writes the extra fields, except those with the name of a field of the interface that was written, in any spelling: a
+// second one could change what the service reads.
 func (w *object) end() []byte {
+	var known []string
+	if len(w.extra) > 0 {
+		written := jsontext.NewReader(string(w.Buf[w.start:])+"}", 0)
+		for name := range written.Members() {
+			known = append(known, jsontext.FoldName(name))
+		}
+	}
 	for _, field := range w.extra {
-		if !w.has(field.Name) {
+		if !slices.Contains(known, jsontext.FoldName(field.Name)) {
 			w.AnyName(field.Name)
 			w.Buf = appendRaw(w.Buf, string(field.Value))
 		}
 	}
 	w.Close('}')
 	return w.Buf
-}
-
-// has reports whether a field with this name, in any spelling, was already written. A second one
-// could change what the service reads.
-func (w *object) has(name string) bool {
-	folded := jsontext.FoldName(name)
-	return slices.ContainsFunc(w.written, func(known string) bool { return jsontext.FoldName(known) == folded })
 }
 
 // appendRaw appends a JSON value without white space and with numbers without exponents (policy

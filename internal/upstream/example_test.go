@@ -53,15 +53,17 @@ func Example() {
 		}},
 	}
 	ctx := context.Background()
-	created, err := client.CreateOrder(ctx, order.AppendJSON(nil, client.Config().FieldCase))
+	created, err := client.Write(ctx, upstream.WriteRequest{
+		Operation: upstream.OpCreate, Body: order.AppendJSON(nil, client.Config().FieldCase),
+	})
 	fmt.Println("created", created.OrderID, err)
 
-	_, err = client.Complete(ctx, created.OrderID)
+	_, err = client.Write(ctx, upstream.WriteRequest{Operation: upstream.OpComplete, OrderID: created.OrderID})
 	if refusal, ok := errors.AsType[*upstream.Error](err); ok {
-		fmt.Println(refusal.Code, "refused:", refusal.Refused(), "effect:", refusal.Effect)
+		fmt.Println(refusal.Code, "effect:", refusal.Effect)
 	}
 	// Output:
 	// service got {"restaurantID":"r1","dishList":[{"ID":"pos-17","name":"Soup","price":199.9,"quantity":2}]}
 	// created 765 <nil>
-	// pos_close_order refused: true effect: none
+	// pos_close_order effect: refused
 }

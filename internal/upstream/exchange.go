@@ -29,7 +29,6 @@ type request struct {
 	header http.Header
 	body   []byte // nil without a body
 	limit  int64  // of the decompressed answer
-	write  bool
 }
 
 // httpAnswer is the answer to a request: status, header, and as much of the body as arrived.
@@ -37,7 +36,9 @@ type httpAnswer struct {
 	status  int
 	header  http.Header
 	body    []byte
-	bodyErr error // why the body is incomplete: ErrTooLarge, a reset, a timeout
+	bodyErr error         // why the body is incomplete: ErrTooLarge, a reset, a timeout
+	token   *oauth2.Token // of the request; nil without one
+	orderID string        // of a created order, if certaintyOf has found that it exists
 }
 
 // contentType returns the Content-Type; it is empty if it is too long.
@@ -66,9 +67,6 @@ func (c *Client) send(ctx context.Context, via roundTrip, r *request, token *oau
 
 // trace sets the attributes of an exchange's span. Addresses and errors may contain secrets, so they are not copied.
 func (c *Client) trace(span tracing.Span, r *request, got *httpAnswer) {
-	if !span.Kept() {
-		return
-	}
 	span.Text("larder.connection", c.cfg.Name)
 	span.Text("larder.operation", string(r.op))
 	span.Text("http.request.method", r.method)
@@ -85,19 +83,18 @@ func (c *Client) trace(span tracing.Span, r *request, got *httpAnswer) {
 	}
 }
 
-// Header values that all requests share. Nothing changes them.
-//
-//nolint:gochecknoglobals // read only
-var (
-	mediaJSON = []string{"application/json"}
-	userAgent = []string{"larder"}
-	jsonBody  = http.Header{"Content-Type": mediaJSON}
-)
-
 // roundTrip sends a request, as http.RoundTripper does.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (c *Client) exchange(ctx context.Context, via roundTrip, r *request, token *oauth2.Token) (*httpAnswer, error) {
+	header := http.Header{"Accept": {"application/json"}, "User-Agent": {"larder"}}
+	maps.Copy(header, r.header)
+	if token != nil {
+		header.Set("Authorization", "Bearer "+token.AccessToken)
+	}
+	if c.cfg.Traceparent {
+		tracing.Inject(ctx, header)
+	}
 	req := (&http.Request{
 		Method:        r.method,
 		URL:           r.url,
@@ -105,7 +102,7 @@ func (c *Client) exchange(ctx context.Context, via roundTrip, r *request, token 
 		Proto:         "HTTP/1.1",
 		ProtoMajor:    1,
 		ProtoMinor:    1,
-		Header:        c.headerOf(ctx, r, token),
+		Header:        header,
 		ContentLength: int64(len(r.body)),
 	}).WithContext(ctx)
 	// GetBody stays nil, so that net/http cannot send the request twice. NopCloser does not change how net/http sends
@@ -119,7 +116,7 @@ func (c *Client) exchange(ctx context.Context, via roundTrip, r *request, token 
 		return nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	got := &httpAnswer{status: res.StatusCode, header: res.Header}
+	got := &httpAnswer{status: res.StatusCode, header: res.Header, token: token}
 	if got.status < http.StatusOK { // e.g. 101: the following data is not a body and may not end
 		return got, nil
 	}
@@ -134,19 +131,6 @@ func (c *Client) exchange(ctx context.Context, via roundTrip, r *request, token 
 		got.bodyErr = nil
 	}
 	return got, nil
-}
-
-// headerOf returns the header of a request.
-func (c *Client) headerOf(ctx context.Context, r *request, token *oauth2.Token) http.Header {
-	header := http.Header{"Accept": mediaJSON, "User-Agent": userAgent}
-	maps.Copy(header, r.header)
-	if token != nil {
-		header["Authorization"] = []string{"Bearer " + token.AccessToken}
-	}
-	if c.cfg.Traceparent {
-		tracing.Inject(ctx, header)
-	}
-	return header
 }
 
 // readBody reads at most limit bytes, or what more allows, and decompresses gzip (policies W11, W15). The beginning of a

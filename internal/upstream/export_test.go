@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"net"
 	"net/http"
@@ -59,7 +61,13 @@ func WithJitter(jitter func(most time.Duration) time.Duration) Option {
 
 // WithTransports replaces the transports. The transport of writes must not repeat requests.
 func WithTransports(reads, writes http.RoundTripper) Option {
-	return Option{client: func(c *Client) { c.reads, c.writes = reads, double{writes} }}
+	return Option{client: func(c *Client) {
+		other := &http.Transport{TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}} // no HTTP/2
+		other.RegisterProtocol("http", reads)
+		other.RegisterProtocol("https", reads)
+		c.reads.Store(other)
+		c.writes = double{writes}
+	}}
 }
 
 // double sends requests of calls that write with a test double. Its connections are not known.
@@ -86,7 +94,7 @@ func (c *Client) kept() *writeSender {
 // they trust roots.
 func WithWriteDial(dial keptconn.DialFunc, roots *x509.CertPool) Option {
 	return Option{client: func(c *Client) {
-		c.writes = newWriteSender(c.cfg, dial, c.log)
+		c.writes = newWriteSender(c.cfg, dial, http.ProxyFromEnvironment, c.log)
 		if settings := c.kept().TLS; settings != nil {
 			settings.RootCAs = roots
 		}
@@ -110,8 +118,7 @@ func WithoutProof() Option { return Option{client: func(c *Client) { c.kept().Pr
 // WithProxy sends writes through a proxy.
 func WithProxy(proxy func(*http.Request) (*url.URL, error)) Option {
 	return Option{client: func(c *Client) {
-		c.writes = newWriteSender(c.cfg, new(net.Dialer).DialContext, c.log)
-		c.kept().setProxy(proxy)
+		c.writes = newWriteSender(c.cfg, new(net.Dialer).DialContext, proxy, c.log)
 	}}
 }
 
@@ -214,7 +221,10 @@ func ReadTokenReply(body []byte, now time.Time) (token string, lifetime time.Dur
 }
 
 // String returns the effect's name for test failures.
-func (e Effect) String() string { return [...]string{"none", "done", "unknown"}[e] }
+func (e Effect) String() string { return [...]string{"none", "refused", "done", "unknown"}[e] }
+
+// Refused reports whether the service certainly refused the call.
+func (e *Error) Refused() bool { return e.Effect == EffectRefused }
 
 // The limits and errors that only tests compare with.
 const (
@@ -230,3 +240,36 @@ var (
 
 // ClearText is clearText.
 func ClearText(err error) error { return clearText(err) }
+
+type callKey struct{}
+
+// WithCall returns a context for one of the calls below, with its slot and a function that gets its attempts.
+func WithCall(ctx context.Context, slot *Slot, report func(Attempt)) context.Context {
+	return context.WithValue(ctx, callKey{}, WriteRequest{Slot: slot, Report: report})
+}
+
+func (c *Client) call(ctx context.Context, op Operation, orderID string, body []byte) (Answer, error) {
+	r, _ := ctx.Value(callKey{}).(WriteRequest)
+	r.Operation, r.OrderID, r.Body = op, orderID, body
+	return c.Write(ctx, r)
+}
+
+// CreateOrder creates an order.
+func (c *Client) CreateOrder(ctx context.Context, body []byte) (Answer, error) {
+	return c.call(ctx, OpCreate, "", body)
+}
+
+// Pay pays an order.
+func (c *Client) Pay(ctx context.Context, orderID string, body []byte) (Answer, error) {
+	return c.call(ctx, OpPay, orderID, body)
+}
+
+// Complete closes an order.
+func (c *Client) Complete(ctx context.Context, orderID string) (Answer, error) {
+	return c.call(ctx, OpComplete, orderID, nil)
+}
+
+// Reject rejects an order.
+func (c *Client) Reject(ctx context.Context, orderID string, body []byte) (Answer, error) {
+	return c.call(ctx, OpReject, orderID, body)
+}

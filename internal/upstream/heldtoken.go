@@ -61,10 +61,6 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	case <-ctx.Done():
 		return nil, &Error{Operation: OpToken, Err: ctx.Err(), again: true}
 	case result := <-c.startTokenRequest(ctx):
-		if shared, ok := errors.AsType[*Error](result.Err); ok {
-			own := *shared // each caller may change RetryAfter
-			return nil, &own
-		}
 		token, _ := result.Val.(*oauth2.Token)
 		return token, result.Err
 	}
@@ -171,7 +167,7 @@ func (c *Client) AskTokenAgain() time.Duration {
 // Reload uses the client secret and the TLS files of a configuration that was read again. If it has changed, or the token endpoint refused
 // the last request, a token is requested as soon as AskTokenAgain allows.
 func (c *Client) Reload(secret string, files *TLSFiles) {
-	secure(c, files)
+	c.secure(files)
 	changed := *c.secret.Swap(&secret) != secret
 	wait := c.AskTokenAgain()
 	c.held.mu.Lock()

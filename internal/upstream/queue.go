@@ -70,7 +70,7 @@ type clientQueue struct {
 type waiter struct {
 	kind    kind
 	joined  time.Time
-	queue   *clientQueue  // nil if the call got its slot at once
+	queue   *clientQueue
 	granted chan struct{} // closed when the call gets its slot
 	started time.Time     // when it got the slot; zero before
 }
@@ -94,12 +94,6 @@ type waitLimits struct {
 func (q *queue) acquire(ctx context.Context, client string, k kind, p waitLimits) (*waiter, error) {
 	q.mu.Lock()
 	now := time.Now()
-	if q.waiting == [kinds]int{} && q.hasSlot(k, now) && q.rateAllows(now) { // as join and assign would do it
-		defer q.mu.Unlock()
-		t := &waiter{kind: k}
-		q.grant(t, now)
-		return t, nil
-	}
 	t := q.join(client, k, now)
 	q.assign(now)
 	if t.started.IsZero() && !p.predictedBy.IsZero() {
@@ -168,11 +162,6 @@ func (q *queue) release(t *waiter, used bool) {
 			q.fastReadAt = now
 		}
 	}
-	q.free(t, now)
-}
-
-// free takes the slot from a call and assigns it to others. The caller must hold the lock.
-func (q *queue) free(t *waiter, now time.Time) {
 	q.inFlight[t.kind]--
 	q.times[t.kind].end(t.started)
 	q.assign(now)

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"time"
-
-	"golang.org/x/oauth2"
 )
 
 // Validator contains the validators of a menu view for the next conditional request (policy S3).
@@ -116,28 +114,27 @@ func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*h
 	defer c.queue.release(slot, true)
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Menu)
 	defer cancel()
-	var used *oauth2.Token
 	for renewed := false; ; renewed = true {
-		used, err = c.Token(ctx)
+		token, err := c.Token(ctx)
 		if err != nil {
 			return nil, err
 		}
-		got, err := c.send(ctx, c.reads.RoundTrip, r, used)
+		got, err := c.send(ctx, c.reads.Load().RoundTrip, r, token)
 		switch {
 		case err != nil:
 			return nil, noResponse(r.op, err)
 		case got.status == http.StatusUnauthorized && !renewed:
-			c.dropToken(used)
+			c.dropToken(token)
 			continue
 		case got.status == http.StatusPartialContent: // a part is no menu (policy W17)
-			return nil, c.failure(r.op, got, errPartial, used)
+			return nil, c.failure(r.op, got, errPartial)
 		case got.bodyErr != nil:
-			return nil, c.failure(r.op, got, got.bodyErr, used)
+			return nil, c.failure(r.op, got, got.bodyErr)
 		case got.status >= 200 && got.status <= 299,
 			got.status == http.StatusNotModified && conditional:
 			return got, nil
 		default:
-			return nil, c.failure(r.op, got, nil, used)
+			return nil, c.failure(r.op, got, nil)
 		}
 	}
 }

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"larder.local/internal/setting"
@@ -99,13 +97,13 @@ func (t TLS) Warning(now time.Time) string {
 	return ""
 }
 
-// secure uses the files for all later connections of a client. If their content has changed, it closes the idle ones.
-func secure(c *Client, files *TLSFiles) {
+// secure uses the files for all later connections. If their content has changed, it closes the idle ones.
+func (c *Client) secure(files *TLSFiles) {
 	if before := c.files.Swap(files); before != nil && before.content == files.content {
 		return
 	}
-	if reads, ok := c.reads.(*readTransport); ok {
-		reads.secure(files.config)
+	if before := c.reads.Swap(newReadTransport(c.cfg, c.dial, files.config)); before != nil {
+		before.CloseIdleConnections()
 	}
 	if writes, ok := c.writes.(*writeSender); ok && writes.Settings() != nil {
 		writes.Secure(orderTLS(writes.base, files.config))
@@ -121,27 +119,6 @@ func orderTLS(base *url.URL, settings *tls.Config) *tls.Config {
 	settings.DynamicRecordSizingDisabled = true                   // an order is one record
 	return settings
 }
-
-// readTransport is a transport whose TLS can change.
-type readTransport struct {
-	now  atomic.Pointer[http.Transport]
-	with func(*tls.Config) *http.Transport
-}
-
-// secure uses the settings for later connections.
-func (t *readTransport) secure(settings *tls.Config) {
-	if before := t.now.Swap(t.with(settings)); before != nil {
-		before.CloseIdleConnections()
-	}
-}
-
-// RoundTrip implements http.RoundTripper.
-func (t *readTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	return t.now.Load().RoundTrip(req)
-}
-
-// CloseIdleConnections closes idle connections.
-func (t *readTransport) CloseIdleConnections() { t.now.Load().CloseIdleConnections() }
 
 // advised adds to an error of TLS what to do about it.
 func advised(err error) error {

@@ -24,7 +24,7 @@ const (
 func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.Token, error) {
 	body, contentType := form.encode(c.cfg.ClientID, *c.secret.Load())
 	asked := c.clock()
-	got, err := c.send(ctx, c.reads.RoundTrip, &request{
+	got, err := c.send(ctx, c.reads.Load().RoundTrip, &request{
 		op:     OpToken,
 		method: http.MethodPost,
 		url:    at(c.cfg.AuthURL, pathToken),
@@ -48,7 +48,6 @@ func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.T
 	}
 	return &oauth2.Token{
 		AccessToken: reply.accessToken,
-		TokenType:   "Bearer",
 		ExpiresIn:   int64(lifetime / time.Second),
 		Expiry:      asked.Add(lifetime),
 	}, nil
@@ -59,8 +58,8 @@ func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.T
 func (c *Client) tokenFailure(got *httpAnswer, reply tokenReply, cause error) *Error {
 	e := c.failure(OpToken, got, cause)
 	if e.Code == "" {
-		e.Code = clip(c.redact(reply.problem), maxCodeBytes)
-		e.Msg = clip(c.redact(reply.description), maxTextBytes)
+		e.Code = clip(c.redact(reply.problem, nil), maxCodeBytes)
+		e.Msg = clip(c.redact(reply.description, nil), maxTextBytes)
 	}
 	if got.status >= 200 && got.status <= 299 {
 		e.Body, e.Cut = nil, false

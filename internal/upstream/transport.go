@@ -29,20 +29,18 @@ const (
 
 // newReadTransport returns the transport for menus, reasons and tokens. This package, not the
 // transport, decompresses answers, because it has its own limits.
-func newReadTransport(cfg Config, dial keptconn.DialFunc) *readTransport {
-	return &readTransport{with: func(settings *tls.Config) *http.Transport {
-		return &http.Transport{
-			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         dial,
-			TLSClientConfig:     settings.Clone(), // HTTP/2 changes it
-			ForceAttemptHTTP2:   true,
-			MaxIdleConns:        cfg.Concurrency,
-			MaxIdleConnsPerHost: cfg.Concurrency,
-			IdleConnTimeout:     readIdle,
-			TLSHandshakeTimeout: handshakeTimeout,
-			DisableCompression:  true,
-		}
-	}}
+func newReadTransport(cfg Config, dial keptconn.DialFunc, settings *tls.Config) *http.Transport {
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         dial,
+		TLSClientConfig:     settings.Clone(), // HTTP/2 changes it
+		ForceAttemptHTTP2:   true,
+		MaxIdleConns:        cfg.Concurrency,
+		MaxIdleConnsPerHost: cfg.Concurrency,
+		IdleConnTimeout:     readIdle,
+		TLSHandshakeTimeout: handshakeTimeout,
+		DisableCompression:  true,
+	}
 }
 
 // sender sends the requests of calls that write. It reports whether a byte of a request may have been sent, and sends
@@ -53,18 +51,23 @@ type sender interface {
 	Close()
 }
 
+// proxyFunc returns the proxy of a request; see http.ProxyFromEnvironment.
+type proxyFunc func(*http.Request) (*url.URL, error)
+
 // writeSender is the sender of a Client. It uses kept connections, where they are possible and useful.
 type writeSender struct {
 	*keptconn.Pool
 
 	base   *url.URL
-	proxy  func(*http.Request) (*url.URL, error)
+	proxy  proxyFunc
 	direct bool // no proxy, and a host that is sent as it is
 }
 
-func newWriteSender(cfg Config, open keptconn.DialFunc, log logrus.FieldLogger) *writeSender {
+func newWriteSender(cfg Config, open keptconn.DialFunc, proxy proxyFunc, log logrus.FieldLogger) *writeSender {
 	base := at(cfg.BaseURL, "")
-	w := &writeSender{base: base, Pool: &keptconn.Pool{
+	used, err := proxy(&http.Request{URL: base})
+	translated := strings.ContainsFunc(base.Host, func(r rune) bool { return r > unicode.MaxASCII || r == '%' })
+	w := &writeSender{base: base, proxy: proxy, direct: used == nil && err == nil && !translated, Pool: &keptconn.Pool{
 		Address: net.JoinHostPort(base.Hostname(), cmp.Or(base.Port(), "80")),
 		Open:    open,
 		Reuse:   *cfg.Timeouts.Reuse,
@@ -77,15 +80,7 @@ func newWriteSender(cfg Config, open keptconn.DialFunc, log logrus.FieldLogger) 
 		w.Address = net.JoinHostPort(base.Hostname(), cmp.Or(base.Port(), "443"))
 		w.TLS = orderTLS(base, &tls.Config{MinVersion: tls.VersionTLS12})
 	}
-	w.setProxy(http.ProxyFromEnvironment)
 	return w
-}
-
-// setProxy sets the function that returns the proxy of a request.
-func (w *writeSender) setProxy(proxy func(*http.Request) (*url.URL, error)) {
-	used, err := proxy(&http.Request{URL: w.base})
-	translated := strings.ContainsFunc(w.base.Host, func(r rune) bool { return r > unicode.MaxASCII || r == '%' })
-	w.proxy, w.direct = proxy, used == nil && err == nil && !translated
 }
 
 // Send implements sender. A service may respond before it has read a large body, and http.Transport reads while it

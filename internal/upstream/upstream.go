@@ -67,9 +67,12 @@ type Effect int
 
 // The effects of a call.
 const (
-	EffectNone    Effect = iota // the call certainly did not take effect: it was refused, or never sent
-	EffectDone                  // the call certainly took effect
-	EffectUnknown               // the call may have taken effect; it must not be repeated
+	// EffectNone means that the call certainly did not take effect: it never reached the service, or the service did not
+	// process it for now (401, 425, 429).
+	EffectNone    Effect = iota
+	EffectRefused        // the service certainly refused the call, which did not take effect (policy O8b)
+	EffectDone           // the call certainly took effect
+	EffectUnknown        // the call may have taken effect; it must not be repeated
 )
 
 // Error is the failure of a call of the ordering service.
@@ -88,9 +91,8 @@ type Error struct {
 	RetryAfter time.Duration // the wait that the service requested, or 0
 	Err        error         // cause, for logs
 
-	refused bool // the service certainly refused the call
-	again   bool // may be retried
-	fault   bool // see Fault
+	again bool // may be retried
+	fault bool // see Fault
 }
 
 // Error returns the operation, the status, and the service's message or the cause. It contains no
@@ -113,10 +115,6 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
-
-// Refused reports whether the service certainly refused the call (policy O8b). It returns false for a call that never
-// reached the service or that it did not process for now (401, 425, 429); their Effect is EffectNone too.
-func (e *Error) Refused() bool { return e.refused }
 
 // Fault reports whether the service itself failed: it did not answer, or with a 5xx, a 408 or an incomplete body.
 func (e *Error) Fault() bool { return e.fault }

@@ -14,71 +14,25 @@ import (
 	"larder.local/internal/keptconn"
 )
 
-// Created is the answer to a created order.
-type Created struct {
-	Answer
-
-	OrderID string // not empty; a number keeps its digits (policy W4)
+// WriteRequest describes a call that writes: it creates, pays, completes or rejects an order.
+type WriteRequest struct {
+	Operation Operation
+	OrderID   string // of the changed order; empty for a new one
+	Body      []byte // an encoded Order, array of payments or Rejection; nil for a completion
+	Slot      *Slot  // from Reserve; without one, the call reserves its own for the client ""
+	// Report is called with each attempt when it has ended, on the calling goroutine. The result of the last attempt is
+	// the result of the call. It may be nil. It is not called if the orderID is not valid in a path, or without a slot.
+	Report func(Attempt)
 }
 
 // Answer is the answer to a call that writes. Body may be empty (policy W13). It has no secrets and
 // at most 64 KiB; Cut means that it was longer.
 type Answer struct {
+	OrderID     string // of a created order, not empty; a number keeps its digits (policy W4)
 	Status      int
 	ContentType string // may be empty
 	Body        []byte
 	Cut         bool
-}
-
-// CreateOrder creates an order (docs/ordering-service.md, section 4.1); body is an encoded Order. The error
-// is an *Error with the certainty of policy O8: with EffectUnknown the order may exist, and the call must not
-// be repeated. The write timeout limits the whole call and starts when the request was read (see Reserve). The
-// call also ends with ctx; to prevent that, pass context.WithoutCancel. After either, nothing is sent, even
-// if the process was suspended in between.
-func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) {
-	got, used, err := c.write(ctx, request{op: OpCreate, method: http.MethodPost, url: c.orders, body: body})
-	if err != nil {
-		return Created{}, err
-	}
-	return Created{OrderID: readResponseBody(got.body).orderID, Answer: c.storedAnswer(got, used)}, nil
-}
-
-// Pay pays an order (docs/ordering-service.md, section 4.2); body is an encoded array of payments.
-// Its errors are those of CreateOrder.
-func (c *Client) Pay(ctx context.Context, orderID string, body []byte) (Answer, error) {
-	return c.change(ctx, OpPay, orderID, body)
-}
-
-// Complete closes a paid order (docs/ordering-service.md, section 4.3). Its errors are those of CreateOrder.
-func (c *Client) Complete(ctx context.Context, orderID string) (Answer, error) {
-	return c.change(ctx, OpComplete, orderID, nil)
-}
-
-// Reject rejects an order (docs/ordering-service.md, section 4.5); body is an encoded Rejection.
-// Its errors are those of CreateOrder.
-func (c *Client) Reject(ctx context.Context, orderID string, body []byte) (Answer, error) {
-	return c.change(ctx, OpReject, orderID, body)
-}
-
-func (c *Client) change(ctx context.Context, op Operation, orderID string, body []byte) (Answer, error) {
-	if !InPath(orderID) {
-		return Answer{}, &Error{Operation: op, Err: errOrderID}
-	}
-	got, used, err := c.write(ctx, request{
-		op:     op,
-		method: http.MethodPut,
-		body:   body,
-		url:    at(c.cfg.BaseURL, pathOrders+"/"+url.PathEscape(orderID)+"/"+string(op)),
-	})
-	if err != nil {
-		return Answer{}, err
-	}
-	return c.storedAnswer(got, used), nil
-}
-
-func (c *Client) storedAnswer(got *httpAnswer, used *oauth2.Token) Answer {
-	body, cut := c.storedBody(got, used)
-	return Answer{Status: got.status, ContentType: got.contentType(), Body: body, Cut: cut}
 }
 
 // InPath reports whether an orderID is valid in a path: it is not empty and cannot change the path.
@@ -105,44 +59,59 @@ func InPath(orderID string) bool {
 	return true
 }
 
-// write makes a call that writes, and returns the token of the answer. It repeats the call only
-// while certainly nothing was executed (policy O8).
-func (c *Client) write(ctx context.Context, r request) (*httpAnswer, *oauth2.Token, error) {
-	w := &writeCall{client: c, request: r}
-	w.options, _ = ctx.Value(callKey{}).(callOptions)
-	if end, bounded := ctx.Deadline(); bounded && keptconn.Past(end) {
-		e := &Error{Operation: r.op, Err: keptconn.ErrTooLate}
-		w.report(c.clock(), time.Now(), nil, e)
-		return nil, nil, e
+// Write makes a call that writes (docs/ordering-service.md, sections 4.1 to 4.5). It repeats the call only while
+// certainly nothing was executed. The error is an *Error with the certainty of policy O8: with EffectUnknown the call may
+// have taken effect, and must not be repeated. The write timeout limits the whole call and starts when the request was
+// read (see Reserve). The call also ends with ctx; to prevent that, pass context.WithoutCancel. After either, nothing is
+// sent, even if the process was suspended in between.
+func (c *Client) Write(ctx context.Context, r WriteRequest) (Answer, error) {
+	method, path := http.MethodPost, pathOrders
+	if r.Operation != OpCreate {
+		if !InPath(r.OrderID) {
+			return Answer{}, &Error{Operation: r.Operation, Err: errOrderID}
+		}
+		method, path = http.MethodPut, pathOrders+"/"+url.PathEscape(r.OrderID)+"/"+string(r.Operation)
 	}
-	slot := w.options.slot
-	if slot == nil || slot.client != c {
+	w := &writeCall{WriteRequest: r, client: c, request: request{
+		op:     r.Operation,
+		method: method,
+		url:    at(c.cfg.BaseURL, path),
+		body:   r.Body,
+		limit:  maxAnswerBytes,
+	}}
+	if r.Body != nil {
+		w.request.header = http.Header{"Content-Type": {"application/json"}}
+	}
+	if end, bounded := ctx.Deadline(); bounded && keptconn.Past(end) {
+		e := &Error{Operation: r.Operation, Err: keptconn.ErrTooLate}
+		w.report(c.clock(), 0, nil, e)
+		return Answer{}, e
+	}
+	if w.Slot == nil {
 		var err error
-		if slot, err = c.Reserve(ctx, r.op, "", time.Now()); err != nil {
-			return nil, nil, err
+		if w.Slot, err = c.Reserve(ctx, r.Operation, "", time.Now()); err != nil {
+			return Answer{}, err
 		}
 	}
-	defer slot.Release()
-	if end, bounded := ctx.Deadline(); !bounded || end.After(slot.deadline) { // see EarlierEnd
-		limited, cancel := context.WithDeadline(ctx, slot.deadline)
-		defer cancel()
-		ctx = limited
+	defer w.Slot.Release()
+	ctx, cancel := context.WithDeadline(ctx, w.Slot.deadline)
+	defer cancel()
+	got, err := c.retry(ctx, w.Slot.repeatBy, writePause, w.exchangeWithRefresh)
+	if err != nil {
+		return Answer{}, err
 	}
-	w.slot, w.request.write, w.request.limit = slot, true, maxAnswerBytes
-	if r.body != nil {
-		w.request.header = jsonBody
-	}
-	got, err := c.retry(ctx, slot.repeatBy, writePause, w.exchangeWithRefresh)
-	return got, w.used, err
+	answer := Answer{OrderID: got.orderID, Status: got.status, ContentType: got.contentType()}
+	answer.Body, answer.Cut = c.storedBody(got)
+	return answer, nil
 }
 
 // writeCall is one call that writes, with all its attempts.
 type writeCall struct {
+	WriteRequest
+
 	client  *Client
 	request request
-	options callOptions
-	slot    *Slot
-	used    *oauth2.Token // in the last exchange
+	token   *oauth2.Token // of the current attempt
 	renewed bool          // the token was renewed
 	by      time.Time     // latest start of the next attempt
 	last    *Error        // result of the last attempt; nil before the first
@@ -152,21 +121,21 @@ type writeCall struct {
 // (policy O8). It releases the slot for the pause before the next attempt. If a repeat gets no
 // slot, or too little time remains, the call ends with the result of its last attempt (policy O8a).
 func (w *writeCall) exchangeWithRefresh(ctx context.Context) (*httpAnswer, error) {
-	if err := w.slot.hold(ctx); err != nil {
+	if err := w.Slot.hold(ctx); err != nil {
 		return nil, w.giveUp(err)
 	}
-	defer w.slot.Release()
+	defer w.Slot.Release()
 	for {
 		at, start := w.client.clock(), time.Now()
 		e := w.prepare(ctx)
-		if e != nil && w.last != nil && keptconn.Past(w.slot.repeatBy) {
+		if e != nil && w.last != nil && keptconn.Past(w.Slot.repeatBy) {
 			return nil, w.giveUp(e)
 		}
 		var got *httpAnswer
 		if e == nil {
 			got, e = w.exchange(ctx)
 		}
-		w.report(at, start, got, e)
+		w.report(at, time.Since(start), got, e)
 		w.last = e
 		switch {
 		case e == nil:
@@ -175,14 +144,14 @@ func (w *writeCall) exchangeWithRefresh(ctx context.Context) (*httpAnswer, error
 			return nil, e
 		}
 		w.renewed = true
-		w.client.dropToken(w.used)
+		w.client.dropToken(w.token)
 	}
 }
 
 // giveUp returns the result of a call whose next attempt is not made.
 func (w *writeCall) giveUp(err error) *Error {
 	if w.last == nil {
-		return &Error{Operation: w.request.op, Err: err}
+		return &Error{Operation: w.Operation, Err: err}
 	}
 	w.last.again = false
 	return w.last
@@ -191,21 +160,18 @@ func (w *writeCall) giveUp(err error) *Error {
 // prepare gets a token, and checks that enough of the time limit remains: two thirds for the first
 // attempt, one third for a repeat (policy O8a).
 func (w *writeCall) prepare(ctx context.Context) *Error {
-	w.by = w.slot.sendBy
+	w.by = w.Slot.sendBy
 	if w.last != nil {
-		w.by = w.slot.repeatBy
+		w.by = w.Slot.repeatBy
 	}
-	if w.used = w.client.validToken(ctx); w.used == nil {
-		limited, cancel := context.WithDeadline(ctx, w.by)
-		defer cancel()
-		used, err := w.client.Token(limited)
-		if err != nil {
-			return notSent(w.request.op, err)
-		}
-		w.used = used
+	ctx, cancel := context.WithDeadline(ctx, w.by)
+	defer cancel()
+	var err error
+	if w.token, err = w.client.Token(ctx); err != nil {
+		return notSent(w.Operation, err)
 	}
 	if keptconn.Past(w.by) {
-		return &Error{Operation: w.request.op, Err: keptconn.ErrTooLate}
+		return &Error{Operation: w.Operation, Err: keptconn.ErrTooLate}
 	}
 	return nil
 }
@@ -213,8 +179,8 @@ func (w *writeCall) prepare(ctx context.Context) *Error {
 // exchange makes one attempt and returns its result; a nil error means done. The connection can carry another call
 // only after the response was decoded (policy O17).
 func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
-	c, op := w.client, w.request.op
-	w.slot.used = true
+	c, op := w.client, w.Operation
+	w.Slot.used = true
 	end, _ := ctx.Deadline()
 	limits := keptconn.Limits{Begin: w.by, End: end}
 	fresh := w.last != nil || op == OpCreate && c.cfg.OrderNumbers == OrderNumbersRestaurant
@@ -226,7 +192,7 @@ func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 			return nil, err
 		}
 		return res.Response, nil
-	}, &w.request, w.used)
+	}, &w.request, w.token)
 	if err != nil {
 		e := noResponse(op, err)
 		if sent {
@@ -234,19 +200,15 @@ func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 		}
 		return nil, e
 	}
-	e := c.certaintyOf(op, got, w.used)
-	var orderID string
-	if e == nil && op == OpCreate {
-		orderID = readResponseBody(got.body).orderID
-	}
-	repeated := orderID != "" && res.Seen(orderID)
+	e := c.certaintyOf(op, got)
+	repeated := got.orderID != "" && res.Seen(got.orderID)
 	if e != nil && e.Effect != EffectUnknown && res.Followed(c.listen) {
 		c.DoubtResponses()
-		e.Effect, e.again, e.refused = EffectUnknown, false, false
+		e.Effect, e.again = EffectUnknown, false
 	}
 	if res.Release(e == nil && !repeated); repeated { // after a gateway's error, the service's response may still come
 		c.DoubtResponses()
-		e = c.failure(op, got, &IDRepeatedError{OrderID: orderID}, w.used)
+		e = c.failure(op, got, &IDRepeatedError{OrderID: got.orderID})
 		e.Effect, e.again = EffectUnknown, false
 	}
 	return got, e
@@ -275,23 +237,20 @@ type Attempt struct {
 	Duration time.Duration // including a token request
 	Status   int           // 0 without an answer
 	Effect   Effect        // what is known about this attempt
-	// Refused is Error.Refused.
-	Refused bool
-	Code    string // the service's error code; may be empty
+	Code     string        // the service's error code; may be empty
 }
 
 // report reports the result of an attempt, which began at the time at of the client's clock. A nil error is a success.
-func (w *writeCall) report(at, start time.Time, got *httpAnswer, e *Error) {
-	if w.options.report == nil {
-		return
-	}
-	attempt := Attempt{At: at, Duration: time.Since(start), Effect: EffectDone}
+func (w *writeCall) report(at time.Time, took time.Duration, got *httpAnswer, e *Error) {
+	attempt := Attempt{At: at, Duration: took, Effect: EffectDone}
 	if e == nil {
 		attempt.Status = got.status
 	} else {
-		attempt.Status, attempt.Effect, attempt.Refused, attempt.Code = e.Status, e.Effect, e.refused, e.Code
+		attempt.Status, attempt.Effect, attempt.Code = e.Status, e.Effect, e.Code
 	}
-	w.options.report(attempt)
+	if w.Report != nil {
+		w.Report(attempt)
+	}
 }
 
 // notSent returns the error of a call that writes for which there is no token.

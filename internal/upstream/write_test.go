@@ -32,11 +32,9 @@ func TestSentWriteRequests(t *testing.T) {
 	}}
 	client := start(t, s)
 	created, err := client.CreateOrder(t.Context(), []byte(`{"a":1}`))
-	want := upstream.Created{
+	want := upstream.Answer{
 		OrderID: "9007199254740993",
-		Answer: upstream.Answer{
-			Status: 200, ContentType: "text/plain; charset=utf-8", Body: []byte(`{"result":{"orderID":9007199254740993}}`),
-		},
+		Status:  200, ContentType: "text/plain; charset=utf-8", Body: []byte(`{"result":{"orderID":9007199254740993}}`),
 	}
 	if diff := cmp.Diff(want, created); err != nil || diff != "" {
 		t.Errorf("CreateOrder() error %v (-want +got):\n%s", err, diff)

@@ -65,7 +65,7 @@ func TestAgreesWithTheSandbox(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			_, err = client.CreateOrder(t.Context(), body)
+			_, err = client.Write(t.Context(), upstream.WriteRequest{Operation: upstream.OpCreate, Body: body})
 			if result.Valid != (err == nil) {
 				rt.Fatalf("%s\non the menu %s\nlarder: %+v\nthe sandbox: %s", body, view, result.Violations, refusal(err))
 			}

@@ -53,14 +53,17 @@ func NewSandbox(t *testing.T, name, restaurant string) *Sandbox {
 	}
 }
 
-// CreateOrder waits while the gate is closed.
-func (s *Sandbox) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
-	return s.Client.CreateOrder(s.wait(ctx), body)
+// Write waits while the gate is closed, to create or pay an order.
+func (s *Sandbox) Write(ctx context.Context, r upstream.WriteRequest) (upstream.Answer, error) {
+	if r.Operation == upstream.OpCreate || r.Operation == upstream.OpPay {
+		ctx = s.wait(ctx)
+	}
+	return s.Client.Write(ctx, r)
 }
 
-// Pay waits while the gate is closed.
-func (s *Sandbox) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
-	return s.Client.Pay(s.wait(ctx), orderID, body)
+// Create creates an order at the ordering service.
+func Create(ctx context.Context, client *upstream.Client, body []byte) (upstream.Answer, error) {
+	return client.Write(ctx, upstream.WriteRequest{Operation: upstream.OpCreate, Body: body})
 }
 
 // wait waits while the gate is closed, and returns the context of the call.

@@ -18,7 +18,7 @@ type Service struct {
 	Mu      sync.Mutex
 	Menus   map[string]string
 	reasons []upstream.Reason
-	create  func(body []byte) (upstream.Created, error)
+	create  func(body []byte) (upstream.Answer, error)
 	sent    [][]byte
 	Hold    chan struct{} // menu views wait until it is closed
 
@@ -89,30 +89,18 @@ func (s *Service) Requesters() []string {
 	return slices.Clone(s.reserved)
 }
 
-// CreateOrder implements ordering.Service.
-func (s *Service) CreateOrder(_ context.Context, body []byte) (upstream.Created, error) {
+// Write implements ordering.Service.
+func (s *Service) Write(_ context.Context, r upstream.WriteRequest) (upstream.Answer, error) {
+	if r.Operation != upstream.OpCreate {
+		return upstream.Answer{Status: http.StatusOK}, nil
+	}
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	s.sent = append(s.sent, body)
+	s.sent = append(s.sent, r.Body)
 	if s.create != nil {
-		return s.create(body)
+		return s.create(r.Body)
 	}
-	return upstream.Created{OrderID: strconv.Itoa(764 + len(s.sent)), Answer: upstream.Answer{Status: http.StatusCreated}}, nil
-}
-
-// Pay implements ordering.Service.
-func (*Service) Pay(context.Context, string, []byte) (upstream.Answer, error) {
-	return upstream.Answer{Status: http.StatusOK}, nil
-}
-
-// Complete implements ordering.Service.
-func (*Service) Complete(context.Context, string) (upstream.Answer, error) {
-	return upstream.Answer{Status: http.StatusOK}, nil
-}
-
-// Reject implements ordering.Service.
-func (*Service) Reject(context.Context, string, []byte) (upstream.Answer, error) {
-	return upstream.Answer{Status: http.StatusOK}, nil
+	return upstream.Answer{OrderID: strconv.Itoa(764 + len(s.sent)), Status: http.StatusCreated}, nil
 }
 
 // SetMenu sets the menu view of a restaurant.
@@ -123,7 +111,7 @@ func (s *Service) SetMenu(restaurant, raw string) {
 }
 
 // AnswerCreate sets the response to new orders.
-func (s *Service) AnswerCreate(answer func(body []byte) (upstream.Created, error)) {
+func (s *Service) AnswerCreate(answer func(body []byte) (upstream.Answer, error)) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	s.create = answer
