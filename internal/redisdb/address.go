@@ -57,20 +57,19 @@ func parseURL(raw string) (address, error) {
 	if !found {
 		return refuse("has no scheme")
 	}
-	topology, secured := Single, strings.HasPrefix(scheme, "rediss")
-	switch scheme {
-	case "redis", "rediss":
-	case "redis+sentinel", "rediss+sentinel":
-		topology = Sentinel
-	case "redis+cluster", "rediss+cluster":
-		topology = Cluster
-	default:
-		if !schemePattern.MatchString(scheme) {
-			return refuse("has an unknown scheme")
-		}
-		return refuse("unknown scheme " + strconv.Quote(scheme))
+	kind, secured := strings.CutPrefix(scheme, "rediss")
+	if !secured {
+		kind, found = strings.CutPrefix(scheme, "redis")
 	}
-	return parseAddress(topology, secured, rest)
+	topology, known := map[string]Topology{"": Single, "+sentinel": Sentinel, "+cluster": Cluster}[kind]
+	switch {
+	case found && known:
+		return parseAddress(topology, secured, rest)
+	case schemePattern.MatchString(scheme):
+		return refuse("unknown scheme " + strconv.Quote(scheme))
+	default:
+		return refuse("has an unknown scheme")
+	}
 }
 
 func refuse(why string) (address, error) {

@@ -198,19 +198,21 @@ func (db *DB) ServerInfo(ctx context.Context) (ServerInfo, error) {
 	if err != nil {
 		return ServerInfo{}, unavailable("ask for the version", err)
 	}
-	info.Server, info.Version = "redis", infoField(text, "redis_version")
-	if version := infoField(text, "valkey_version"); version != "" {
+	fields := InfoFields(text)
+	info.Server, info.Version = "redis", fields["redis_version"]
+	if version := fields["valkey_version"]; version != "" {
 		info.Server, info.Version = "valkey", version
 	}
 	return info, nil
 }
 
-// infoField returns a field of the output of INFO, "" if it is missing.
-func infoField(info, name string) string {
-	for line := range strings.Lines(info) {
-		if value, ok := strings.CutPrefix(line, name+":"); ok {
-			return strings.TrimSpace(value)
+// InfoFields returns the fields of a response to INFO.
+func InfoFields(text string) map[string]string {
+	fields := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			fields[name] = value
 		}
 	}
-	return ""
+	return fields
 }
