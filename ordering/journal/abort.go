@@ -29,7 +29,7 @@ func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 		return err
 	}
 	if found == nil {
-		found = &order{place: at}
+		found = &order{Record: ordering.Record{Connection: o.Connection, Ref: o.Ref}}
 	}
 	c := j.store.newTx(found)
 	call, opened := openedBy(found, o.ID)

@@ -51,7 +51,7 @@ func (s *store) apply(ctx context.Context, c *tx) (*order, error) {
 // blank returns a transaction that belongs to no order, with modeWatch or modeProbe. Neither raises the
 // mark; otherwise instances that learn each other's marks would never stop committing.
 func (s *store) blank(connection, mode string) *tx {
-	c := s.newTx(&order{place: location{connection: connection}})
+	c := s.newTx(&order{Record: ordering.Record{Connection: connection}})
 	c.mode, c.absent = mode, nil
 	return c
 }

@@ -54,10 +54,9 @@ func New(r *redisdb.DB, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 
 func newJournal(prefix string, read, write redis.UniversalClient, embedded bool, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 	h := &history{embedded: embedded, cfg: &cfg, log: log, states: map[string]*state{}}
-	keys := cache.NewKeys(prefix)
-	secrets := &secrets{keys: keys, client: write, known: map[string]readSecret{}}
-	s := &store{cfg: &cfg, history: h, prefix: prefix, keys: keys, secrets: secrets, read: read, write: write, log: log}
-	return &Journal{store: s, durability: &durability{cfg: &cfg, embedded: embedded, store: s, history: h}, history: h}
+	s := &store{cfg: &cfg, history: h, prefix: prefix, keys: cache.NewKeys(prefix), read: read, write: write, log: log}
+	d := &durability{cfg: &cfg, embedded: embedded, store: s, history: h, observed: map[string]observed{}}
+	return &Journal{store: s, durability: d, history: h}
 }
 
 // The Lua scripts. The keys of each script share one hash tag, because a cluster rejects a script

@@ -10,20 +10,19 @@ import (
 )
 
 // takeOwnID is takeID for a create that has succeeded. If the service gave another order of the same restaurant this
-// orderID less than a minute before the call started, or later, it returns that order and takes nothing.
-func (c *tx) takeOwnID(
-	ctx context.Context, call ordering.Call, orderID string,
-) (repeated *ordering.IDRepeatedError, err error) {
-	err = c.takeID(ctx, orderID, func(orderID string, other *order) error {
-		if !other.GotIDBefore(c.next.Restaurant, call.StartedAt) {
-			return nil
+// orderID less than a minute before the call started, or later, it takes nothing, and sets repeated.
+func (c *tx) takeOwnID(ctx context.Context, call ordering.Call, orderID string) error {
+	c.repeated = nil
+	err := c.takeID(ctx, orderID, func(orderID string, other *order) error {
+		if other.GotIDBefore(c.next.Restaurant, call.StartedAt) {
+			return &ordering.IDRepeatedError{OrderID: orderID, Other: other.Ref}
 		}
-		return &ordering.IDRepeatedError{OrderID: orderID, Other: other.Ref}
+		return nil
 	})
-	if errors.As(err, &repeated) {
-		return repeated, nil
+	if errors.As(err, &c.repeated) {
+		return nil
 	}
-	return nil, err
+	return err
 }
 
 // takeID sets the order's orderID, even if another order has the same one. The orderID then refers
@@ -42,7 +41,7 @@ func (c *tx) takeID(ctx context.Context, orderID string, allow func(orderID stri
 	}
 	c.check(c.orderIDKey(orderID), ref)
 	switch {
-	case other == nil || other.Ref == c.order.place.ref:
+	case other == nil || other.Ref == c.order.Ref:
 	case other.Source != c.next.Source && other.Foreign != c.next.Foreign: // policy O16
 		c.shareID(orderID, other)
 	default:
@@ -73,7 +72,7 @@ func (c *tx) supersede(other *order) error {
 		if err != nil {
 			return err
 		}
-		c.doNow(c.store.keys.Order(c.connection(), other.Ref), "SET", text, string(keepTTL))
+		c.doNow(c.store.keys.Order(c.connection(), other.Ref), "SET", text, keepTTL)
 	}
 	if other.Adopted && other.CreatedAt.After(c.order.CreatedAt) {
 		c.placedState = other.State
@@ -130,8 +129,8 @@ func (c *tx) takeKnownID(ctx context.Context, call ordering.Call, orderID string
 	if call.Operation != upstream.OpCreate || call.Resolved != nil {
 		return call.Outcome, c.takeID(ctx, orderID, nil)
 	}
-	repeated, err := c.takeOwnID(ctx, call, orderID)
-	if repeated != nil {
+	err := c.takeOwnID(ctx, call, orderID)
+	if c.repeated != nil {
 		return ordering.OutcomeUnknown, err
 	}
 	return call.Outcome, err

@@ -40,12 +40,12 @@ func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number
 // withoutOverdueRecheck returns the order without the mark of a recheck if it is over, by Redis's clock. It reads the
 // order after the time: the key may have been freed since the order was read, but not after the time was.
 func (s *store) withoutOverdueRecheck(ctx context.Context, o *order, number int) (*order, error) {
-	_, _, now, err := s.findOverdue(ctx, o.place.connection, 0)
+	_, _, now, err := s.findOverdue(ctx, o.Connection, 0)
 	call, _ := o.Call(number)
 	if err != nil || !moment(now).After(call.EndedAt.Add(ordering.RecheckTime)) {
 		return o, err
 	}
-	if o, err = s.readOrder(ctx, s.write, o.place); err != nil {
+	if o, err = s.readOrder(ctx, s.write, location{o.Connection, o.Ref}); err != nil {
 		return nil, err
 	}
 	for i := range o.Calls {

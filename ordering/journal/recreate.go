@@ -40,13 +40,7 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 		o, err = j.durability.commit(ctx, j.store.newTx(o)) // a write for WAIT
 		return o, there.Number, err
 	}
-	changes := 0
-	for _, other := range o.Calls {
-		if other.Operation != upstream.OpCreate {
-			changes++
-		}
-	}
-	if changes >= ordering.MaxCalls {
+	if changesIn(o.Calls) >= ordering.MaxCalls {
 		return nil, 0, ordering.ErrNoOrder // the record has dropped the call
 	}
 	c := j.store.newTx(o)
@@ -115,7 +109,7 @@ func (c *tx) addKnown(ctx context.Context, known ordering.Record, call ordering.
 }
 
 func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended ordering.Call, body []byte) (*order, error) {
-	c := j.store.newTx(&order{place: location{known.Connection, known.Ref}, Record: known})
+	c := j.store.newTx(&order{Record: known})
 	c.touch()
 	c.next.OrderID = ""
 	created, _ := known.Last(upstream.OpCreate) // none if larder did not place the order
@@ -165,14 +159,14 @@ func (c *tx) takeKey(ctx context.Context, call ordering.Call, n int) error {
 	if call.Key == "" || releasesKey(call, call.Outcome) || call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry {
 		return nil
 	}
-	value, owner, number, err := c.store.keyOwner(ctx, c.connection(), call.Key, "")
+	value, taken, err := c.store.keyOwner(ctx, c.connection(), call.Key, "")
 	if err != nil {
 		return err
 	}
-	if owner != nil {
-		holder, _ := c.next.Call(number)
+	if taken != nil {
+		holder, _ := c.next.Call(taken.Call)
 		gone := releasesKey(holder, holder.Outcome) || holder.Resolved != nil && holder.Resolved.Resolution == ordering.ResolvedRetry
-		if owner.Ref != c.order.place.ref || holder.Key == call.Key && holder.Number != n && !gone {
+		if taken.Record.Ref != c.order.Ref || holder.Key == call.Key && holder.Number != n && !gone {
 			return nil
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"larder.local/ordering"
@@ -22,11 +23,13 @@ type tx struct {
 	writes bool  // the record is written
 	fault  error // why it cannot be
 	tookID bool  // the orderID becomes one of this order
+	// repeated is the order that got the orderID of a create before (see takeOwnID).
+	repeated *ordering.IDRepeatedError
 	// ownIDKey replaces the key of the orderID if another order keeps that (see shareID).
 	ownIDKey string
-	expires  expiry // of the record and of its orderID
+	expires  string // when the record and its orderID expire: never, keepTTL or atTime
 
-	// atTime is the later of in after the commit and notBefore, in milliseconds since the epoch. A transaction has one: the
+	// timeArg is the later of in after the commit and notBefore, in milliseconds since the epoch. A transaction has one: the
 	// deadline of the call that it opens, or else the expiry of its record. An order with an open call has no expiry.
 	in        time.Duration
 	notBefore int64
@@ -49,14 +52,15 @@ type step struct {
 	args              []string
 }
 
-// expiry is when a key expires.
-type expiry string
-
+// When a key expires, as arguments of SET.
 const (
-	never   expiry = ""
-	keepTTL expiry = "KEEPTTL" // as before
-	atTime  expiry = "@time"   // commit.lua replaces it; see tx.in
+	never   = ""
+	keepTTL = "KEEPTTL" // as before
+	atTime  = "PXAT " + timeArg
 )
+
+// timeArg is an argument that commit.lua replaces; see tx.in.
+const timeArg = "@time"
 
 // commitTime is a byte that commit.lua replaces by the time of the commit, 15 digits. It is in no JSON text, ref or revision.
 const commitTime = "\x01"
@@ -64,9 +68,8 @@ const commitTime = "\x01"
 // newTx starts a transaction on an order.
 func (s *store) newTx(o *order) *tx {
 	c := &tx{
-		store: s, order: o, next: order{Record: o.Record, place: o.place},
-		mode: modeCommit, expires: keepTTL, stateKey: s.keys.JournalState(o.place.connection),
-		ordersKey: s.keys.Orders(o.place.connection),
+		store: s, order: o, next: order{Record: o.Record}, mode: modeCommit, expires: keepTTL,
+		stateKey: s.keys.JournalState(o.Connection), ordersKey: s.keys.Orders(o.Connection),
 	}
 	c.next.Calls = append(make([]ordering.Call, 0, len(o.Calls)+1), o.Calls...)
 	c.checkRevision(o)
@@ -112,46 +115,34 @@ func (c *tx) seal() error {
 	others := c.steps
 	c.steps = make([]step, 0, len(others)+5)
 	// The first step, so that an error of Redis in this step leaves the lists as they are.
-	c.doNow(c.store.keys.Order(c.connection(), c.order.place.ref), "SET", append([]string{text}, c.expires.ofSet()...)...)
+	c.doNow(c.store.keys.Order(c.connection(), c.order.Ref), "SET", append([]string{text}, strings.Fields(c.expires)...)...)
 	c.updateLists()
 	c.steps = append(c.steps, others...)
 	switch id := c.next.OrderID; {
 	case id == "":
 	case c.tookID:
-		c.do(cmp.Or(c.ownIDKey, c.orderIDKey(id)), "SET", append([]string{c.order.place.ref}, c.expires.ofSet()...)...)
+		c.do(cmp.Or(c.ownIDKey, c.orderIDKey(id)), "SET", append([]string{c.order.Ref}, strings.Fields(c.expires)...)...)
 	case c.expires == never:
-		c.doIf(c.orderIDKey(id), c.order.place.ref, "PERSIST")
+		c.doIf(c.orderIDKey(id), c.order.Ref, "PERSIST")
 	case c.expires == atTime:
-		c.doIf(c.orderIDKey(id), c.order.place.ref, "PEXPIREAT", string(atTime))
+		c.doIf(c.orderIDKey(id), c.order.Ref, "PEXPIREAT", timeArg)
 	}
 	return nil
 }
 
-// ofSet returns the expiry as arguments of SET.
-func (e expiry) ofSet() []string {
-	switch e {
-	case never:
-		return nil
-	case keepTTL:
-		return []string{string(keepTTL)}
-	default:
-		return []string{"PXAT", string(e)}
-	}
-}
-
 // The Redis keys of the order.
 
-func (c *tx) connection() string { return c.order.place.connection }
+func (c *tx) connection() string { return c.order.Connection }
 
 func (c *tx) guestKey(call int) string {
-	return c.store.keys.OrderGuest(c.connection(), c.order.place.ref, call)
+	return c.store.keys.OrderGuest(c.connection(), c.order.Ref, call)
 }
 
 func (c *tx) idempotencyKey(hash string) string { return c.store.keys.OrderKey(c.connection(), hash) }
 func (c *tx) orderIDKey(id string) string       { return c.store.keys.OrderID(c.connection(), id) }
 
 // pointer returns the reference to a call in the values of keys.
-func (c *tx) pointer(call int) string { return c.order.place.ref + " " + strconv.Itoa(call) }
+func (c *tx) pointer(call int) string { return c.order.Ref + " " + strconv.Itoa(call) }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
@@ -159,7 +150,7 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // checkRevision makes the transaction depend on the revision of an order.
 func (c *tx) checkRevision(o *order) {
-	key := c.store.keys.Order(o.place.connection, o.place.ref)
+	key := c.store.keys.Order(o.Connection, o.Ref)
 	if o.revision == "" {
 		c.absent = append(c.absent, key)
 		return
