@@ -80,17 +80,13 @@ func (db *DB) MayUse(ctx context.Context, keys ...string) error {
 	return nil
 }
 
-// probeKey returns the key of a probe; it expires. Keys of different tags are on different masters of a cluster.
-func (db *DB) probeKey(tag int) string {
-	return db.prefix + ":{p:" + strconv.Itoa(tag) + "}:f1:probe"
-}
-
 // probeKeys returns a key on every master that has slots, with the master.
 func (db *DB) probeKeys(ctx context.Context) (map[string]redis.Cmdable, error) {
 	keys := map[string]redis.Cmdable{}
 	err := EachMaster(ctx, db.noRetry, func(ctx context.Context, master redis.UniversalClient) error {
 		for tag := range probeTags {
-			key, owner := db.probeKey(tag), master
+			// Keys of different tags are on different masters of a cluster.
+			key, owner := db.prefix+":{p:"+strconv.Itoa(tag)+"}:f1:probe", master
 			if cluster, ok := db.noRetry.(*redis.ClusterClient); ok {
 				var err error
 				if owner, err = cluster.MasterForKey(ctx, key); err != nil { // from the client's view, without a request
