@@ -18,25 +18,21 @@ import (
 // O14 requires. With fewer replicas, it ends the call as not sent.
 func (j *Journal) Begin(ctx context.Context, o ordering.CallSpec) (ordering.Record, error) {
 	begun, err := orAccept(ctx, j, o.Connection, func() (*order, error) { return j.beginCall(ctx, o) })
-	if err != nil {
-		return ordering.Record{}, failedBegin(o.Connection, err)
+	if err == nil {
+		return begun.Record, nil
 	}
-	return begun.Record, nil
-}
-
-// failedBegin is failed for Begin. Nothing was written if there was no connection, or if the script found another format.
-func failedBegin(connection string, err error) error {
-	err = failed("begin", connection, err)
+	err = failed("begin", o.Connection, err)
 	if failure, ok := errors.AsType[*ordering.JournalError](err); ok && !errors.Is(err, errReplicas) {
+		// Nothing was written if there was no connection, or if the script found another format.
 		dial, network := errors.AsType[*net.OpError](err)
 		failure.Unwritten = network && dial.Op == "dial" || redis.HasErrorPrefix(err, "FORMAT")
 	}
-	return err
+	return ordering.Record{}, err
 }
 
 func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, error) {
 	if err := j.durability.recovered(ctx, o.Connection); err != nil {
-		return nil, j.rejected(ctx, o, nil, err)
+		return nil, j.rejected(ctx, o, err)
 	}
 	// Nearly every key and ref is new, so this does not read them first. The commit checks that they are new; if not, or if the
 	// order has changed, it writes nothing, and beginFrom reads them.
@@ -64,7 +60,8 @@ func (j *Journal) beginFrom(ctx context.Context, o ordering.CallSpec, moved erro
 		return nil, err
 	}
 	if o.Operation == upstream.OpCreate {
-		if _, err := j.store.readOrder(ctx, j.store.write, location{o.Connection, o.Ref}); !errors.Is(err, ordering.ErrNoOrder) {
+		_, err := j.store.readOrder(ctx, j.store.write, location{o.Connection, o.Ref})
+		if !errors.Is(err, ordering.ErrNoOrder) {
 			return nil, cmp.Or(err, errRefTaken)
 		}
 	}
@@ -87,7 +84,7 @@ func (j *Journal) begin(ctx context.Context, o ordering.CallSpec, key string) (*
 	case err != nil:
 		return nil, err
 	case found == nil && !o.Adopt:
-		return nil, j.rejected(ctx, o, found, ordering.ErrNoOrder)
+		return nil, j.rejected(ctx, o, ordering.ErrNoOrder)
 	case found == nil:
 		// larder did not place the order (policy O9a).
 		c := j.store.newRecordTx(o, ordering.Record{Adopted: true, OrderID: o.OrderID, State: ordering.StatePlaced})
@@ -96,10 +93,10 @@ func (j *Journal) begin(ctx context.Context, o ordering.CallSpec, key string) (*
 		return j.open(ctx, o, c, key)
 	}
 	if found.Foreign {
-		return nil, j.rejected(ctx, o, found, &ordering.SourceError{Record: found.Record})
+		return nil, j.rejected(ctx, o, &ordering.SourceError{Record: found.Record})
 	}
 	if err := mayBegin(&found.Record, o.Operation); err != nil {
-		return nil, j.rejected(ctx, o, found, err)
+		return nil, j.rejected(ctx, o, err)
 	}
 	c := j.store.newTx(found)
 	c.check(c.orderIDKey(o.OrderID), ref)
@@ -122,24 +119,15 @@ func mayBegin(r *ordering.Record, op ordering.Operation) error {
 
 // rejected returns the reason to reject a change. If the key was taken after it was read, that takes precedence over
 // why: perhaps the same request came in twice, and its first call caused the state that was found.
-func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, found *order, why error) error {
+func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, why error) error {
 	if o.Key == "" {
 		return cmp.Or(j.store.checkFormat(ctx, o.Connection), why)
 	}
-	if found != nil {
-		if call, busy := found.Busy(); busy && call.Key == o.Key {
-			return &ordering.KeyTakenError{Record: found.Record, Call: call.Number}
-		}
-	}
 	_, taken, err := j.store.keyOwner(ctx, o.Connection, o.Key, "")
-	switch {
-	case err != nil:
-		return err
-	case taken != nil:
+	if taken != nil {
 		return taken
-	default:
-		return why
 	}
+	return cmp.Or(err, why)
 }
 
 // newRecordTx creates the record of an order. r has what is not the same for every call.
@@ -154,11 +142,12 @@ func (s *store) newRecordTx(o ordering.CallSpec, r ordering.Record) *tx {
 // open adds the call to a transaction and commits it. key is the expected value of the idempotency
 // key in Redis: usually empty, or a value that has outlived its record.
 func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key string) (*order, error) {
-	if o.Key != "" {
+	switch {
+	case o.Key == "":
+	case key == "":
+		c.checks = append(c.checks, check{c.idempotencyKey(o.Key), "new", ""})
+	default:
 		c.check(c.idempotencyKey(o.Key), key)
-		if key == "" {
-			c.newKey = c.idempotencyKey(o.Key)
-		}
 	}
 	c.check(c.store.keys.OrderAborted(o.Connection, o.ID), "")
 	c.openCall(ordering.Call{
@@ -201,18 +190,15 @@ func (c *tx) openCall(call ordering.Call, body []byte, deadline time.Duration) {
 // dropOldest removes the oldest change if the record has ordering.MaxCalls of them. It also removes
 // the key of the call, because a replay could not be answered any more.
 func (c *tx) dropOldest() {
-	changes := changesIn(c.next.Calls)
-	c.next.Calls = slices.DeleteFunc(c.next.Calls, func(call ordering.Call) bool {
-		if call.Operation == upstream.OpCreate || changes < ordering.MaxCalls {
-			return false
+	for changesIn(c.next.Calls) >= ordering.MaxCalls {
+		i := slices.IndexFunc(c.next.Calls, func(call ordering.Call) bool { return call.Operation != upstream.OpCreate })
+		oldest := c.next.Calls[i]
+		c.next.Calls = slices.Delete(c.next.Calls, i, i+1)
+		c.do(c.guestKey(oldest.Number), "UNLINK")
+		if oldest.Key != "" {
+			c.doIf(c.idempotencyKey(oldest.Key), c.pointer(oldest.Number), "DEL")
 		}
-		changes--
-		c.do(c.guestKey(call.Number), "UNLINK")
-		if call.Key != "" {
-			c.doIf(c.idempotencyKey(call.Key), c.pointer(call.Number), "DEL")
-		}
-		return true
-	})
+	}
 }
 
 // changesIn returns how many of the calls change an order.

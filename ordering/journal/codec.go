@@ -30,7 +30,6 @@ const (
 	revisionLength = 26
 	timeDigits     = 15
 	recordHead     = len(recordFormat) + revisionLength + 1
-	zeros          = "000000000000000"
 )
 
 const (

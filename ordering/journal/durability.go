@@ -50,8 +50,9 @@ func (d *durability) readFacts(ctx context.Context, connection string) (facts, e
 	if d.waits() {
 		wait = pipe.Do(ctx, "WAIT", 0, 1) // returns at once
 	}
-	eval := pipe.Eval(ctx, "return 1", d.store.keys.Journal(connection)) // scripts change the orders: may larder use the keys?
-	_, _ = pipe.Exec(ctx)                                                // each reply has its own error
+	// Scripts change the orders: may larder use the keys in them?
+	eval := pipe.Eval(ctx, "return 1", d.store.keys.Journal(connection))
+	_, _ = pipe.Exec(ctx) // each reply has its own error
 	for _, section := range sections {
 		why := redisdb.RefusedCommand(section.Err())
 		if section.Err() != nil && why == "" {

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -18,20 +19,15 @@ func (c *tx) lists(r *ordering.Record) []entry {
 	if r.State != ordering.StateUnknown && r.State != ordering.StatePlacing {
 		all = append(all, entry{key: c.stateList(r.State), score: "0"})
 	}
-	busy := false
+	if _, unknown := r.UnknownCall(); unknown {
+		all = append(all, entry{key: c.stateList(ordering.StateUnknown), score: "0"})
+	}
 	for _, call := range r.Calls {
-		switch call.Outcome {
-		case ordering.OutcomeOpen:
-			busy, all = true, append(all, entry{c.openList(), callSuffix(call.Number), timeArg})
-		case ordering.OutcomeUnknown:
-			if one := (entry{key: c.stateList(ordering.StateUnknown), score: "0"}); !slices.Contains(all, one) {
-				all = append(all, one)
-			}
-			busy = true
-		default: // a call that has ended is in no list
+		if call.Outcome == ordering.OutcomeOpen {
+			all = append(all, entry{c.openList(), callSuffix(call.Number), timeArg})
 		}
 	}
-	if !busy {
+	if _, busy := r.Busy(); !busy {
 		all = append(all, entry{key: c.expiryList(), score: timeArg})
 	}
 	return all
@@ -64,8 +60,7 @@ func (c *tx) updateLists() {
 
 // member returns the existing order's member of the lists, which sorts by creation time.
 func (c *tx) member(suffix string) string {
-	ms := number(epoch(c.next.CreatedAt))
-	return zeros[min(len(ms), timeDigits):] + ms + "/" + c.order.Ref + suffix
+	return fmt.Sprintf("%0*d/%s%s", timeDigits, epoch(c.next.CreatedAt), c.order.Ref, suffix)
 }
 
 // callSuffix is what distinguishes the calls of an order in the list of open calls.

@@ -17,23 +17,20 @@ import (
 // Lookup returns the call that has the key, with its order (policy O7).
 func (j *Journal) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {
 	_, taken, err := j.store.keyOwner(ctx, connection, key, "")
-	if err == nil && taken == nil {
-		err = ordering.ErrKeyFree
-	}
-	if err != nil {
-		return ordering.Record{}, 0, failed("lookup", connection, err)
+	if taken == nil {
+		return ordering.Record{}, 0, failed("lookup", connection, cmp.Or(err, ordering.ErrKeyFree))
 	}
 	return taken.Record, taken.Call, nil
 }
 
-// keyOwner returns the call that has the key, with its order; taken is nil if there is none. value is the
-// value of the key in Redis. It is empty without one, and may have outlived its record. known is the value if a commit has
-// just read it, or empty.
-func (s *store) keyOwner(ctx context.Context, connection, key, known string) (value string, taken *ordering.KeyTakenError, err error) {
+// keyOwner returns the value of a key in Redis, and the call that has the key, with its order, or nil. The value is empty
+// if the key does not exist; it may have outlived its record. known is the value if a commit has just read it, or empty.
+func (s *store) keyOwner(ctx context.Context, connection, key, known string) (string, *ordering.KeyTakenError, error) {
 	if key == "" {
 		return "", nil, nil
 	}
-	if value = known; value == "" {
+	value, err := known, error(nil)
+	if value == "" {
 		value, err = s.sharedText(ctx, connection, s.keys.OrderKey(connection, key))
 	}
 	if err != nil || value == "" {

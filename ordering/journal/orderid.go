@@ -28,12 +28,9 @@ func (c *tx) takeOwnID(ctx context.Context, call ordering.Call, orderID string) 
 // takeID sets the order's orderID, even if another order has the same one. The orderID then refers
 // to this order only. In its record, an adopted other order loses the orderID; an order that larder
 // placed keeps it. allow, if not nil, may return an error that prevents this.
-func (c *tx) takeID(ctx context.Context, orderID string, allow func(orderID string, other *order) error) error {
-	var (
-		ref   string
-		other *order
-		err   error
-	)
+func (c *tx) takeID(ctx context.Context, orderID string, allow func(orderID string, other *order) error) (err error) {
+	var ref string
+	var other *order
 	if !c.order.unread { // otherwise the check fails if the orderID exists, which is rare
 		if ref, other, err = c.store.named(ctx, c.connection(), c.orderIDKey(orderID)); err != nil {
 			return err
@@ -112,15 +109,13 @@ func (c *tx) freeDerivedKeys(other *order) {
 // mayTake rejects taking an orderID from an order that larder placed, and from an adopted one with
 // a change whose outcome is not certain.
 func mayTake(orderID string, other *order) error {
-	call, busy := other.Busy()
-	switch {
-	case !other.Adopted:
+	if !other.Adopted {
 		return &ordering.OrderIDTakenError{OrderID: orderID, Ref: other.Ref}
-	case busy:
-		return &ordering.BusyError{Record: other.Record, Call: call}
-	default:
-		return nil
 	}
+	if call, busy := other.Busy(); busy {
+		return &ordering.BusyError{Record: other.Record, Call: call}
+	}
+	return nil
 }
 
 // takeKnownID takes the orderID of a lost create, and returns the outcome of the create: an orderID that another order

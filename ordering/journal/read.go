@@ -95,9 +95,7 @@ func (s *store) readAll(ctx context.Context, client redis.UniversalClient, place
 			answers = append(answers, answerRead{i, call, reply})
 		}
 	}
-	if pipe.Len() > 0 {
-		_, _ = pipe.Exec(ctx)
-	}
+	_, _ = pipe.Exec(ctx) // which does nothing without commands
 	if err := readAnswers(answers, found, faults); err != nil {
 		return nil, nil, err
 	}
@@ -142,12 +140,8 @@ func (s *store) readWhole(ctx context.Context, pipe redis.Pipeliner, at location
 // Order returns the record of an orderID.
 func (j *Journal) Order(ctx context.Context, connection, orderID string) (ordering.Record, error) {
 	_, found, err := j.store.byOrderID(ctx, connection, orderID)
-	err = cmp.Or(err, j.store.checkFormat(ctx, connection))
-	if err == nil && found == nil {
-		err = ordering.ErrNoOrder
-	}
-	if err != nil {
-		return ordering.Record{}, failed("order", connection, err)
+	if err = cmp.Or(err, j.store.checkFormat(ctx, connection)); err != nil || found == nil {
+		return ordering.Record{}, failed("order", connection, cmp.Or(err, ordering.ErrNoOrder))
 	}
 	return found.Record, nil
 }
@@ -179,11 +173,7 @@ func (j *Journal) Body(ctx context.Context, connection, ref string, call int) ([
 
 // readText reads a string; it is empty if the key does not exist.
 func (s *store) readText(ctx context.Context, key string) (string, error) {
-	value, err := s.write.Get(ctx, key).Result()
-	if errors.Is(err, redis.Nil) {
-		return "", nil
-	}
-	return value, err
+	return s.write.GetRange(ctx, key, 0, -1).Result()
 }
 
 // byOrderID returns the order with the orderID, or nil, and the ref that the orderID refers to, which may have

@@ -8,12 +8,12 @@ import (
 )
 
 // EndRecheck ends the recheck of a refused create (policy O18).
-func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number int, explained bool) error {
+func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, n int, explained bool) error {
 	o, err := j.store.readOrder(ctx, j.store.write, location{connection, ref})
 	if err != nil {
 		return failed("recheck", connection, err)
 	}
-	call, _ := o.Call(number)
+	call, _ := o.Call(n)
 	if call.Recheck != ordering.RecheckRunning {
 		return ordering.ErrRecheckOver
 	}
@@ -22,8 +22,9 @@ func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number
 	call.Recheck = ordering.RecheckNone
 	if explained {
 		call.Recheck = ordering.RecheckExplained
-		c.notAfter(call.EndedAt.Add(ordering.RecheckTime))
-		c.doIf(c.idempotencyKey(call.Key), c.pointer(number), "DEL")
+		until := number(epoch(call.EndedAt.Add(ordering.RecheckTime)))
+		c.checks = append(c.checks, check{c.stateKey, "until", until}) // each check has a key
+		c.doIf(c.idempotencyKey(call.Key), c.pointer(n), "DEL")
 	}
 	c.put(call)
 	_, err = j.durability.commit(ctx, c)

@@ -197,12 +197,11 @@ func (d *durability) detect(ctx context.Context, connection string) error {
 // ready returns nil if a new order of the connection can be stored durably (see Journal.Ready).
 func (d *durability) ready(ctx context.Context, connection string) error {
 	known := d.known(connection)
-	f := known.facts
 	if time.Since(known.readAt) >= trustedFor {
 		asked := d.flight.DoChan("ready "+connection, func() (any, error) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), infoTimeout+d.cfg.WaitTimeout)
 			defer cancel()
-			return d.checkSettings(ctx, connection)
+			return nil, d.checkSettings(ctx, connection)
 		})
 		select {
 		case <-ctx.Done():
@@ -211,19 +210,19 @@ func (d *durability) ready(ctx context.Context, connection string) error {
 			if answer.Err != nil {
 				return answer.Err
 			}
-			f, _ = answer.Val.(facts)
+			known = d.known(connection)
 		}
 	}
-	return d.durabilityError(f, connection, d.recovered(ctx, connection))
+	return d.durabilityError(known.facts, connection, d.recovered(ctx, connection))
 }
 
 // checkSettings reads the settings of the Redis server that has the connection's records. It
 // detects whether writes must wait for replicas, and caches the result.
-func (d *durability) checkSettings(ctx context.Context, connection string) (facts, error) {
+func (d *durability) checkSettings(ctx context.Context, connection string) error {
 	at := time.Now()
 	f, err := d.readFacts(ctx, connection)
 	if err != nil {
-		return f, unreachable(err)
+		return unreachable(err)
 	}
 	if f.refused == "" { // without scripts, nothing else can be asked
 		_, err = d.store.readPause(ctx, connection) // learns whether a replica ever acknowledged a write
@@ -233,13 +232,13 @@ func (d *durability) checkSettings(ctx context.Context, connection string) (fact
 			if more, ok := errors.AsType[*ordering.NotReadyError](d.durabilityError(f, connection, nil)); ok {
 				notReady.Msg += ". Also: " + more.Msg
 			}
-			return f, notReady
+			return notReady
 		case err != nil:
-			return f, unreachable(err)
+			return unreachable(err)
 		}
 		if err := d.confirm(ctx, connection, f); err != nil && !errors.Is(err, errReplicas) {
 			if redisdb.RefusedCommand(err) == "" {
-				return f, unreachable(err)
+				return unreachable(err)
 			}
 			f.refused = redisdb.RefusedText(d.store.prefix, err) // with the other faults
 		}
@@ -248,7 +247,7 @@ func (d *durability) checkSettings(ctx context.Context, connection string) (fact
 		}
 	}
 	d.note(connection, func(known *observed) { known.facts, known.readAt = f, at })
-	return f, nil
+	return nil
 }
 
 // confirm makes a test write if WAIT must still show that enough replicas acknowledge writes, or whether any

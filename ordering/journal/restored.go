@@ -27,9 +27,8 @@ import (
 // history has the commits that this instance has seen. Each commit compares them with those that Redis has (restored.lua,
 // policy O14a).
 type history struct {
-	embedded bool // Redis is inside the process
-	cfg      *ordering.Config
-	log      logrus.FieldLogger
+	cfg *ordering.Config
+	log logrus.FieldLogger
 
 	mu     sync.Mutex
 	states map[string]*state // by connection
@@ -51,8 +50,6 @@ type state struct {
 
 // saveLimit is the longest that anything waits for a write of the file in state_dir.
 const saveLimit = 5 * time.Second
-
-var errSlowSave = fmt.Errorf("the file was not written within %s: check the file system", saveLimit)
 
 // remembered is the part of the state that restored.lua compares.
 type remembered struct {
@@ -81,12 +78,7 @@ func (h *history) state(connection string) *state {
 }
 
 // restoreAccepted reports whether lost data of Redis is accepted without an operator (policy O14a).
-func (h *history) restoreAccepted() bool {
-	if h.cfg.AcceptRestore != nil {
-		return *h.cfg.AcceptRestore
-	}
-	return h.embedded
-}
+func (h *history) restoreAccepted() bool { return *h.cfg.AcceptRestore }
 
 func (s *state) known() remembered {
 	s.mu.Lock()
@@ -116,7 +108,7 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 	}
 	words := slices.AppendSeq(make([]string, 0, 8), strings.SplitSeq(text, ","))
 	switch {
-	case text == "0", text == "0,": // what has changed is not the idempotency key
+	case text == "0":
 		return reply{}, errMoved
 	case words[0] == "0":
 		return reply{}, &keyError{strings.TrimPrefix(text, "0,")}
@@ -218,11 +210,8 @@ func (h *history) save(connection string, s *state) {
 	s.mu.Lock()
 	next, last := s.saved, s.inFile
 	s.mu.Unlock()
-	if h.cfg.StateDir == "" || next == last || next.Epoch == "" {
-		return
-	}
-	if !s.writing.CompareAndSwap(false, true) {
-		return // an earlier write hangs
+	if h.cfg.StateDir == "" || next == last || next.Epoch == "" || !s.writing.CompareAndSwap(false, true) {
+		return // nothing to write, or an earlier write hangs
 	}
 	done := make(chan error, 1)
 	go func() {
@@ -237,7 +226,7 @@ func (h *history) save(connection string, s *state) {
 	select {
 	case err = <-done:
 	case <-time.After(saveLimit):
-		err = errSlowSave
+		err = fmt.Errorf("the file was not written within %s: check the file system", saveLimit)
 	}
 	s.mu.Lock()
 	failedBefore := s.unsaved

@@ -28,10 +28,11 @@ func (j *Journal) Secret(ctx context.Context, connection string) ([]byte, error)
 	return secret, failed("secret", connection, err)
 }
 
-// secret returns the key for fingerprints and hashes of keys: 32 random bytes without expiry. A connection's secret is beside
-// its records: in a cluster, both are lost together, and the loss is noticed (policy O14a). Instances with different secrets
-// would place the same order twice. So it is read again every five seconds, and restored if Redis has lost it. A connection
-// without one gets that of all connections, which earlier versions use, unless its records have another format (policy O20).
+// secret returns the key for fingerprints and hashes of keys: 32 random bytes without expiry. A connection's secret is
+// beside its records: in a cluster, both are lost together, and the loss is noticed (policy O14a). Instances with different
+// secrets would place the same order twice. So it is read again every five seconds, and restored if Redis has lost it. A
+// connection without one gets that of all connections, which earlier versions use, unless its records have another format
+// (policy O20).
 func (s *store) secret(ctx context.Context, connection string) ([]byte, error) {
 	kept, _ := s.secrets.Load(connection)
 	known, _ := kept.(readSecret)

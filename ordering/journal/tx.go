@@ -29,21 +29,19 @@ type tx struct {
 	ownIDKey string
 	expires  string // when the record and its orderID expire: never, keepTTL or atTime
 
-	// timeArg is the later of in after the commit and notBefore, in milliseconds since the epoch. A transaction has one: the
-	// deadline of the call that it opens, or else the expiry of its record. An order with an open call has no expiry.
+	// timeArg is the later of in after the commit and notBefore, in milliseconds since the epoch. A transaction has one:
+	// the deadline of the call that it opens, or else the expiry of its record. An order with an open call has no expiry.
 	in        time.Duration
 	notBefore int64
 
 	// What commit.lua gets.
 	mode, stateKey, ordersKey string
-	absent                    []string // keys that must not exist
-	newKey                    string   // the idempotency key among them, or empty
 	checks                    []check
 	steps                     []step
 }
 
-// check is a condition of a transaction: the bytes 0 to last of a string have the value, or with the last "until", value is a
-// time that has not passed.
+// check is a condition of a transaction: the bytes 0 to last of a string have the value; without a string, they are empty.
+// With the last "new", the string does not exist; if it does, the error has it. With "until", value is a time that has not passed.
 type check struct{ key, last, value string }
 
 // step is a Redis command of a transaction. how begins its form in commit.lua.
@@ -112,16 +110,16 @@ func (c *tx) seal() error {
 	if err != nil {
 		return err
 	}
-	others := c.steps
+	others, expires := c.steps, strings.Fields(c.expires)
 	c.steps = make([]step, 0, len(others)+5)
 	// The first step, so that an error of Redis in this step leaves the lists as they are.
-	c.doNow(c.store.keys.Order(c.connection(), c.order.Ref), "SET", append([]string{text}, strings.Fields(c.expires)...)...)
+	c.doNow(c.store.keys.Order(c.connection(), c.order.Ref), "SET", append([]string{text}, expires...)...)
 	c.updateLists()
 	c.steps = append(c.steps, others...)
 	switch id := c.next.OrderID; {
 	case id == "":
 	case c.tookID:
-		c.do(cmp.Or(c.ownIDKey, c.orderIDKey(id)), "SET", append([]string{c.order.Ref}, strings.Fields(c.expires)...)...)
+		c.do(cmp.Or(c.ownIDKey, c.orderIDKey(id)), "SET", append([]string{c.order.Ref}, expires...)...)
 	case c.expires == never:
 		c.doIf(c.orderIDKey(id), c.order.Ref, "PERSIST")
 	case c.expires == atTime:
@@ -152,24 +150,15 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 func (c *tx) checkRevision(o *order) {
 	key := c.store.keys.Order(o.Connection, o.Ref)
 	if o.revision == "" {
-		c.absent = append(c.absent, key)
-		return
+		c.check(key, "")
+	} else {
+		c.checks = append(c.checks, check{key, strconv.Itoa(recordHead - 1), recordFormat + o.revision + " "})
 	}
-	c.checks = append(c.checks, check{key, strconv.Itoa(recordHead - 1), recordFormat + o.revision + " "})
 }
 
 // check makes the transaction depend on the value of a string; empty means that it does not exist.
 func (c *tx) check(key, value string) {
-	if value == "" {
-		c.absent = append(c.absent, key)
-		return
-	}
 	c.checks = append(c.checks, check{key, strconv.Itoa(len(value)), value}) // one more byte than the value has
-}
-
-// notAfter makes the transaction fail after a time, by Redis's clock.
-func (c *tx) notAfter(t time.Time) {
-	c.checks = append(c.checks, check{c.stateKey, "until", number(epoch(t))}) // each check has a key
 }
 
 // do adds a command.
@@ -207,14 +196,11 @@ func (c *tx) putAnswer(call *ordering.Call, a *ordering.Answer) {
 // evalsha returns the command that runs commit.lua for an instance that remembers r.
 func (c *tx) evalsha(r remembered) []any {
 	reportOnly := r.replicated && c.store.cfg.WaitReplicas != nil && *c.store.cfg.WaitReplicas == 0
-	if r.Epoch != "" {
-		r.candidate = "" // not needed
-	}
-	keys := append([]string{c.stateKey, c.ordersKey}, c.absent...)
+	keys := []string{c.stateKey, c.ordersKey}
 	words := []string{
-		c.mode, r.Epoch, number(r.Mark), r.Instance, number(r.Own), number(r.seen), r.candidate, flag(reportOnly), flag(r.replicated),
-		strconv.Itoa(len(c.absent)), strconv.Itoa(len(c.checks)), number(c.in.Milliseconds()), number(c.notBefore),
-		strconv.Itoa(slices.Index(keys, c.newKey) + 1),
+		c.mode, r.Epoch, number(r.Mark), r.Instance, number(r.Own), number(r.seen), r.candidate,
+		strconv.FormatBool(reportOnly), strconv.FormatBool(r.replicated),
+		strconv.Itoa(len(c.checks)), number(c.in.Milliseconds()), number(c.notBefore),
 	}
 	for _, check := range c.checks {
 		keys, words = append(keys, check.key), append(words, check.last, check.value)
@@ -230,14 +216,6 @@ func (c *tx) evalsha(r remembered) []any {
 		}
 	}
 	return all
-}
-
-// flag converts a boolean for the scripts.
-func flag(b bool) string {
-	if b {
-		return yes
-	}
-	return ""
 }
 
 // storedAttempts returns attempts as the journal stores them: with times in milliseconds.
