@@ -76,9 +76,8 @@ func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 func addToEnded(c *tx, call ordering.Call, e ordering.CallResult, contradicts bool) *tx {
 	added := call.Resolved != nil && addAttempts(&call, e.Attempts)
 	if contradicts && call.Contradicted != e.Outcome {
-		call.Contradicted = e.Outcome
+		call.Contradicted, added = e.Outcome, true
 		c.touch()
-		added = true
 	}
 	if !added {
 		return nil

@@ -115,23 +115,21 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 	case len(words) != 8:
 		return reply{}, fmt.Errorf("%w: commit.lua returned %d values", errCorrupt, len(words))
 	}
-	r := reply{
+	now, wrongTime := strconv.ParseInt(words[1], 10, 64)
+	mark, wrongMark := strconv.ParseInt(words[3], 10, 64)
+	if wrongTime != nil || wrongMark != nil {
+		return reply{}, fmt.Errorf("%w: time or mark", errCorrupt)
+	}
+	return reply{
 		refused:      words[0] == "2",
+		now:          moment(now),
 		epoch:        words[2],
+		mark:         mark,
 		predecessors: strings.Fields(words[4]),
 		pausedAt:     pausedSince(words[5]),
 		replicated:   words[6] == yes,
 		behind:       words[7] == yes,
-	}
-	now, err := strconv.ParseInt(words[1], 10, 64)
-	if err == nil {
-		r.now = moment(now)
-		r.mark, err = strconv.ParseInt(words[3], 10, 64)
-	}
-	if err != nil {
-		return reply{}, fmt.Errorf("%w: time or mark", errCorrupt)
-	}
-	return r, nil
+	}, nil
 }
 
 // pausedSince parses the field paused of a connection's state.
