@@ -57,20 +57,17 @@ func parseURL(raw string) (address, error) {
 	if !found {
 		return refuse("has no scheme")
 	}
-	topology, secured := Single, strings.HasPrefix(scheme, "rediss")
-	switch scheme {
-	case "redis", "rediss":
-	case "redis+sentinel", "rediss+sentinel":
-		topology = Sentinel
-	case "redis+cluster", "rediss+cluster":
-		topology = Cluster
-	default:
-		if !schemePattern.MatchString(scheme) {
-			return refuse("has an unknown scheme")
-		}
+	kinds := map[string]Topology{"redis": Single, "redis+sentinel": Sentinel, "redis+cluster": Cluster}
+	topology, known := kinds[strings.Replace(scheme, "rediss", "redis", 1)]
+	switch {
+	case known:
+		protocol, _, _ := strings.Cut(scheme, "+") // redis or rediss
+		return parseAddress(topology, protocol, rest)
+	case schemePattern.MatchString(scheme):
 		return refuse("unknown scheme " + strconv.Quote(scheme))
+	default:
+		return refuse("has an unknown scheme")
 	}
-	return parseAddress(topology, secured, rest)
 }
 
 func refuse(why string) (address, error) {
@@ -78,7 +75,7 @@ func refuse(why string) (address, error) {
 }
 
 // parseAddress parses the part after the scheme: [user:password@]hosts[/path][?options].
-func parseAddress(topology Topology, secured bool, rest string) (address, error) {
+func parseAddress(topology Topology, protocol, rest string) (address, error) {
 	end := strings.IndexAny(rest, "/?#")
 	if end < 0 {
 		end = len(rest)
@@ -102,11 +99,7 @@ func parseAddress(topology Topology, secured bool, rest string) (address, error)
 	}
 	// go-redis parses the rest as the address of one server. Its error is dropped because it quotes the
 	// URL. It also rejects a password as an option, which nothing would redact.
-	one := "redis://"
-	if secured {
-		one = "rediss://"
-	}
-	one += authority[:at] + hosts[0] + database
+	one := protocol + "://" + authority[:at] + hosts[0] + database
 	if query != "" {
 		one += "?" + query
 	}

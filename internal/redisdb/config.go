@@ -6,8 +6,6 @@ import (
 	"errors"
 	"regexp"
 
-	"github.com/redis/go-redis/v9"
-
 	"larder.local/internal/setting"
 	"larder.local/internal/smallfile"
 )
@@ -44,24 +42,33 @@ func (c *Config) SetDefaults() {
 // Validate checks the section after SetDefaults. The error joins one *setting.Error
 // for each fault. No error contains the URL, which may hold a password.
 func (c Config) Validate() error {
-	var faults setting.Faults
-	if addr, err := parseURL(c.URL); err != nil {
-		faults = append(faults, err)
-	} else {
-		faults = c.unsupported(addr)
-	}
-	faults.If(!prefixPattern.MatchString(c.Prefix), "redis.prefix", "must be 1 to 64 characters of A-Z a-z 0-9 . _ : -")
-	return errors.Join(faults...)
+	_, err := c.parse()
+	return err
 }
 
-// unsupported returns an error for each setting that has no effect with the URL's topology.
-func (c Config) unsupported(addr address) (faults setting.Faults) {
+// parse returns the address, completed by the options that the URL does not contain. The error is that of Validate.
+func (c Config) parse() (address, error) {
+	var faults setting.Faults
+	addr, err := parseURL(c.URL)
+	if err != nil {
+		faults = append(faults, err)
+	} else {
+		faults = c.complete(&addr)
+	}
+	faults.If(!prefixPattern.MatchString(c.Prefix), "redis.prefix", "must be 1 to 64 characters of A-Z a-z 0-9 . _ : -")
+	return addr, errors.Join(faults...)
+}
+
+// complete sets the trusted certificates and the credentials of the Sentinels. It returns an error for each setting that has no
+// effect with the URL's topology.
+func (c Config) complete(addr *address) (faults setting.Faults) {
 	plain := addr.options.TLSConfig == nil
 	faults.If(c.CAFile != "" && plain, "redis.ca_file",
 		"is for TLS: write rediss://, rediss+sentinel:// or rediss+cluster:// in redis.url")
 	if c.CAFile != "" && !plain {
-		_, err := c.authority()
+		trusted, err := c.authority()
 		faults = append(faults, err)
+		addr.options.TLSConfig.RootCAs = trusted
 	}
 	const forSentinels = "is for redis+sentinel:// and rediss+sentinel:// in redis.url"
 	faults.If(c.SentinelUsername != "" && addr.topology != Sentinel, "redis.sentinel_username", forSentinels)
@@ -70,22 +77,8 @@ func (c Config) unsupported(addr address) (faults setting.Faults) {
 		"set redis.url to a Redis that all of them can reach, such as redis://redis.internal:6379")
 	faults.If(c.SentinelUsername != "" && c.SentinelPassword == "", "redis.sentinel_password",
 		"is required with redis.sentinel_username")
+	addr.options.SentinelUsername, addr.options.SentinelPassword = c.SentinelUsername, c.SentinelPassword
 	return faults
-}
-
-// complete adds the options that the URL does not contain: trusted certificates and the Sentinels' credentials.
-func (c Config) complete(options *redis.UniversalOptions) error {
-	options.SentinelUsername, options.SentinelPassword = c.SentinelUsername, c.SentinelPassword
-	if c.CAFile == "" {
-		return nil
-	}
-	trusted, err := c.authority()
-	if err != nil {
-		return err
-	}
-	options.TLSConfig = options.TLSConfig.Clone()
-	options.TLSConfig.RootCAs = trusted
-	return nil
 }
 
 // authority reads CAFile. The error is a *setting.Error.

@@ -26,28 +26,25 @@ func (observer) DialHook(next redis.DialHook) redis.DialHook { return next }
 // ProcessHook observes a command.
 func (o observer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		start := time.Now()
-		err := next(ctx, cmd)
-		o.callback(time.Since(start), connectionError(err))
-		return err
+		return o.observe(func() error { return next(ctx, cmd) })
 	}
 }
 
 // ProcessPipelineHook observes a pipeline.
 func (o observer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		start := time.Now()
-		err := next(ctx, cmds)
-		o.callback(time.Since(start), connectionError(err))
-		return err
+		return o.observe(func() error { return next(ctx, cmds) })
 	}
 }
 
-// connectionError returns the error; nil if it is a response of Redis.
-func connectionError(err error) error {
-	if _, ok := errors.AsType[redis.Error](err); ok {
-		return nil
+func (o observer) observe(call func() error) error {
+	start := time.Now()
+	err := call()
+	failed := err
+	if _, ok := errors.AsType[redis.Error](err); ok { // Redis has responded
+		failed = nil
 	}
+	o.callback(time.Since(start), failed)
 	return err
 }
 

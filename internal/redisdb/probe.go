@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -81,38 +80,27 @@ func (db *DB) MayUse(ctx context.Context, keys ...string) error {
 	return nil
 }
 
-// probeKey returns the key of a probe; it expires. Keys of different tags are on different masters of a cluster.
-func (db *DB) probeKey(tag int) string {
-	return db.prefix + ":{p:" + strconv.Itoa(tag) + "}:f1:probe"
-}
-
 // probeKeys returns a key on every master that has slots, with the master.
 func (db *DB) probeKeys(ctx context.Context) (map[string]redis.Cmdable, error) {
-	cluster, ok := db.noRetry.(*redis.ClusterClient)
-	if !ok {
-		return map[string]redis.Cmdable{db.probeKey(0): db.noRetry}, nil
-	}
-	var masters atomic.Int32
-	err := cluster.ForEachMaster(ctx, func(context.Context, *redis.Client) error {
-		masters.Add(1)
+	keys := map[string]redis.Cmdable{}
+	err := EachMaster(ctx, db.noRetry, func(ctx context.Context, master redis.UniversalClient) error {
+		for tag := range probeTags {
+			// Keys of different tags are on different masters of a cluster.
+			key, owner := db.prefix+":{p:"+strconv.Itoa(tag)+"}:f1:probe", master
+			if cluster, ok := db.noRetry.(*redis.ClusterClient); ok {
+				var err error
+				if owner, err = cluster.MasterForKey(ctx, key); err != nil { // from the client's view, without a request
+					return err
+				}
+			}
+			if owner == master {
+				keys[key] = master
+				break
+			}
+		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	keys := map[string]redis.Cmdable{}
-	seen := map[*redis.Client]bool{}
-	for tag := 0; tag < probeTags && len(keys) < int(masters.Load()); tag++ {
-		key := db.probeKey(tag)
-		master, err := cluster.MasterForKey(ctx, key) // from the client's view, without a request
-		if err != nil {
-			return nil, err
-		}
-		if !seen[master] {
-			seen[master], keys[key] = true, master
-		}
-	}
-	return keys, nil
+	return keys, err
 }
 
 // AsRefused returns the *RefusedError for the error of a write, or err. Every other error of Redis

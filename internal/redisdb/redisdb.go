@@ -13,6 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 	"github.com/sirupsen/logrus"
+
+	"larder.local/internal/sleep"
 )
 
 // embeddedTick is the interval at which keys of the embedded Redis expire.
@@ -44,17 +46,11 @@ type DB struct {
 // The error is a *setting.Error for invalid settings.
 func Open(cfg Config, log logrus.FieldLogger) (*DB, error) {
 	cfg.SetDefaults()
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	addr, err := parseURL(cfg.URL)
+	addr, err := cfg.parse()
 	if err != nil {
 		return nil, err
 	}
 	options := addr.options
-	if err := cfg.complete(&options); err != nil {
-		return nil, err
-	}
 	logging.Disable() // go-redis's own log: larder reports every failure of Redis itself
 	db := &DB{topology: addr.topology, prefix: cfg.Prefix}
 	if db.Embedded() {
@@ -111,16 +107,13 @@ func (db *DB) Embedded() bool { return db.topology == Embedded }
 // ErrUnavailable with its cause. It is a *RefusedError if Redis refuses pings as it refuses writes, for
 // example because it cannot write to its disk.
 func (db *DB) Ping(ctx context.Context) error {
+	ping := func(ctx context.Context, master redis.UniversalClient) error { return master.Ping(ctx).Err() }
 	for _, client := range []redis.UniversalClient{db.noRetry, db.client} {
-		if err := ping(ctx, client); err != nil {
+		if err := EachMaster(ctx, client, ping); err != nil {
 			return AsRefused(unavailable("ping", err))
 		}
 	}
 	return nil
-}
-
-func ping(ctx context.Context, client redis.UniversalClient) error {
-	return EachMaster(ctx, client, func(ctx context.Context, master redis.UniversalClient) error { return master.Ping(ctx).Err() })
 }
 
 // EachMaster calls fn with the server, or with one master of a cluster after the other. It is for commands without a key,
@@ -145,18 +138,12 @@ func (db *DB) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	ticker := time.NewTicker(embeddedTick)
-	defer ticker.Stop()
-	last := time.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case now := <-ticker.C:
-			db.embedded.FastForward(now.Sub(last))
-			last = now
-		}
+	for last := time.Now(); sleep.For(ctx, embeddedTick) == nil; {
+		now := time.Now()
+		db.embedded.FastForward(now.Sub(last))
+		last = now
 	}
+	return nil
 }
 
 // Close closes the clients and stops the embedded Redis.
@@ -171,46 +158,33 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// ServerInfo describes a Redis server.
-type ServerInfo struct {
-	Topology Topology
-	Server   string // "redis", "valkey" or "miniredis"
-	Version  string // of the server; "" if unknown
-}
-
-// String returns the info for a person: "sentinel, redis 7.0.15".
-func (i ServerInfo) String() string {
-	return strings.TrimSpace(fmt.Sprintf("%s, %s %s", i.Topology, i.Server, i.Version))
-}
-
-// ServerInfo returns the kind and version of the server, or of any one of several.
+// ServerInfo describes the server, or any one of several, for a person: "sentinel, redis 7.0.15".
 // The error is ErrUnavailable with its cause.
-func (db *DB) ServerInfo(ctx context.Context) (ServerInfo, error) {
-	info := ServerInfo{Topology: db.topology, Server: "miniredis"}
+func (db *DB) ServerInfo(ctx context.Context) (string, error) {
 	if db.Embedded() {
-		return info, db.Ping(ctx)
+		return "embedded, miniredis", db.Ping(ctx)
 	}
 	text, err := db.noRetry.Info(ctx, "server").Result()
-	if why := RefusedCommand(err); why != "" {
-		info.Server, info.Version = "redis", "of an unknown version ("+RefusalText("INFO", why)+")"
-		return info, nil
+	fields := InfoFields(text)
+	server, version := "redis", fields["redis_version"]
+	switch why := RefusedCommand(err); {
+	case why != "":
+		version = "of an unknown version (" + RefusalText("INFO", why) + ")"
+	case err != nil:
+		return "", unavailable("ask for the version", err)
+	case fields["valkey_version"] != "":
+		server, version = "valkey", fields["valkey_version"]
 	}
-	if err != nil {
-		return ServerInfo{}, unavailable("ask for the version", err)
-	}
-	info.Server, info.Version = "redis", infoField(text, "redis_version")
-	if version := infoField(text, "valkey_version"); version != "" {
-		info.Server, info.Version = "valkey", version
-	}
-	return info, nil
+	return strings.TrimSpace(fmt.Sprintf("%s, %s %s", db.topology, server, version)), nil
 }
 
-// infoField returns a field of the output of INFO, "" if it is missing.
-func infoField(info, name string) string {
-	for line := range strings.Lines(info) {
-		if value, ok := strings.CutPrefix(line, name+":"); ok {
-			return strings.TrimSpace(value)
+// InfoFields returns the fields of a response to INFO.
+func InfoFields(text string) map[string]string {
+	fields := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			fields[name] = value
 		}
 	}
-	return ""
+	return fields
 }

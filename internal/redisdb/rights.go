@@ -39,11 +39,18 @@ func (db *DB) testRights(ctx context.Context, server redis.Cmdable, key string, 
 	if db.topology == Cluster {
 		lines += "; " + clusterCommands
 	}
-	lines = strings.NewReplacer("exec; ", "", "multi; ", "").Replace(lines)
+	lines = strings.NewReplacer("exec; ", "", "multi; ", "",
+		" K", " "+key, " L", " "+db.prefix+":f1:probe", // in another slot
+		" C", " "+channels[0], " D", " "+strings.Join(channels, " "),
+	).Replace(lines)
 	for _, sent := range []string{"multi; exec", "multi; " + lines + "; get; exec"} { // GET without a key is an error
 		pipe := server.Pipeline()
 		for line := range strings.SplitSeq(sent, "; ") {
-			pipe.Do(ctx, db.arguments(line, key, channels)...)
+			var command []any
+			for word := range strings.FieldsSeq(line) {
+				command = append(command, word)
+			}
+			pipe.Do(ctx, command...)
 		}
 		replies, _ := pipe.Exec(ctx) // each reply has its own error
 		var rights []string
@@ -70,25 +77,4 @@ func (db *DB) testRights(ctx context.Context, server redis.Cmdable, key string, 
 		}
 	}
 	return nil
-}
-
-// arguments returns a command of a list.
-func (db *DB) arguments(line, key string, channels []string) (args []any) {
-	for word := range strings.FieldsSeq(line) {
-		switch word {
-		case "K":
-			args = append(args, key)
-		case "L":
-			args = append(args, db.prefix+":f1:probe") // in another slot
-		case "C":
-			args = append(args, channels[0])
-		case "D":
-			for _, channel := range channels {
-				args = append(args, channel)
-			}
-		default:
-			args = append(args, word)
-		}
-	}
-	return args
 }

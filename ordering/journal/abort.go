@@ -29,14 +29,13 @@ func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 		return err
 	}
 	if found == nil {
-		found = &order{place: at}
+		found = &order{Record: ordering.Record{Connection: o.Connection, Ref: o.Ref}}
 	}
 	c := j.store.newTx(found)
 	call, opened := openedBy(found, o.ID)
 	switch {
 	case !opened:
-		given := c.store.keys.OrderAborted(o.Connection, o.ID)
-		c.do(given, "SET", "1", "PX", milliseconds(abortedTTL))
+		c.do(c.store.keys.OrderAborted(o.Connection, o.ID), "SET", "1", "PX", milliseconds(abortedTTL))
 	case call.Outcome == ordering.OutcomeOpen,
 		call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero(): // the sweep ended it; it was never sent
 		c.touch()

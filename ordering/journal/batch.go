@@ -42,11 +42,6 @@ type evaluation struct {
 	err          error
 }
 
-// withSource returns the command with the text of the script instead of its hash.
-func (e *evaluation) withSource() []any {
-	return slices.Concat([]any{"eval", commitSource}, e.command[2:])
-}
-
 // batcher collects one kind of work of a connection: commits with WAIT, commits without it, or reads of keys.
 type batcher struct {
 	mu      sync.Mutex
@@ -92,28 +87,25 @@ func (s *store) share(ctx context.Context, b *batcher, e *evaluation) error {
 // respond in time, drain fails all evaluations in the queue. Otherwise each of them would wait until all earlier
 // pipelines have timed out.
 func (s *store) drain(b *batcher) {
-	var failure error
 	for {
 		b.mu.Lock()
-		n := len(b.queue)
-		if failure == nil {
-			n = min(n, maxBatch)
-		}
+		n := min(len(b.queue), maxBatch)
 		batch := slices.Clone(b.queue[:n])
 		b.queue = slices.Delete(b.queue, 0, n)
 		if n == 0 {
 			b.running--
-			b.mu.Unlock()
-			return
 		}
 		b.mu.Unlock()
-		if failure == nil {
-			failure = s.send(context.WithoutCancel(batch[0].ctx), batch)
-		} else {
-			for _, e := range batch {
-				e.err = failure
+		if n == 0 {
+			return
+		}
+		if timeout := s.send(context.WithoutCancel(batch[0].ctx), batch); timeout != nil {
+			b.mu.Lock()
+			for _, e := range b.queue {
+				e.err = timeout
 			}
-			failure = nil
+			batch, b.queue = append(batch, b.queue...), nil
+			b.mu.Unlock()
 		}
 		for _, e := range batch {
 			close(e.done)
@@ -138,10 +130,7 @@ func (s *store) send(ctx context.Context, batch []*evaluation) (timeout error) {
 // exec sends one pipeline. If source is true, the first command contains the text of the script. exec returns the
 // evaluations for which Redis does not know the script.
 func (s *store) exec(ctx context.Context, batch []*evaluation, source bool) (missing []*evaluation) {
-	wait, limit := 0, time.Duration(0)
-	for _, e := range batch {
-		wait, limit = max(wait, e.wait), max(limit, e.limit)
-	}
+	wait, limit := batch[0].wait, batch[0].limit // the others have the same
 	pipe, err := s.pipelineOf(ctx, batch[0].key, limit)
 	if err != nil {
 		for _, e := range batch {
@@ -150,11 +139,11 @@ func (s *store) exec(ctx context.Context, batch []*evaluation, source bool) (mis
 		return nil
 	}
 	for i, e := range batch {
+		command := e.command
 		if source && i == 0 {
-			e.reply = pipe.Do(ctx, e.withSource()...)
-		} else {
-			e.reply = pipe.Do(ctx, e.command...)
+			command = slices.Concat([]any{"eval", commitSource}, command[2:])
 		}
+		e.reply = pipe.Do(ctx, command...)
 	}
 	var format *redis.Cmd
 	if batch[0].state != "" {
@@ -171,7 +160,7 @@ func (s *store) exec(ctx context.Context, batch []*evaluation, source bool) (mis
 	}
 	for _, e := range batch {
 		e.format, e.acknowledged, e.waitRefused = format, acknowledged, waitRefused
-		if err := e.reply.Err(); err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
+		if redis.HasErrorPrefix(e.reply.Err(), "NOSCRIPT") {
 			missing = append(missing, e)
 		}
 	}

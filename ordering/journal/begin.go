@@ -17,40 +17,26 @@ import (
 // Begin opens a call (policies O7 to O9). It returns when as many replicas have the call as policy
 // O14 requires. With fewer replicas, it ends the call as not sent.
 func (j *Journal) Begin(ctx context.Context, o ordering.CallSpec) (ordering.Record, error) {
-	var begun *order
-	err := j.orAccept(ctx, o.Connection, func() (err error) {
-		begun, err = j.beginCall(ctx, o)
-		return err
-	})
-	if err != nil {
-		return ordering.Record{}, failedBegin(o.Connection, err)
+	begun, err := orAccept(ctx, j, o.Connection, func() (*order, error) { return j.beginCall(ctx, o) })
+	if err == nil {
+		return begun.Record, nil
 	}
-	return begun.Record, nil
-}
-
-// failedBegin is failed for Begin. Nothing was written if there was no connection, or if the script found another format.
-func failedBegin(connection string, err error) error {
-	err = failed("begin", connection, err)
+	err = failed("begin", o.Connection, err)
 	if failure, ok := errors.AsType[*ordering.JournalError](err); ok && !errors.Is(err, errReplicas) {
+		// Nothing was written if there was no connection, or if the script found another format.
 		dial, network := errors.AsType[*net.OpError](err)
 		failure.Unwritten = network && dial.Op == "dial" || redis.HasErrorPrefix(err, "FORMAT")
 	}
-	return err
+	return ordering.Record{}, err
 }
 
 func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, error) {
 	if err := j.durability.recovered(ctx, o.Connection); err != nil {
-		return nil, j.rejected(ctx, o, nil, err)
+		return nil, j.rejected(ctx, o, err)
 	}
 	// Nearly every key and ref is new, so this does not read them first. The commit checks that they are new; if not, or if the
 	// order has changed, it writes nothing, and beginFrom reads them.
-	begin := j.beginChange
-	if o.Operation == upstream.OpCreate {
-		begin = func(ctx context.Context, o ordering.CallSpec, key string) (*order, error) {
-			return j.open(ctx, o, j.store.createTx(o), key)
-		}
-	}
-	begun, err := begin(ctx, o, "")
+	begun, err := j.begin(ctx, o, "")
 	for errors.Is(err, errMoved) {
 		begun, err = j.beginFrom(ctx, o, err)
 	}
@@ -63,46 +49,54 @@ func (j *Journal) beginFrom(ctx context.Context, o ordering.CallSpec, moved erro
 	if taken, ok := errors.AsType[*keyError](moved); ok {
 		value = taken.value
 	}
-	key, owner, call, err := j.store.keyOwner(ctx, o.Connection, o.Key, value)
+	key, taken, err := j.store.keyOwner(ctx, o.Connection, o.Key, value)
 	if err != nil {
 		return nil, err
 	}
-	if owner != nil {
-		return nil, &ordering.KeyTakenError{Record: owner.Record, Call: call}
+	if taken != nil {
+		return nil, taken
 	}
 	if err := j.store.isAborted(ctx, o.Connection, o.ID); err != nil {
 		return nil, err
 	}
-	if o.Operation != upstream.OpCreate {
-		return j.beginChange(ctx, o, key)
+	if o.Operation == upstream.OpCreate {
+		_, err := j.store.readOrder(ctx, j.store.write, location{o.Connection, o.Ref})
+		if !errors.Is(err, ordering.ErrNoOrder) {
+			return nil, cmp.Or(err, errRefTaken)
+		}
 	}
-	switch _, err := j.store.readOrder(ctx, j.store.write, location{o.Connection, o.Ref}); {
-	case err == nil:
-		return nil, errRefTaken
-	case !errors.Is(err, ordering.ErrNoOrder):
-		return nil, err
-	}
-	return j.open(ctx, o, j.store.createTx(o), key)
+	return j.begin(ctx, o, key)
 }
 
-// beginChange opens a changing call of the order with the orderID.
-func (j *Journal) beginChange(ctx context.Context, o ordering.CallSpec, key string) (*order, error) {
+// begin opens a call: a creating one with a new record, a changing one of the order with the orderID.
+func (j *Journal) begin(ctx context.Context, o ordering.CallSpec, key string) (*order, error) {
+	if o.Operation == upstream.OpCreate {
+		return j.open(ctx, o, j.store.newRecordTx(o, ordering.Record{
+			Restaurant:  o.Restaurant,
+			State:       ordering.StatePlacing,
+			MenuVersion: o.MenuVersion,
+			ExpectedAt:  moment(epoch(o.ExpectedAt)), // as it is read
+			Total:       o.Total,
+		}), key)
+	}
 	ref, found, err := j.store.byOrderID(ctx, o.Connection, o.OrderID)
 	switch {
 	case err != nil:
 		return nil, err
 	case found == nil && !o.Adopt:
-		return nil, j.rejected(ctx, o, found, ordering.ErrNoOrder)
+		return nil, j.rejected(ctx, o, ordering.ErrNoOrder)
 	case found == nil:
-		c := j.store.adopted(o)
+		// larder did not place the order (policy O9a).
+		c := j.store.newRecordTx(o, ordering.Record{Adopted: true, OrderID: o.OrderID, State: ordering.StatePlaced})
+		c.tookID = true
 		c.check(c.orderIDKey(o.OrderID), ref)
 		return j.open(ctx, o, c, key)
 	}
 	if found.Foreign {
-		return nil, j.rejected(ctx, o, found, &ordering.SourceError{Record: found.Record})
+		return nil, j.rejected(ctx, o, &ordering.SourceError{Record: found.Record})
 	}
 	if err := mayBegin(&found.Record, o.Operation); err != nil {
-		return nil, j.rejected(ctx, o, found, err)
+		return nil, j.rejected(ctx, o, err)
 	}
 	c := j.store.newTx(found)
 	c.check(c.orderIDKey(o.OrderID), ref)
@@ -125,60 +119,22 @@ func mayBegin(r *ordering.Record, op ordering.Operation) error {
 
 // rejected returns the reason to reject a change. If the key was taken after it was read, that takes precedence over
 // why: perhaps the same request came in twice, and its first call caused the state that was found.
-func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, found *order, why error) error {
+func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, why error) error {
 	if o.Key == "" {
 		return cmp.Or(j.store.checkFormat(ctx, o.Connection), why)
 	}
-	if found != nil {
-		if call, busy := found.Busy(); busy && call.Key == o.Key {
-			return &ordering.KeyTakenError{Record: found.Record, Call: call.Number}
-		}
+	_, taken, err := j.store.keyOwner(ctx, o.Connection, o.Key, "")
+	if taken != nil {
+		return taken
 	}
-	_, owner, call, err := j.store.keyOwner(ctx, o.Connection, o.Key, "")
-	switch {
-	case err != nil:
-		return err
-	case owner != nil:
-		return &ordering.KeyTakenError{Record: owner.Record, Call: call}
-	default:
-		return why
-	}
+	return cmp.Or(err, why)
 }
 
-// createTx creates the record of a creating call.
-func (s *store) createTx(o ordering.CallSpec) *tx {
-	return s.newRecordTx(ordering.Record{
-		Ref:         o.Ref,
-		Connection:  o.Connection,
-		Source:      s.sources.Current(o.Connection),
-		Client:      o.Client,
-		Restaurant:  o.Restaurant,
-		State:       ordering.StatePlacing,
-		MenuVersion: o.MenuVersion,
-		ExpectedAt:  moment(epoch(o.ExpectedAt)), // as it is read
-		Total:       o.Total,
-	})
-}
-
-// adopted creates the record of an order that larder did not place (policy O9a).
-func (s *store) adopted(o ordering.CallSpec) *tx {
-	c := s.newRecordTx(ordering.Record{
-		Ref:        o.Ref,
-		Connection: o.Connection,
-		Source:     s.sources.Current(o.Connection),
-		Client:     o.Client,
-		Adopted:    true,
-		OrderID:    o.OrderID,
-		State:      ordering.StatePlaced,
-	})
-	c.tookID = true
-	return c
-}
-
-func (s *store) newRecordTx(r ordering.Record) *tx {
-	c := s.newTx(&order{place: location{r.Connection, r.Ref}})
-	r.Calls, r.CreatedAt = c.next.Calls, atCommit()
-	c.next.Record = r
+// newRecordTx creates the record of an order. r has what is not the same for every call.
+func (s *store) newRecordTx(o ordering.CallSpec, r ordering.Record) *tx {
+	r.Connection, r.Ref, r.Source, r.Client = o.Connection, o.Ref, s.sources.Current(o.Connection), o.Client
+	r.CreatedAt = atCommit()
+	c := s.newTx(&order{Record: r})
 	c.touch()
 	return c
 }
@@ -186,11 +142,12 @@ func (s *store) newRecordTx(r ordering.Record) *tx {
 // open adds the call to a transaction and commits it. key is the expected value of the idempotency
 // key in Redis: usually empty, or a value that has outlived its record.
 func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key string) (*order, error) {
-	if o.Key != "" {
+	switch {
+	case o.Key == "":
+	case key == "":
+		c.checks = append(c.checks, check{c.idempotencyKey(o.Key), "new", ""})
+	default:
 		c.check(c.idempotencyKey(o.Key), key)
-		if key == "" {
-			c.newKey = c.idempotencyKey(o.Key)
-		}
 	}
 	c.check(c.store.keys.OrderAborted(o.Connection, o.ID), "")
 	c.openCall(ordering.Call{
@@ -233,21 +190,23 @@ func (c *tx) openCall(call ordering.Call, body []byte, deadline time.Duration) {
 // dropOldest removes the oldest change if the record has ordering.MaxCalls of them. It also removes
 // the key of the call, because a replay could not be answered any more.
 func (c *tx) dropOldest() {
-	changes := 0
-	for _, call := range c.next.Calls {
-		if call.Operation != upstream.OpCreate {
-			changes++
+	for changesIn(c.next.Calls) >= ordering.MaxCalls {
+		i := slices.IndexFunc(c.next.Calls, func(call ordering.Call) bool { return call.Operation != upstream.OpCreate })
+		oldest := c.next.Calls[i]
+		c.next.Calls = slices.Delete(c.next.Calls, i, i+1)
+		c.do(c.guestKey(oldest.Number), "UNLINK")
+		if oldest.Key != "" {
+			c.doIf(c.idempotencyKey(oldest.Key), c.pointer(oldest.Number), "DEL")
 		}
 	}
-	c.next.Calls = slices.DeleteFunc(c.next.Calls, func(call ordering.Call) bool {
-		if call.Operation == upstream.OpCreate || changes < ordering.MaxCalls {
-			return false
+}
+
+// changesIn returns how many of the calls change an order.
+func changesIn(calls []ordering.Call) (n int) {
+	for _, call := range calls {
+		if call.Operation != upstream.OpCreate {
+			n++
 		}
-		changes--
-		c.do(c.guestKey(call.Number), "UNLINK")
-		if call.Key != "" {
-			c.doIf(c.idempotencyKey(call.Key), c.pointer(call.Number), "DEL")
-		}
-		return true
-	})
+	}
+	return n
 }

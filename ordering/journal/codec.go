@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/shopspring/decimal"
 
 	"larder.local/internal/upstream"
@@ -29,7 +30,6 @@ const (
 	revisionLength = 26
 	timeDigits     = 15
 	recordHead     = len(recordFormat) + revisionLength + 1
-	zeros          = "000000000000000"
 )
 
 const (
@@ -64,7 +64,7 @@ func encode(revision string, r *ordering.Record) (string, error) {
 // decode decodes an order. The error is errCorrupt with the path of the value, never with the value itself. Each
 // answer has only its status and code.
 func decode(at location, text string) (*order, error) {
-	o := &order{place: at}
+	o := new(order)
 	if len(text) <= recordHead+timeDigits || !strings.HasPrefix(text, recordFormat) ||
 		text[recordHead-1] != ' ' || text[recordHead+timeDigits] != ' ' {
 		return nil, corrupt(at.ref, fault("format"))
@@ -179,12 +179,16 @@ func isOutcome(o ordering.Outcome) bool {
 	return o == ordering.OutcomeOpen || o == ordering.OutcomeUnknown || o.Certain()
 }
 
+// nanoseconds is the form of durations.
+//
+//nolint:gochecknoglobals // constant
+var nanoseconds = jsonv1.FormatDurationAsNano(true)
+
 // marshalers are the forms of times, durations and decimals.
 //
 //nolint:gochecknoglobals // constant
-var marshalers = json.JoinOptions(jsontext.AllowInvalidUTF8(true), json.WithMarshalers(json.JoinMarshalers(
+var marshalers = json.JoinOptions(nanoseconds, jsontext.AllowInvalidUTF8(true), json.WithMarshalers(json.JoinMarshalers(
 	json.MarshalToFunc(func(to *jsontext.Encoder, t time.Time) error { return to.WriteToken(jsontext.Int(epoch(t))) }),
-	json.MarshalToFunc(func(to *jsontext.Encoder, d time.Duration) error { return to.WriteToken(jsontext.Int(int64(d))) }),
 	json.MarshalToFunc(func(to *jsontext.Encoder, d decimal.NullDecimal) error {
 		if !d.Valid {
 			return to.WriteToken(jsontext.Null)
@@ -205,18 +209,18 @@ func writeDecimal(to *jsontext.Encoder, d decimal.Decimal) error {
 // unmarshalers are the inverse of marshalers.
 //
 //nolint:gochecknoglobals // constant
-var unmarshalers = json.WithUnmarshalers(json.JoinUnmarshalers(
+var unmarshalers = json.JoinOptions(nanoseconds, json.WithUnmarshalers(json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(func(from *jsontext.Decoder, t *time.Time) error {
-		ms, err := readInt(from)
-		if *t = moment(ms); err == nil && (ms < -1 || ms > latest) {
-			err = fault(from.StackPointer())
+		value, err := from.ReadValue()
+		if err != nil {
+			return err
 		}
-		return err
-	}),
-	json.UnmarshalFromFunc(func(from *jsontext.Decoder, d *time.Duration) error {
-		n, err := readInt(from)
-		*d = time.Duration(n)
-		return err
+		ms, err := strconv.ParseInt(string(value), 10, 64)
+		if err != nil || ms < -1 || ms > latest {
+			return fault(from.StackPointer())
+		}
+		*t = moment(ms)
+		return nil
 	}),
 	json.UnmarshalFromFunc(func(from *jsontext.Decoder, d *decimal.NullDecimal) error {
 		if from.PeekKind() == 'n' {
@@ -226,19 +230,7 @@ var unmarshalers = json.WithUnmarshalers(json.JoinUnmarshalers(
 		return readDecimal(from, &d.Decimal)
 	}),
 	json.UnmarshalFromFunc(readDecimal),
-))
-
-func readInt(from *jsontext.Decoder) (int64, error) {
-	value, err := from.ReadValue()
-	if err != nil {
-		return 0, err
-	}
-	n, err := strconv.ParseInt(string(value), 10, 64)
-	if err != nil {
-		return 0, fault(from.StackPointer())
-	}
-	return n, nil
-}
+)))
 
 func readDecimal(from *jsontext.Decoder, d *decimal.Decimal) error {
 	value, err := from.ReadValue()

@@ -51,8 +51,8 @@ func (s *store) apply(ctx context.Context, c *tx) (*order, error) {
 // blank returns a transaction that belongs to no order, with modeWatch or modeProbe. Neither raises the
 // mark; otherwise instances that learn each other's marks would never stop committing.
 func (s *store) blank(connection, mode string) *tx {
-	c := s.newTx(&order{place: location{connection: connection}})
-	c.mode, c.absent = mode, nil
+	c := s.newTx(&order{Record: ordering.Record{Connection: connection}})
+	c.mode, c.checks = mode, nil
 	return c
 }
 
@@ -120,22 +120,19 @@ func (s *store) pipelineOf(ctx context.Context, key string, limit time.Duration)
 // transaction changes nothing. update returns the new state of the order.
 func (s *store) update(
 	ctx context.Context, commit func(context.Context, *tx) (*order, error), at location, o *order, plan func(o *order) (*tx, error),
-) (*order, error) {
-	for ; ; o = nil {
+) (_ *order, err error) {
+	for {
 		if o == nil {
-			read, err := s.readOrder(ctx, s.write, at)
-			if err != nil {
+			if o, err = s.readOrder(ctx, s.write, at); err != nil {
 				return nil, err
 			}
-			o = read
 		}
 		c, err := plan(o)
 		if err != nil || c == nil {
 			return o, err
 		}
-		next, err := commit(ctx, c)
-		if !errors.Is(err, errMoved) {
-			return next, err
+		if o, err = commit(ctx, c); !errors.Is(err, errMoved) {
+			return o, err
 		}
 	}
 }

@@ -3,7 +3,10 @@ package journal
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,12 +50,8 @@ func (d *durability) readFacts(ctx context.Context, connection string) (facts, e
 	if d.waits() {
 		wait = pipe.Do(ctx, "WAIT", 0, 1) // returns at once
 	}
-	keys := d.store.keys.Journal(connection)
-	test := []any{"EVAL", "return 1", len(keys)} // of the right to use the keys in scripts, which change the orders
-	for _, key := range keys {
-		test = append(test, key)
-	}
-	eval := pipe.Do(ctx, test...)
+	// Scripts change the orders: may larder use the keys in them?
+	eval := pipe.Eval(ctx, "return 1", d.store.keys.Journal(connection))
 	_, _ = pipe.Exec(ctx) // each reply has its own error
 	for _, section := range sections {
 		why := redisdb.RefusedCommand(section.Err())
@@ -60,18 +59,14 @@ func (d *durability) readFacts(ctx context.Context, connection string) (facts, e
 			return f, section.Err()
 		}
 		f.infoRefused = cmp.Or(f.infoRefused, why)
-		for line := range strings.Lines(section.Val()) {
-			if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-				f.info[name] = value
-			}
-		}
+		maps.Copy(f.info, redisdb.InfoFields(section.Val()))
 	}
 	if wait != nil {
 		f.waited, err = wait.Int()
 		if f.waitRefused = redisdb.RefusedCommand(err); f.waitRefused == "" && err != nil {
 			return f, err
 		}
-		d.noteWait(connection, f.waitRefused)
+		d.note(connection, func(known *observed) { known.waitRefused = f.waitRefused })
 	}
 	err = eval.Err()
 	if err == nil {
@@ -98,8 +93,8 @@ func (f facts) attached() int {
 // online returns the number of attached replicas that INFO does not report as still copying, -1 if it is unknown.
 func (f facts) online() int {
 	count, listed := 0, false
-	for name, value := range f.info {
-		if number, ok := strings.CutPrefix(name, "slave"); ok && number != "" && strings.Trim(number, "0123456789") == "" {
+	for name, value := range f.info { // slave0:ip=…,port=…,state=online,…
+		if strings.HasPrefix(name, "slave") && strings.Contains(value, "state=") {
 			listed = true
 			if strings.Contains(value, "state=online") {
 				count++
@@ -127,27 +122,20 @@ func (f facts) notShown(question, field, setting string) string {
 // durabilityError returns an error with every reason why this Redis cannot store orders durably. replicas is the
 // error if too few replicas acknowledge writes.
 func (d *durability) durabilityError(f facts, connection string, replicas error) error {
-	refused := d.known(connection).waitRefused
-	var faults []string
-	for _, fault := range []string{d.evictionFault(f), d.diskFault(f, d.required(connection))} {
-		if fault != "" {
-			faults = append(faults, fault)
-		}
-	}
+	faults := []string{d.evictionFault(f), d.diskFault(f, d.required(connection))}
 	if f.refused != "" {
 		faults = append(faults, "Redis "+f.refused)
 	}
-	missing, isMissing := replicas.(*ordering.NotReadyError) //nolint:errorlint // recovered returns no other type
-	switch {
-	case refused != "" && d.waits():
+	if refused := d.known(connection).waitRefused; refused != "" && d.waits() {
 		faults = append(faults, d.waitFault(refused, f))
-	case isMissing && len(faults) == 0:
-		return replicas
-	case isMissing:
-		faults = append(faults, missing.Msg)
+		replicas = nil // this is why
 	}
+	faults = slices.DeleteFunc(faults, func(fault string) bool { return fault == "" })
 	if len(faults) == 0 {
-		return nil
+		return replicas
+	}
+	if missing, ok := errors.AsType[*ordering.NotReadyError](replicas); ok {
+		faults = append(faults, missing.Msg)
 	}
 	return &ordering.NotReadyError{Msg: strings.Join(faults, ". Also: "), RetryAfter: retrySettings}
 }
@@ -203,22 +191,25 @@ func (d *durability) waitFault(why string, f facts) string {
 	return text
 }
 
-// missingReplicas describes why too few replicas acknowledge writes, and what to change.
-func (d *durability) missingReplicas(connection string) string {
+// missingReplicas returns why too few replicas acknowledge writes, and what to change.
+func (d *durability) missingReplicas(connection string) error {
+	missing := &ordering.NotReadyError{RetryAfter: retrySilent, Err: errReplicas}
 	known := d.known(connection)
 	f, required := known.facts, d.required(connection)
 	switch online := f.online(); {
 	case known.waitRefused != "":
-		return d.waitFault(known.waitRefused, f)
+		missing.Msg = d.waitFault(known.waitRefused, f)
 	case online < 0 || online >= required:
-		return fmt.Sprintf("too few replicas of Redis acknowledge writes (%d needed; %s): repair the replicas, "+
+		missing.Msg = fmt.Sprintf("too few replicas of Redis acknowledge writes (%d needed; %s): repair the replicas, "+
 			"or set ordering.wait_replicas to 0", required, ordering.AttachedText(f.attached()))
 	case d.cfg.WaitReplicas != nil:
-		return fmt.Sprintf("ordering.wait_replicas is %d, but %s: add replicas, or lower the setting", required, ordering.AttachedText(online))
+		missing.Msg = fmt.Sprintf("ordering.wait_replicas is %d, but %s: add replicas, or lower the setting",
+			required, ordering.AttachedText(online))
 	default:
-		return "Redis has lost its replicas: a failover would lose orders; repair the replicas, " +
+		missing.Msg = "Redis has lost its replicas: a failover would lose orders; repair the replicas, " +
 			"or set ordering.wait_replicas to 0: a repeated request then sends a lost order again"
 	}
+	return missing
 }
 
 // durabilityText returns what a Redis without an append-only file does not survive (policy O14b).

@@ -18,11 +18,12 @@ func NewOver(client redis.UniversalClient, prefix string, cfg ordering.Config, l
 
 // AgeSettings makes the cached settings of a connection older, and returns the time at which they were read.
 func (j *Journal) AgeSettings(connection string, by time.Duration) time.Time {
-	s := j.durability.replicasOf(connection)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.readAt = s.readAt.Add(-by)
-	return s.readAt
+	var at time.Time
+	j.durability.note(connection, func(known *observed) {
+		known.readAt = known.readAt.Add(-by)
+		at = known.readAt
+	})
+	return at
 }
 
 // Decode decodes an order from its stored form, with the whole answer of call 1.

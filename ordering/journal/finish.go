@@ -12,10 +12,9 @@ import (
 // Finish ends a call and records its result (policies O8, O9 and O12).
 func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.Record, error) {
 	contradicts := false
-	var repeated *ordering.IDRepeatedError
+	var c *tx
 	at := location{e.Connection, e.Ref}
-	o, err := j.store.update(ctx, j.durability.commit, at, begunOrder(at, e), func(o *order) (c *tx, err error) {
-		repeated = nil // of an order that has changed since
+	o, err := j.store.update(ctx, j.durability.commit, at, begunOrder(at, e), func(o *order) (_ *tx, err error) {
 		call, ok := o.Call(e.Call)
 		if !ok || e.SpecID != "" && call.SpecID != e.SpecID {
 			return nil, ordering.ErrNoOrder // after a failover, another call may have this number
@@ -24,7 +23,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 		contradicts = certain && !agrees(o, call, e)
 		if certain {
 			c = addToEnded(j.store.newTx(o), call, e, contradicts)
-		} else if c, repeated, err = j.endCall(ctx, o, call, e); err != nil {
+		} else if c, err = j.endCall(ctx, o, call, e); err != nil {
 			return nil, err
 		}
 		if c == nil && j.durability.required(e.Connection) > 0 {
@@ -39,8 +38,9 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 		return ordering.Record{}, &ordering.ContradictionError{Record: o.Record, Call: e.Call, Outcome: e.Outcome}
 	}
 	err = unreplicated("finish", e.Connection, err)
-	if repeated != nil {
-		repeated.Err, err = err, repeated
+	if c != nil && c.repeated != nil {
+		c.repeated.Err = err
+		return o.Record, c.repeated
 	}
 	return o.Record, err
 }
@@ -55,7 +55,7 @@ func begunOrder(at location, e ordering.CallResult) *order {
 	if last.Number != e.Call || last.Outcome != ordering.OutcomeOpen || len(last.SpecID) != revisionLength {
 		return nil
 	}
-	return &order{Record: *e.Known, place: at, revision: last.SpecID, unread: true}
+	return &order{Record: *e.Known, revision: last.SpecID, unread: true}
 }
 
 // agrees reports whether a result does not contradict the known result of a call.
@@ -76,9 +76,8 @@ func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 func addToEnded(c *tx, call ordering.Call, e ordering.CallResult, contradicts bool) *tx {
 	added := call.Resolved != nil && addAttempts(&call, e.Attempts)
 	if contradicts && call.Contradicted != e.Outcome {
-		call.Contradicted = e.Outcome
+		call.Contradicted, added = e.Outcome, true
 		c.touch()
-		added = true
 	}
 	if !added {
 		return nil
@@ -100,27 +99,25 @@ func addAttempts(call *ordering.Call, tries []ordering.Attempt) bool {
 }
 
 // endCall ends a call that is open or unknown. A success with the orderID of another order is unknown (policy O17).
-func (j *Journal) endCall(
-	ctx context.Context, o *order, call ordering.Call, e ordering.CallResult,
-) (c *tx, repeated *ordering.IDRepeatedError, err error) {
-	c = j.store.newTx(o)
+func (j *Journal) endCall(ctx context.Context, o *order, call ordering.Call, e ordering.CallResult) (*tx, error) {
+	c := j.store.newTx(o)
 	if !addAttempts(&call, e.Attempts) && e.Outcome == call.Outcome && !call.EndedAt.IsZero() {
-		return nil, nil, nil // no change: the outcome is already recorded as unknown
+		return nil, nil // no change: the outcome is already recorded as unknown
 	}
 	c.touch()
 	c.putAnswer(&call, e.Answer)
 	call.EndedAt = atCommit()
 	if e.Outcome == ordering.OutcomeDone && call.Operation == upstream.OpCreate && e.OrderID != "" {
-		if repeated, err = c.takeOwnID(ctx, call, e.OrderID); err != nil {
-			return nil, nil, err
+		if err := c.takeOwnID(ctx, call, e.OrderID); err != nil {
+			return nil, err
 		}
 	}
-	if repeated != nil {
+	if c.repeated != nil {
 		e.Outcome = ordering.OutcomeUnknown
 	}
 	if e.Recheck && e.Outcome == ordering.OutcomeRefused && call.Key != "" {
 		call.Recheck = ordering.RecheckRunning
 	}
 	c.setOutcome(call, e.Outcome, releasesKey(call, e.Outcome))
-	return c, repeated, nil
+	return c, nil
 }

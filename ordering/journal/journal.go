@@ -14,6 +14,7 @@
 package journal
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -53,11 +54,11 @@ func New(r *redisdb.DB, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 }
 
 func newJournal(prefix string, read, write redis.UniversalClient, embedded bool, cfg ordering.Config, log logrus.FieldLogger) *Journal {
-	h := &history{embedded: embedded, cfg: &cfg, log: log, states: map[string]*state{}}
-	keys := cache.NewKeys(prefix)
-	secrets := &secrets{keys: keys, client: write, known: map[string]readSecret{}}
-	s := &store{cfg: &cfg, history: h, prefix: prefix, keys: keys, secrets: secrets, read: read, write: write, log: log}
-	return &Journal{store: s, durability: &durability{cfg: &cfg, embedded: embedded, store: s, history: h}, history: h}
+	cfg.AcceptRestore = cmp.Or(cfg.AcceptRestore, &embedded)
+	h := &history{cfg: &cfg, log: log, states: map[string]*state{}}
+	s := &store{cfg: &cfg, history: h, prefix: prefix, keys: cache.NewKeys(prefix), read: read, write: write, log: log}
+	d := &durability{cfg: &cfg, embedded: embedded, store: s, history: h, observed: map[string]observed{}}
+	return &Journal{store: s, durability: d, history: h}
 }
 
 // The Lua scripts. The keys of each script share one hash tag, because a cluster rejects a script
@@ -100,7 +101,12 @@ func (e *keyError) Unwrap() error { return errMoved }
 
 // failed wraps an error in a *ordering.JournalError, unless ordering.Journal documents it. connection may be empty.
 func failed(doing, connection string, err error) error {
-	if err == nil || isContract(err) {
+	documented := errors.Is(err, ordering.ErrNoOrder) || errors.Is(err, ordering.ErrKeyFree) ||
+		errors.Is(err, ordering.ErrNoBody) || errors.Is(err, ordering.ErrCursor) ||
+		is[*ordering.JournalError](err) || is[*ordering.KeyTakenError](err) || is[*ordering.BusyError](err) ||
+		is[*ordering.StateError](err) || is[*ordering.ContradictionError](err) || is[*ordering.OrderIDTakenError](err) ||
+		is[*ordering.RestoredError](err) || is[*ordering.SourceError](err) || is[*ordering.NotReadyError](err)
+	if err == nil || documented {
 		return err
 	}
 	return &ordering.JournalError{Err: fmt.Errorf("%s: %w", doing, unreadable(location{connection: connection}, err))}
@@ -112,15 +118,6 @@ func unreplicated(doing, connection string, err error) error {
 		return fmt.Errorf("%w: %s: %w", ordering.ErrUnreplicated, doing, err)
 	}
 	return failed(doing, connection, err)
-}
-
-// isContract reports whether the error is one that ordering.Journal documents.
-func isContract(err error) bool {
-	return errors.Is(err, ordering.ErrNoOrder) || errors.Is(err, ordering.ErrKeyFree) ||
-		errors.Is(err, ordering.ErrNoBody) || errors.Is(err, ordering.ErrCursor) ||
-		is[*ordering.JournalError](err) || is[*ordering.KeyTakenError](err) || is[*ordering.BusyError](err) ||
-		is[*ordering.StateError](err) || is[*ordering.ContradictionError](err) || is[*ordering.OrderIDTakenError](err) ||
-		is[*ordering.RestoredError](err) || is[*ordering.SourceError](err) || is[*ordering.NotReadyError](err)
 }
 
 func is[E error](err error) bool {

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -8,7 +9,7 @@ import (
 )
 
 // entry is the place of an order in a list (a sorted set). The suffix distinguishes the calls of an order. The score is "0" or
-// atTime; an entry that stays keeps its score, except that of an expiry that changes.
+// timeArg; an entry that stays keeps its score, except that of an expiry that changes.
 type entry struct{ key, suffix, score string }
 
 // lists returns the places of an order in the lists: that of all orders, that of its state, that of unknown outcomes, that of
@@ -18,21 +19,16 @@ func (c *tx) lists(r *ordering.Record) []entry {
 	if r.State != ordering.StateUnknown && r.State != ordering.StatePlacing {
 		all = append(all, entry{key: c.stateList(r.State), score: "0"})
 	}
-	busy := false
+	if _, unknown := r.UnknownCall(); unknown {
+		all = append(all, entry{key: c.stateList(ordering.StateUnknown), score: "0"})
+	}
 	for _, call := range r.Calls {
-		switch call.Outcome {
-		case ordering.OutcomeOpen:
-			busy, all = true, append(all, entry{c.openList(), callSuffix(call.Number), string(atTime)})
-		case ordering.OutcomeUnknown:
-			if one := (entry{key: c.stateList(ordering.StateUnknown), score: "0"}); !slices.Contains(all, one) {
-				all = append(all, one)
-			}
-			busy = true
-		default: // a call that has ended is in no list
+		if call.Outcome == ordering.OutcomeOpen {
+			all = append(all, entry{c.openList(), callSuffix(call.Number), timeArg})
 		}
 	}
-	if !busy {
-		all = append(all, entry{key: c.expiryList(), score: string(atTime)})
+	if _, busy := r.Busy(); !busy {
+		all = append(all, entry{key: c.expiryList(), score: timeArg})
 	}
 	return all
 }
@@ -55,7 +51,7 @@ func (c *tx) updateLists() {
 		switch {
 		case slices.Contains(before, e) && !newScore:
 		case c.next.CreatedAt.Equal(atCommit()):
-			c.doNow(e.key, "ZADD", e.score, commitTime+"/"+c.order.place.ref+e.suffix)
+			c.doNow(e.key, "ZADD", e.score, commitTime+"/"+c.order.Ref+e.suffix)
 		default:
 			c.do(e.key, "ZADD", e.score, c.member(e.suffix))
 		}
@@ -64,8 +60,7 @@ func (c *tx) updateLists() {
 
 // member returns the existing order's member of the lists, which sorts by creation time.
 func (c *tx) member(suffix string) string {
-	ms := number(epoch(c.next.CreatedAt))
-	return zeros[min(len(ms), timeDigits):] + ms + "/" + c.order.place.ref + suffix
+	return fmt.Sprintf("%0*d/%s%s", timeDigits, epoch(c.next.CreatedAt), c.order.Ref, suffix)
 }
 
 // callSuffix is what distinguishes the calls of an order in the list of open calls.

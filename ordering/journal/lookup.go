@@ -16,49 +16,47 @@ import (
 
 // Lookup returns the call that has the key, with its order (policy O7).
 func (j *Journal) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {
-	_, owner, call, err := j.store.keyOwner(ctx, connection, key, "")
-	if err == nil && owner == nil {
-		err = ordering.ErrKeyFree
+	_, taken, err := j.store.keyOwner(ctx, connection, key, "")
+	if taken == nil {
+		return ordering.Record{}, 0, failed("lookup", connection, cmp.Or(err, ordering.ErrKeyFree))
 	}
-	if err != nil {
-		return ordering.Record{}, 0, failed("lookup", connection, err)
-	}
-	return owner.Record, call, nil
+	return taken.Record, taken.Call, nil
 }
 
-// keyOwner returns the order and the call that have the key. owner is nil if there are none. value is the
-// value of the key in Redis. It is empty without one, and may have outlived its record. known is the value if a commit has
-// just read it, or empty.
-func (s *store) keyOwner(ctx context.Context, connection, key, known string) (value string, owner *order, call int, err error) {
+// keyOwner returns the value of a key in Redis, and the call that has the key, with its order, or nil. The value is empty
+// if the key does not exist; it may have outlived its record. known is the value if a commit has just read it, or empty.
+func (s *store) keyOwner(ctx context.Context, connection, key, known string) (string, *ordering.KeyTakenError, error) {
 	if key == "" {
-		return "", nil, 0, nil
+		return "", nil, nil
 	}
-	if value = known; value == "" {
+	value, err := known, error(nil)
+	if value == "" {
 		value, err = s.sharedText(ctx, connection, s.keys.OrderKey(connection, key))
 	}
 	if err != nil || value == "" {
-		return "", nil, 0, err
+		return "", nil, err
 	}
 	ref, number, _ := strings.Cut(value, " ")
-	if call, err = strconv.Atoi(number); err != nil {
-		return "", nil, 0, fmt.Errorf("the owner of a key: %w", errCorrupt)
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return "", nil, fmt.Errorf("the owner of a key: %w", errCorrupt)
 	}
-	owner, err = s.readOrder(ctx, s.write, location{connection, ref})
+	owner, err := s.readOrder(ctx, s.write, location{connection, ref})
 	if errors.Is(err, ordering.ErrNoOrder) {
-		return value, nil, 0, nil
+		return value, nil, nil
 	}
 	if err != nil {
-		return "", nil, 0, err
+		return "", nil, err
 	}
-	if taken, _ := owner.Call(call); taken.Recheck == ordering.RecheckRunning { // it may have ended by time (policy O18)
-		if owner, err = s.withoutOverdueRecheck(ctx, owner, call); err != nil {
-			return "", nil, 0, err
+	if call, _ := owner.Call(n); call.Recheck == ordering.RecheckRunning { // it may have ended by time (policy O18)
+		if owner, err = s.withoutOverdueRecheck(ctx, owner, n); err != nil {
+			return "", nil, err
 		}
 	}
-	if taken, ok := owner.Call(call); !ok || taken.Key != key || releasesKey(taken, taken.Outcome) {
-		return value, nil, 0, nil // freed since the key was read
+	if call, ok := owner.Call(n); !ok || call.Key != key || releasesKey(call, call.Outcome) {
+		return value, nil, nil // freed since the key was read
 	}
-	return value, owner, call, nil
+	return value, &ordering.KeyTakenError{Record: owner.Record, Call: n}, nil
 }
 
 // sharedText is readText in a pipeline with other reads of the connection, because every change of an order reads a key. It also

@@ -10,7 +10,6 @@ import (
 type order struct {
 	ordering.Record
 
-	place location
 	// revision is empty if there is no record yet. After Begin it is the ID of the CallSpec, so that Finish can commit from
 	// what Begin returned, without a read.
 	revision string

@@ -10,31 +10,27 @@ import (
 )
 
 // takeOwnID is takeID for a create that has succeeded. If the service gave another order of the same restaurant this
-// orderID less than a minute before the call started, or later, it returns that order and takes nothing.
-func (c *tx) takeOwnID(
-	ctx context.Context, call ordering.Call, orderID string,
-) (repeated *ordering.IDRepeatedError, err error) {
-	err = c.takeID(ctx, orderID, func(orderID string, other *order) error {
-		if !other.GotIDBefore(c.next.Restaurant, call.StartedAt) {
-			return nil
+// orderID less than a minute before the call started, or later, it takes nothing, and sets repeated.
+func (c *tx) takeOwnID(ctx context.Context, call ordering.Call, orderID string) error {
+	c.repeated = nil
+	err := c.takeID(ctx, orderID, func(orderID string, other *order) error {
+		if other.GotIDBefore(c.next.Restaurant, call.StartedAt) {
+			return &ordering.IDRepeatedError{OrderID: orderID, Other: other.Ref}
 		}
-		return &ordering.IDRepeatedError{OrderID: orderID, Other: other.Ref}
+		return nil
 	})
-	if errors.As(err, &repeated) {
-		return repeated, nil
+	if errors.As(err, &c.repeated) {
+		return nil
 	}
-	return nil, err
+	return err
 }
 
 // takeID sets the order's orderID, even if another order has the same one. The orderID then refers
 // to this order only. In its record, an adopted other order loses the orderID; an order that larder
 // placed keeps it. allow, if not nil, may return an error that prevents this.
-func (c *tx) takeID(ctx context.Context, orderID string, allow func(orderID string, other *order) error) error {
-	var (
-		ref   string
-		other *order
-		err   error
-	)
+func (c *tx) takeID(ctx context.Context, orderID string, allow func(orderID string, other *order) error) (err error) {
+	var ref string
+	var other *order
 	if !c.order.unread { // otherwise the check fails if the orderID exists, which is rare
 		if ref, other, err = c.store.named(ctx, c.connection(), c.orderIDKey(orderID)); err != nil {
 			return err
@@ -42,7 +38,7 @@ func (c *tx) takeID(ctx context.Context, orderID string, allow func(orderID stri
 	}
 	c.check(c.orderIDKey(orderID), ref)
 	switch {
-	case other == nil || other.Ref == c.order.place.ref:
+	case other == nil || other.Ref == c.order.Ref:
 	case other.Source != c.next.Source && other.Foreign != c.next.Foreign: // policy O16
 		c.shareID(orderID, other)
 	default:
@@ -73,7 +69,7 @@ func (c *tx) supersede(other *order) error {
 		if err != nil {
 			return err
 		}
-		c.doNow(c.store.keys.Order(c.connection(), other.Ref), "SET", text, string(keepTTL))
+		c.doNow(c.store.keys.Order(c.connection(), other.Ref), "SET", text, keepTTL)
 	}
 	if other.Adopted && other.CreatedAt.After(c.order.CreatedAt) {
 		c.placedState = other.State
@@ -113,15 +109,13 @@ func (c *tx) freeDerivedKeys(other *order) {
 // mayTake rejects taking an orderID from an order that larder placed, and from an adopted one with
 // a change whose outcome is not certain.
 func mayTake(orderID string, other *order) error {
-	call, busy := other.Busy()
-	switch {
-	case !other.Adopted:
+	if !other.Adopted {
 		return &ordering.OrderIDTakenError{OrderID: orderID, Ref: other.Ref}
-	case busy:
-		return &ordering.BusyError{Record: other.Record, Call: call}
-	default:
-		return nil
 	}
+	if call, busy := other.Busy(); busy {
+		return &ordering.BusyError{Record: other.Record, Call: call}
+	}
+	return nil
 }
 
 // takeKnownID takes the orderID of a lost create, and returns the outcome of the create: an orderID that another order
@@ -130,8 +124,8 @@ func (c *tx) takeKnownID(ctx context.Context, call ordering.Call, orderID string
 	if call.Operation != upstream.OpCreate || call.Resolved != nil {
 		return call.Outcome, c.takeID(ctx, orderID, nil)
 	}
-	repeated, err := c.takeOwnID(ctx, call, orderID)
-	if repeated != nil {
+	err := c.takeOwnID(ctx, call, orderID)
+	if c.repeated != nil {
 		return ordering.OutcomeUnknown, err
 	}
 	return call.Outcome, err

@@ -2,6 +2,8 @@ package journal
 
 import (
 	"cmp"
+	"slices"
+	"time"
 
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
@@ -59,19 +61,11 @@ func (c *tx) expireAgain(ended int, wasUnknown bool) {
 
 // recordUntil returns the time at which the record may expire, in milliseconds since the epoch.
 func (c *tx) recordUntil() int64 {
-	from := c.next.CreatedAt
-	if c.next.ExpectedAt.After(from) {
-		from = c.next.ExpectedAt
-	}
-	until := from.Add(c.store.cfg.RecordTTL)
+	until := later(c.next.CreatedAt, c.next.ExpectedAt).Add(c.store.cfg.RecordTTL)
 	for _, call := range c.next.Calls {
-		end := call.EndedAt
-		if call.Resolved != nil && call.Resolved.At.After(end) {
-			end = call.Resolved.At
-		}
-		if kept := end.Add(c.store.cfg.CustomerDataTTL); kept.After(until) {
-			until = kept
-		}
+		until = later(until, call.EndedAt.Add(c.store.cfg.CustomerDataTTL))
 	}
 	return epoch(until)
 }
+
+func later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }

@@ -34,25 +34,22 @@ type store struct {
 	sources *upstream.Sources
 	// onlyReads: see OnlyRead.
 	onlyReads bool
-	secrets   *secrets
 	// read retries failed commands. write does not: a command may have run before its reply was lost.
 	read, write redis.UniversalClient
 	log         logrus.FieldLogger
 	queues      sync.Map                 // connection to *queues
-	scanned     atomic.Pointer[[]string] // see scanOnce
+	secrets     sync.Map                 // connection to readSecret
+	scanned     atomic.Pointer[[]string] // see scan
 }
 
 // readOrder reads one order. It returns ordering.ErrNoOrder if the order does not exist.
 func (s *store) readOrder(ctx context.Context, client redis.UniversalClient, at location) (*order, error) {
 	found, faults, err := s.readAll(ctx, client, []location{at})
-	if err == nil {
-		err = faults[0]
-	}
-	if err == nil && found[0] == nil {
-		err = cmp.Or(s.checkFormat(ctx, at.connection), ordering.ErrNoOrder)
-	}
 	if err != nil {
 		return nil, err
+	}
+	if found[0] == nil {
+		return nil, cmp.Or(faults[0], s.checkFormat(ctx, at.connection), ordering.ErrNoOrder)
 	}
 	return found[0], nil
 }
@@ -70,7 +67,7 @@ func (s *store) readAll(ctx context.Context, client redis.UniversalClient, place
 	_, _ = pipe.Exec(ctx) // each reply has its own error
 	found, faults := make([]*order, len(places)), make([]error, len(places))
 	pipe = client.Pipeline()
-	var others []answerRead
+	var answers []answerRead
 	for i, at := range places {
 		text, err := texts[i].Result()
 		switch {
@@ -87,20 +84,19 @@ func (s *store) readAll(ctx context.Context, client redis.UniversalClient, place
 		}
 		record := &found[i].Record
 		record.Foreign = !s.sources.Same(record.Connection, record.Source)
-		for n := range found[i].Calls {
-			switch call := &found[i].Calls[n]; {
-			case call.Answer == nil:
-			case call.Number == 1:
-				others = append(others, answerRead{i, call, first[i]})
-			default:
-				others = append(others, answerRead{i, call, s.readWhole(ctx, pipe, at, call.Number)})
+		for n := range record.Calls {
+			call, reply := &record.Calls[n], first[i]
+			if call.Answer == nil {
+				continue
 			}
+			if call.Number != 1 {
+				reply = s.readWhole(ctx, pipe, at, call.Number)
+			}
+			answers = append(answers, answerRead{i, call, reply})
 		}
 	}
-	if pipe.Len() > 0 {
-		_, _ = pipe.Exec(ctx)
-	}
-	if err := readAnswers(others, found, faults); err != nil {
+	_, _ = pipe.Exec(ctx) // which does nothing without commands
+	if err := readAnswers(answers, found, faults); err != nil {
 		return nil, nil, err
 	}
 	for i, at := range places {
@@ -144,12 +140,8 @@ func (s *store) readWhole(ctx context.Context, pipe redis.Pipeliner, at location
 // Order returns the record of an orderID.
 func (j *Journal) Order(ctx context.Context, connection, orderID string) (ordering.Record, error) {
 	_, found, err := j.store.byOrderID(ctx, connection, orderID)
-	err = cmp.Or(err, j.store.checkFormat(ctx, connection))
-	if err == nil && found == nil {
-		err = ordering.ErrNoOrder
-	}
-	if err != nil {
-		return ordering.Record{}, failed("order", connection, err)
+	if err = cmp.Or(err, j.store.checkFormat(ctx, connection)); err != nil || found == nil {
+		return ordering.Record{}, failed("order", connection, cmp.Or(err, ordering.ErrNoOrder))
 	}
 	return found.Record, nil
 }
@@ -181,11 +173,7 @@ func (j *Journal) Body(ctx context.Context, connection, ref string, call int) ([
 
 // readText reads a string; it is empty if the key does not exist.
 func (s *store) readText(ctx context.Context, key string) (string, error) {
-	value, err := s.write.Get(ctx, key).Result()
-	if errors.Is(err, redis.Nil) {
-		return "", nil
-	}
-	return value, err
+	return s.write.GetRange(ctx, key, 0, -1).Result()
 }
 
 // byOrderID returns the order with the orderID, or nil, and the ref that the orderID refers to, which may have

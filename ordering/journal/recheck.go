@@ -8,12 +8,12 @@ import (
 )
 
 // EndRecheck ends the recheck of a refused create (policy O18).
-func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number int, explained bool) error {
+func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, n int, explained bool) error {
 	o, err := j.store.readOrder(ctx, j.store.write, location{connection, ref})
 	if err != nil {
 		return failed("recheck", connection, err)
 	}
-	call, _ := o.Call(number)
+	call, _ := o.Call(n)
 	if call.Recheck != ordering.RecheckRunning {
 		return ordering.ErrRecheckOver
 	}
@@ -22,8 +22,9 @@ func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number
 	call.Recheck = ordering.RecheckNone
 	if explained {
 		call.Recheck = ordering.RecheckExplained
-		c.notAfter(call.EndedAt.Add(ordering.RecheckTime))
-		c.doIf(c.idempotencyKey(call.Key), c.pointer(number), "DEL")
+		until := number(epoch(call.EndedAt.Add(ordering.RecheckTime)))
+		c.checks = append(c.checks, check{c.stateKey, "until", until}) // each check has a key
+		c.doIf(c.idempotencyKey(call.Key), c.pointer(n), "DEL")
 	}
 	c.put(call)
 	_, err = j.durability.commit(ctx, c)
@@ -40,12 +41,12 @@ func (j *Journal) EndRecheck(ctx context.Context, connection, ref string, number
 // withoutOverdueRecheck returns the order without the mark of a recheck if it is over, by Redis's clock. It reads the
 // order after the time: the key may have been freed since the order was read, but not after the time was.
 func (s *store) withoutOverdueRecheck(ctx context.Context, o *order, number int) (*order, error) {
-	_, _, now, err := s.findOverdue(ctx, o.place.connection, 0)
+	_, _, now, err := s.findOverdue(ctx, o.Connection, 0)
 	call, _ := o.Call(number)
 	if err != nil || !moment(now).After(call.EndedAt.Add(ordering.RecheckTime)) {
 		return o, err
 	}
-	if o, err = s.readOrder(ctx, s.write, o.place); err != nil {
+	if o, err = s.readOrder(ctx, s.write, location{o.Connection, o.Ref}); err != nil {
 		return nil, err
 	}
 	for i := range o.Calls {

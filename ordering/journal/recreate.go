@@ -40,13 +40,7 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 		o, err = j.durability.commit(ctx, j.store.newTx(o)) // a write for WAIT
 		return o, there.Number, err
 	}
-	changes := 0
-	for _, other := range o.Calls {
-		if other.Operation != upstream.OpCreate {
-			changes++
-		}
-	}
-	if changes >= ordering.MaxCalls {
+	if changesIn(o.Calls) >= ordering.MaxCalls {
 		return nil, 0, ordering.ErrNoOrder // the record has dropped the call
 	}
 	c := j.store.newTx(o)
@@ -106,16 +100,13 @@ func (c *tx) addKnown(ctx context.Context, known ordering.Record, call ordering.
 			return 0, err
 		}
 	}
-	n = freeNumber(c.next.Calls, call.Number)
-	if err := c.putCall(ctx, call, n, body); err != nil {
-		return 0, err
-	}
+	call.Number = freeNumber(c.next.Calls, call.Number)
 	c.next.State = c.replaced(ordering.StateAfter(c.next.State, call.Operation, call.Outcome))
-	return n, nil
+	return call.Number, c.putCall(ctx, call, body)
 }
 
 func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended ordering.Call, body []byte) (*order, error) {
-	c := j.store.newTx(&order{place: location{known.Connection, known.Ref}, Record: known})
+	c := j.store.newTx(&order{Record: known})
 	c.touch()
 	c.next.OrderID = ""
 	created, _ := known.Last(upstream.OpCreate) // none if larder did not place the order
@@ -137,47 +128,44 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 		if call.Number == created.Number {
 			call = created
 		}
-		if err := c.putCall(ctx, call, call.Number, sent); err != nil {
+		if err := c.putCall(ctx, call, sent); err != nil {
 			return nil, err
 		}
 	}
 	return j.durability.commit(ctx, c)
 }
 
-// putCall adds a known call under a number.
-func (c *tx) putCall(ctx context.Context, call ordering.Call, n int, body []byte) error {
-	call.Number, call.Attempts = n, storedAttempts(call.Attempts)
+// putCall adds a known call.
+func (c *tx) putCall(ctx context.Context, call ordering.Call, body []byte) error {
+	call.Attempts = storedAttempts(call.Attempts)
 	if len(body) > 0 {
-		c.do(c.guestKey(n), "HSET", fieldBody, string(body))
+		c.do(c.guestKey(call.Number), "HSET", fieldBody, string(body))
 	}
 	c.putAnswer(&call, call.Answer)
 	c.put(call)
 	c.next.Paid = c.next.Paid || call.Operation == upstream.OpPay && call.Outcome == ordering.OutcomeDone
-	if err := c.takeKey(ctx, call, n); err != nil {
-		return err
-	}
-	c.expireAgain(n, false)
-	return nil
+	c.expireAgain(call.Number, false)
+	return c.takeKey(ctx, call)
 }
 
 // takeKey makes the call the owner of its key, unless another call has taken it since, also one of this order.
-func (c *tx) takeKey(ctx context.Context, call ordering.Call, n int) error {
+func (c *tx) takeKey(ctx context.Context, call ordering.Call) error {
 	if call.Key == "" || releasesKey(call, call.Outcome) || call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry {
 		return nil
 	}
-	value, owner, number, err := c.store.keyOwner(ctx, c.connection(), call.Key, "")
+	value, taken, err := c.store.keyOwner(ctx, c.connection(), call.Key, "")
 	if err != nil {
 		return err
 	}
-	if owner != nil {
-		holder, _ := c.next.Call(number)
+	if taken != nil {
+		holder, _ := c.next.Call(taken.Call)
 		gone := releasesKey(holder, holder.Outcome) || holder.Resolved != nil && holder.Resolved.Resolution == ordering.ResolvedRetry
-		if owner.Ref != c.order.place.ref || holder.Key == call.Key && holder.Number != n && !gone {
+		if taken.Record.Ref != c.order.Ref || holder.Key == call.Key && holder.Number != call.Number && !gone {
 			return nil
 		}
 	}
 	c.check(c.idempotencyKey(call.Key), value)
-	owns := []string{c.pointer(n)}
+	owns := []string{c.pointer(call.Number)}
 	if call.Outcome.Certain() {
 		owns = append(owns, "PX", milliseconds(c.store.cfg.KeyTTL))
 	}

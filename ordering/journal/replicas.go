@@ -36,49 +36,37 @@ type durability struct {
 	history  *history
 
 	flight   singleflight.Group // for reading the settings
-	replicas sync.Map           // connection to *replicas
+	mu       sync.Mutex
+	observed map[string]observed // by connection
 }
 
-// replicas is what this instance knows of the Redis with a connection's records, and of its replicas.
-type replicas struct {
-	mu sync.Mutex
-	observed
-
-	probing bool
-	probed  time.Time
-}
-
+// observed is what this instance knows of the Redis with a connection's records, and of its replicas.
 type observed struct {
 	facts  facts // what Redis has said about itself
 	readAt time.Time
 	// failing is true if the last WAIT was not acknowledged. No call is opened until a probe is.
 	failing bool
+	probing bool
+	probed  time.Time
 	// confirmed is true once as many replicas as required have acknowledged a write of this process.
 	confirmed bool
 	// waitRefused is how Redis refused the last WAIT, such as NOPERM (policy O14b).
 	waitRefused string
 }
 
-func (d *durability) replicasOf(connection string) *replicas {
-	known, _ := d.replicas.LoadOrStore(connection, new(replicas))
-	r, _ := known.(*replicas)
-	return r
-}
-
 // known returns what is known of the Redis with a connection's records.
-func (d *durability) known(connection string) observed {
-	r := d.replicasOf(connection)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.observed
+func (d *durability) known(connection string) (known observed) {
+	d.note(connection, func(o *observed) { known = *o })
+	return known
 }
 
-// noteWait notes whether Redis refused WAIT.
-func (d *durability) noteWait(connection, refused string) {
-	r := d.replicasOf(connection)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.waitRefused = refused
+// note changes what is known of the Redis with a connection's records.
+func (d *durability) note(connection string, change func(o *observed)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o := d.observed[connection]
+	change(&o)
+	d.observed[connection] = o
 }
 
 // required returns how many replicas must acknowledge a commit (policy O14).
@@ -113,12 +101,12 @@ func (d *durability) commit(ctx context.Context, c *tx) (*order, error) {
 		return o, cmp.Or(err, errReplicas)
 	}
 	o, err := d.commitTo(ctx, c, wait)
-	if err != nil || o.revision == "" || d.required(o.place.connection) <= wait {
+	if err != nil || o.revision == "" || d.required(o.Connection) <= wait {
 		return o, err
 	}
 	// Another instance has seen a replica in the meantime. WAIT covers only writes of its own
 	// connection, so write again.
-	switch _, err = d.commitTo(ctx, d.store.newTx(o), d.required(o.place.connection)); {
+	switch _, err = d.commitTo(ctx, d.store.newTx(o), d.required(o.Connection)); {
 	case errors.Is(err, errMoved):
 		err = fmt.Errorf("%w: the order was changed concurrently", errReplicas)
 	case err != nil:
@@ -129,47 +117,45 @@ func (d *durability) commit(ctx context.Context, c *tx) (*order, error) {
 
 // commitTo commits a transaction to a number of replicas.
 func (d *durability) commitTo(ctx context.Context, c *tx, wait int) (*order, error) {
-	state := d.replicasOf(c.connection())
 	o, r, err := d.store.commit(ctx, c, wait, d.cfg.WaitTimeout)
-	state.mu.Lock()
-	defer state.mu.Unlock()
-	if r.acknowledged >= 0 {
-		state.waitRefused = r.waitRefused
-	}
-	if err != nil || wait == 0 {
-		return o, err
-	}
-	if state.failing = r.acknowledged < wait; state.failing {
-		state.probed = time.Now()
-		return o, fmt.Errorf("%w: %d of %d", errReplicas, r.acknowledged, wait)
-	}
-	state.confirmed = true
-	return o, nil
+	d.note(c.connection(), func(known *observed) {
+		if r.acknowledged >= 0 {
+			known.waitRefused = r.waitRefused
+		}
+		if err != nil || wait == 0 {
+			return
+		}
+		if known.failing = r.acknowledged < wait; known.failing {
+			known.probed = time.Now()
+			err = fmt.Errorf("%w: %d of %d", errReplicas, r.acknowledged, wait)
+		} else {
+			known.confirmed = true
+		}
+	})
+	return o, err
 }
 
 // recovered returns nil unless the last WAIT failed. In that case it writes a probe, at most once per second
 // and with single flight. No call is opened until replicas acknowledge a probe (policy O14).
 func (d *durability) recovered(ctx context.Context, connection string) error {
-	state := d.replicasOf(connection)
-	state.mu.Lock()
-	failing, mine := state.failing, state.failing && !state.probing && time.Since(state.probed) >= probeEvery
-	if mine {
-		state.probing, state.probed = true, time.Now() // even if Redis fails and WAIT is not reached
-	}
-	state.mu.Unlock()
+	failing, mine := false, false
+	d.note(connection, func(known *observed) {
+		failing = known.failing
+		if mine = failing && !known.probing && time.Since(known.probed) >= probeEvery; mine {
+			known.probing, known.probed = true, time.Now() // even if Redis fails and WAIT is not reached
+		}
+	})
 	if !failing {
 		return nil
 	}
 	if mine {
 		err := d.probe(ctx, connection)
-		state.mu.Lock()
-		state.probing = false
-		state.mu.Unlock()
+		d.note(connection, func(known *observed) { known.probing = false })
 		if err == nil {
 			return nil
 		}
 	}
-	return &ordering.NotReadyError{Msg: d.missingReplicas(connection), RetryAfter: retrySilent, Err: errReplicas}
+	return d.missingReplicas(connection)
 }
 
 // probe makes a write and waits until enough replicas have it.
@@ -189,7 +175,7 @@ func (d *durability) acknowledged(ctx context.Context, connection string) error 
 		err = d.probe(ctx, connection)
 	}
 	if errors.Is(err, errReplicas) {
-		err = &ordering.NotReadyError{Msg: d.missingReplicas(connection), RetryAfter: retrySilent, Err: errReplicas}
+		err = d.missingReplicas(connection)
 	}
 	return err
 }
@@ -200,7 +186,7 @@ func (d *durability) acknowledged(ctx context.Context, connection string) error 
 func (d *durability) detect(ctx context.Context, connection string) error {
 	r, err := d.store.run(ctx, d.store.blank(connection, modeProbe), 1, detectTimeout)
 	if r.acknowledged >= 0 {
-		d.noteWait(connection, r.waitRefused)
+		d.note(connection, func(known *observed) { known.waitRefused = r.waitRefused })
 	}
 	if err != nil || r.acknowledged < 1 {
 		return err
@@ -211,12 +197,11 @@ func (d *durability) detect(ctx context.Context, connection string) error {
 // ready returns nil if a new order of the connection can be stored durably (see Journal.Ready).
 func (d *durability) ready(ctx context.Context, connection string) error {
 	known := d.known(connection)
-	f := known.facts
 	if time.Since(known.readAt) >= trustedFor {
 		asked := d.flight.DoChan("ready "+connection, func() (any, error) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), infoTimeout+d.cfg.WaitTimeout)
 			defer cancel()
-			return d.checkSettings(ctx, connection)
+			return nil, d.checkSettings(ctx, connection)
 		})
 		select {
 		case <-ctx.Done():
@@ -225,19 +210,19 @@ func (d *durability) ready(ctx context.Context, connection string) error {
 			if answer.Err != nil {
 				return answer.Err
 			}
-			f, _ = answer.Val.(facts)
+			known = d.known(connection)
 		}
 	}
-	return d.durabilityError(f, connection, d.recovered(ctx, connection))
+	return d.durabilityError(known.facts, connection, d.recovered(ctx, connection))
 }
 
 // checkSettings reads the settings of the Redis server that has the connection's records. It
 // detects whether writes must wait for replicas, and caches the result.
-func (d *durability) checkSettings(ctx context.Context, connection string) (facts, error) {
+func (d *durability) checkSettings(ctx context.Context, connection string) error {
 	at := time.Now()
 	f, err := d.readFacts(ctx, connection)
 	if err != nil {
-		return f, unreachable(err)
+		return unreachable(err)
 	}
 	if f.refused == "" { // without scripts, nothing else can be asked
 		_, err = d.store.readPause(ctx, connection) // learns whether a replica ever acknowledged a write
@@ -247,13 +232,13 @@ func (d *durability) checkSettings(ctx context.Context, connection string) (fact
 			if more, ok := errors.AsType[*ordering.NotReadyError](d.durabilityError(f, connection, nil)); ok {
 				notReady.Msg += ". Also: " + more.Msg
 			}
-			return f, notReady
+			return notReady
 		case err != nil:
-			return f, unreachable(err)
+			return unreachable(err)
 		}
 		if err := d.confirm(ctx, connection, f); err != nil && !errors.Is(err, errReplicas) {
 			if redisdb.RefusedCommand(err) == "" {
-				return f, unreachable(err)
+				return unreachable(err)
 			}
 			f.refused = redisdb.RefusedText(d.store.prefix, err) // with the other faults
 		}
@@ -261,11 +246,8 @@ func (d *durability) checkSettings(ctx context.Context, connection string) (fact
 			at = at.Add(probeEvery - trustedFor) // check again soon: the first replica may connect at any time
 		}
 	}
-	state := d.replicasOf(connection)
-	state.mu.Lock()
-	state.facts, state.readAt = f, at
-	state.mu.Unlock()
-	return f, nil
+	d.note(connection, func(known *observed) { known.facts, known.readAt = f, at })
+	return nil
 }
 
 // confirm makes a test write if WAIT must still show that enough replicas acknowledge writes, or whether any

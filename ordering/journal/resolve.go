@@ -10,12 +10,8 @@ import (
 
 // Resolve records what a person found out about an unknown outcome (policy O12). A call to send
 // again is opened as Begin does it (policies O14 and O14a).
-func (j *Journal) Resolve(ctx context.Context, s ordering.ResolveCall) (record ordering.Record, err error) {
-	err = j.orAccept(ctx, s.Connection, func() (err error) {
-		record, err = j.resolveCall(ctx, s)
-		return err
-	})
-	return record, err
+func (j *Journal) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
+	return orAccept(ctx, j, s.Connection, func() (ordering.Record, error) { return j.resolveCall(ctx, s) })
 }
 
 func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
@@ -74,7 +70,7 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 	if err := mayBegin(&c.next.Record, s.Operation); err != nil {
 		return nil, err
 	}
-	body, err := j.store.sent(ctx, j.store.write, o.place, n)
+	body, err := j.store.sent(ctx, j.store.write, location{o.Connection, o.Ref}, n)
 	if err != nil && (call.Operation != upstream.OpComplete || !errors.Is(err, ordering.ErrNoBody)) {
 		return nil, err
 	}

@@ -27,9 +27,8 @@ import (
 // history has the commits that this instance has seen. Each commit compares them with those that Redis has (restored.lua,
 // policy O14a).
 type history struct {
-	embedded bool // Redis is inside the process
-	cfg      *ordering.Config
-	log      logrus.FieldLogger
+	cfg *ordering.Config
+	log logrus.FieldLogger
 
 	mu     sync.Mutex
 	states map[string]*state // by connection
@@ -51,8 +50,6 @@ type state struct {
 
 // saveLimit is the longest that anything waits for a write of the file in state_dir.
 const saveLimit = 5 * time.Second
-
-var errSlowSave = fmt.Errorf("the file was not written within %s: check the file system", saveLimit)
 
 // remembered is the part of the state that restored.lua compares.
 type remembered struct {
@@ -81,12 +78,7 @@ func (h *history) state(connection string) *state {
 }
 
 // restoreAccepted reports whether lost data of Redis is accepted without an operator (policy O14a).
-func (h *history) restoreAccepted() bool {
-	if h.cfg.AcceptRestore != nil {
-		return *h.cfg.AcceptRestore
-	}
-	return h.embedded
-}
+func (h *history) restoreAccepted() bool { return *h.cfg.AcceptRestore }
 
 func (s *state) known() remembered {
 	s.mu.Lock()
@@ -116,30 +108,28 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 	}
 	words := slices.AppendSeq(make([]string, 0, 8), strings.SplitSeq(text, ","))
 	switch {
-	case text == "0", text == "0,": // what has changed is not the idempotency key
+	case text == "0":
 		return reply{}, errMoved
 	case words[0] == "0":
 		return reply{}, &keyError{strings.TrimPrefix(text, "0,")}
 	case len(words) != 8:
 		return reply{}, fmt.Errorf("%w: commit.lua returned %d values", errCorrupt, len(words))
 	}
-	r := reply{
+	now, wrongTime := strconv.ParseInt(words[1], 10, 64)
+	mark, wrongMark := strconv.ParseInt(words[3], 10, 64)
+	if wrongTime != nil || wrongMark != nil {
+		return reply{}, fmt.Errorf("%w: time or mark", errCorrupt)
+	}
+	return reply{
 		refused:      words[0] == "2",
+		now:          moment(now),
 		epoch:        words[2],
+		mark:         mark,
 		predecessors: strings.Fields(words[4]),
 		pausedAt:     pausedSince(words[5]),
 		replicated:   words[6] == yes,
 		behind:       words[7] == yes,
-	}
-	now, err := strconv.ParseInt(words[1], 10, 64)
-	if err == nil {
-		r.now = moment(now)
-		r.mark, err = strconv.ParseInt(words[3], 10, 64)
-	}
-	if err != nil {
-		return reply{}, fmt.Errorf("%w: time or mark", errCorrupt)
-	}
-	return r, nil
+	}, nil
 }
 
 // pausedSince parses the field paused of a connection's state.
@@ -218,11 +208,8 @@ func (h *history) save(connection string, s *state) {
 	s.mu.Lock()
 	next, last := s.saved, s.inFile
 	s.mu.Unlock()
-	if h.cfg.StateDir == "" || next == last || next.Epoch == "" {
-		return
-	}
-	if !s.writing.CompareAndSwap(false, true) {
-		return // an earlier write hangs
+	if h.cfg.StateDir == "" || next == last || next.Epoch == "" || !s.writing.CompareAndSwap(false, true) {
+		return // nothing to write, or an earlier write hangs
 	}
 	done := make(chan error, 1)
 	go func() {
@@ -237,7 +224,7 @@ func (h *history) save(connection string, s *state) {
 	select {
 	case err = <-done:
 	case <-time.After(saveLimit):
-		err = errSlowSave
+		err = fmt.Errorf("the file was not written within %s: check the file system", saveLimit)
 	}
 	s.mu.Lock()
 	failedBefore := s.unsaved

@@ -22,8 +22,8 @@
 -- ARGV[5]   remembered mark of the last commit of this instance
 -- ARGV[6]   highest mark that this instance has seen
 -- ARGV[7]   epoch to set if none is stored and none is remembered
--- ARGV[8]   "1" = commits that are lost from the remembered epoch do not pause new calls
--- ARGV[9]   "1" = set replicated
+-- ARGV[8]   "true" = commits that are lost from the remembered epoch do not pause new calls
+-- ARGV[9]   "true" = set replicated
 --
 -- Redis uses more time for Lua than for the commands. A conversion between a text
 -- and a number takes as long as a simple command, and a new text takes time for
@@ -63,14 +63,12 @@ elseif known ~= "" and (less(mark, knownMark) or less(ownMark, knownOwn) and not
   -- Other instances may have raised the mark although commits of this instance
   -- are lost. Its own mark shows that.
   behind = "1"
-  lost = reportOnly ~= "1"
+  lost = reportOnly ~= "true"
 end
 if lost then
   local disputed = call("HGET", state, "disputed") or ""
   if paused == "" or not among(disputed, known) then
-    if paused == "" then
-      paused = now
-    end
+    paused = paused ~= "" and paused or now
     call("HSET", state, "format", "3", "paused", paused, "disputed", disputed .. " " .. known)
   end
 end
@@ -78,7 +76,7 @@ if known == "" and epoch == "" and candidate ~= "" then
   epoch = candidate
   call("HSET", state, "epoch", epoch, "format", "3")
 end
-if setReplicated == "1" and replicated == "" then
+if setReplicated == "true" and replicated == "" then
   replicated = "1"
   call("HSET", state, "replicated", replicated)
 end

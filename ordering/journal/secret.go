@@ -5,12 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"larder.local/cache"
 )
 
 const (
@@ -18,17 +15,6 @@ const (
 	// trustedFor is how long settings and secrets read from Redis are cached.
 	trustedFor = 5 * time.Second
 )
-
-// secrets are the keys for fingerprints and hashes of keys, one for each connection. A connection's secret is beside its
-// records: in a cluster, both are lost together, and the loss is noticed (policy O14a). Instances with different secrets
-// would place the same order twice.
-type secrets struct {
-	keys   cache.Keys
-	client redis.UniversalClient
-
-	mu    sync.Mutex
-	known map[string]readSecret // by connection
-}
 
 // readSecret is a secret as it was read.
 type readSecret struct {
@@ -38,53 +24,48 @@ type readSecret struct {
 
 // Secret returns the key for the hashes of keys and bodies of a connection.
 func (j *Journal) Secret(ctx context.Context, connection string) ([]byte, error) {
-	secret, err := j.store.secrets.of(ctx, connection, func() error { return j.store.checkFormat(ctx, connection) })
+	secret, err := j.store.secret(ctx, connection)
 	return secret, failed("secret", connection, err)
 }
 
-// of returns the secret of a connection: 32 random bytes without expiry. It is read again every five seconds, and restored
-// if Redis has lost it. A connection without one gets that of all connections, which earlier versions use, unless mayWrite
-// returns an error: records of another format stay as they are (policy O20).
-func (s *secrets) of(ctx context.Context, connection string, mayWrite func() error) ([]byte, error) {
-	s.mu.Lock()
-	known := s.known[connection]
-	s.mu.Unlock()
+// secret returns the key for fingerprints and hashes of keys: 32 random bytes without expiry. A connection's secret is
+// beside its records: in a cluster, both are lost together, and the loss is noticed (policy O14a). Instances with different
+// secrets would place the same order twice. So it is read again every five seconds, and restored if Redis has lost it. A
+// connection without one gets that of all connections, which earlier versions use, unless its records have another format
+// (policy O20).
+func (s *store) secret(ctx context.Context, connection string) ([]byte, error) {
+	kept, _ := s.secrets.Load(connection)
+	known, _ := kept.(readSecret)
 	if known.value != nil && time.Since(known.at) < trustedFor {
 		return known.value, nil
 	}
 	at := time.Now()
-	value, err := s.read(ctx, s.keys.OrderSecret(connection), func() ([]byte, error) {
-		if err := mayWrite(); err != nil {
-			return nil, err
+	value, err := s.readSecret(ctx, s.keys.OrderSecret(connection), func() ([]byte, error) {
+		if err := s.checkFormat(ctx, connection); err != nil || known.value != nil {
+			return known.value, err
 		}
-		if known.value != nil {
-			return known.value, nil
-		}
-		return s.read(ctx, s.keys.JournalSecret(), func() ([]byte, error) {
+		return s.readSecret(ctx, s.keys.JournalSecret(), func() ([]byte, error) {
 			random := make([]byte, secretBytes)
 			_, _ = rand.Read(random) // never fails (crypto/rand)
 			return random, nil
 		})
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		s.secrets.Store(connection, readSecret{value, at})
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.known[connection] = readSecret{value, at}
-	return value, nil
+	return value, err
 }
 
-// read returns the secret in Redis, and creates it if it does not exist.
-func (s *secrets) read(ctx context.Context, name string, create func() ([]byte, error)) ([]byte, error) {
-	value, err := s.client.Get(ctx, name).Bytes() // GET first: a read-only Redis can answer it
+// readSecret returns the secret in Redis, and creates it if it does not exist.
+func (s *store) readSecret(ctx context.Context, name string, create func() ([]byte, error)) ([]byte, error) {
+	value, err := s.write.Get(ctx, name).Bytes() // GET first: a read-only Redis can answer it
 	if errors.Is(err, redis.Nil) {
 		value, err = create()
 		if err == nil {
-			err = s.client.SetNX(ctx, name, value, 0).Err()
+			err = s.write.SetNX(ctx, name, value, 0).Err()
 		}
 		if err == nil {
-			value, err = s.client.Get(ctx, name).Bytes()
+			value, err = s.write.Get(ctx, name).Bytes()
 		}
 	}
 	if err != nil {

@@ -73,30 +73,22 @@ func (j *Journal) ForeignOrders(ctx context.Context, connections []string) (foun
 func (s *store) ever(ctx context.Context, connections []string) ([]string, error) {
 	all, err := s.read.SMembers(ctx, s.keys.Connections()).Result()
 	if err == nil && len(all) == 0 { // a new Redis, or one of an earlier version, which kept no set
-		all, err = s.scanOnce(ctx)
+		all, err = s.scan(ctx)
 	}
 	if err != nil {
 		return nil, failed("connections", "", err)
 	}
-	all = append(all, connections...)
+	all = slices.Concat(all, connections)
 	slices.Sort(all)
 	return slices.Compact(all), nil
 }
 
-// scanOnce returns what the first scan has found: an instance without orders never stores the set.
-func (s *store) scanOnce(ctx context.Context) ([]string, error) {
-	if found := s.scanned.Load(); found != nil {
-		return slices.Clone(*found), nil
-	}
-	found, err := s.scan(ctx)
-	if err == nil {
-		s.scanned.Store(&found)
-	}
-	return slices.Clone(found), err
-}
-
-// scan returns the connections that have records. It reads the names of all keys.
+// scan returns the connections that have records. It reads the names of all keys, but only once: an instance without
+// orders never stores the set.
 func (s *store) scan(ctx context.Context) (found []string, err error) {
+	if scanned := s.scanned.Load(); scanned != nil {
+		return *scanned, nil
+	}
 	const name = "*"
 	before, after, _ := strings.Cut(s.keys.Orders(name), name)
 	err = redisdb.EachMaster(ctx, s.read, func(ctx context.Context, master redis.UniversalClient) error {
@@ -106,6 +98,9 @@ func (s *store) scan(ctx context.Context) (found []string, err error) {
 		}
 		return keys.Err()
 	})
+	if err == nil {
+		s.scanned.Store(&found)
+	}
 	return found, err
 }
 

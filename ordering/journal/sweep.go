@@ -86,23 +86,23 @@ func (j *Journal) markUnknown(ctx context.Context, connection, member string) (*
 		c.setOutcome(call, ordering.OutcomeUnknown, false)
 		return c, nil
 	})
-	switch {
-	case errors.Is(err, ordering.ErrNoOrder):
-		c := j.store.blank(connection, modeWatch)
-		c.do(c.openList(), "ZREM", member)
-		_, err = j.store.apply(ctx, c)
-		return nil, err
-	case errors.Is(err, errCorrupt):
-		j.store.logCorrupt(location{connection, ref}, err, "an overdue order cannot be read")
-		c := j.store.blank(connection, modeWatch)
-		c.in = retryCorruptAfter
-		c.do(c.openList(), "ZADD", string(atTime), member)
-		_, err = j.store.apply(ctx, c)
-		return nil, err
-	case err != nil || !moved:
-		return nil, err
+	gone, corrupt := errors.Is(err, ordering.ErrNoOrder), errors.Is(err, errCorrupt)
+	if !gone && !corrupt {
+		if err != nil || !moved {
+			return nil, err
+		}
+		return o, nil
 	}
-	return o, nil
+	c := j.store.blank(connection, modeWatch)
+	if corrupt {
+		j.store.logCorrupt(location{connection, ref}, err, "an overdue order cannot be read")
+		c.in = retryCorruptAfter
+		c.do(c.openList(), "ZADD", timeArg, member)
+	} else {
+		c.do(c.openList(), "ZREM", member)
+	}
+	_, err = j.store.apply(ctx, c)
+	return nil, err
 }
 
 // prune removes expired records from the lists.

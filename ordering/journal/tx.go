@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"larder.local/ordering"
@@ -22,25 +23,25 @@ type tx struct {
 	writes bool  // the record is written
 	fault  error // why it cannot be
 	tookID bool  // the orderID becomes one of this order
+	// repeated is the order that got the orderID of a create before (see takeOwnID).
+	repeated *ordering.IDRepeatedError
 	// ownIDKey replaces the key of the orderID if another order keeps that (see shareID).
 	ownIDKey string
-	expires  expiry // of the record and of its orderID
+	expires  string // when the record and its orderID expire: never, keepTTL or atTime
 
-	// atTime is the later of in after the commit and notBefore, in milliseconds since the epoch. A transaction has one: the
-	// deadline of the call that it opens, or else the expiry of its record. An order with an open call has no expiry.
+	// timeArg is the later of in after the commit and notBefore, in milliseconds since the epoch. A transaction has one:
+	// the deadline of the call that it opens, or else the expiry of its record. An order with an open call has no expiry.
 	in        time.Duration
 	notBefore int64
 
 	// What commit.lua gets.
 	mode, stateKey, ordersKey string
-	absent                    []string // keys that must not exist
-	newKey                    string   // the idempotency key among them, or empty
 	checks                    []check
 	steps                     []step
 }
 
-// check is a condition of a transaction: the bytes 0 to last of a string have the value, or with the last "until", value is a
-// time that has not passed.
+// check is a condition of a transaction: the bytes 0 to last of a string have the value; without a string, they are empty.
+// With the last "new", the string does not exist; if it does, the error has it. With "until", value is a time that has not passed.
 type check struct{ key, last, value string }
 
 // step is a Redis command of a transaction. how begins its form in commit.lua.
@@ -49,14 +50,15 @@ type step struct {
 	args              []string
 }
 
-// expiry is when a key expires.
-type expiry string
-
+// When a key expires, as arguments of SET.
 const (
-	never   expiry = ""
-	keepTTL expiry = "KEEPTTL" // as before
-	atTime  expiry = "@time"   // commit.lua replaces it; see tx.in
+	never   = ""
+	keepTTL = "KEEPTTL" // as before
+	atTime  = "PXAT " + timeArg
 )
+
+// timeArg is an argument that commit.lua replaces; see tx.in.
+const timeArg = "@time"
 
 // commitTime is a byte that commit.lua replaces by the time of the commit, 15 digits. It is in no JSON text, ref or revision.
 const commitTime = "\x01"
@@ -64,9 +66,8 @@ const commitTime = "\x01"
 // newTx starts a transaction on an order.
 func (s *store) newTx(o *order) *tx {
 	c := &tx{
-		store: s, order: o, next: order{Record: o.Record, place: o.place},
-		mode: modeCommit, expires: keepTTL, stateKey: s.keys.JournalState(o.place.connection),
-		ordersKey: s.keys.Orders(o.place.connection),
+		store: s, order: o, next: order{Record: o.Record}, mode: modeCommit, expires: keepTTL,
+		stateKey: s.keys.JournalState(o.Connection), ordersKey: s.keys.Orders(o.Connection),
 	}
 	c.next.Calls = append(make([]ordering.Call, 0, len(o.Calls)+1), o.Calls...)
 	c.checkRevision(o)
@@ -109,49 +110,37 @@ func (c *tx) seal() error {
 	if err != nil {
 		return err
 	}
-	others := c.steps
+	others, expires := c.steps, strings.Fields(c.expires)
 	c.steps = make([]step, 0, len(others)+5)
 	// The first step, so that an error of Redis in this step leaves the lists as they are.
-	c.doNow(c.store.keys.Order(c.connection(), c.order.place.ref), "SET", append([]string{text}, c.expires.ofSet()...)...)
+	c.doNow(c.store.keys.Order(c.connection(), c.order.Ref), "SET", append([]string{text}, expires...)...)
 	c.updateLists()
 	c.steps = append(c.steps, others...)
 	switch id := c.next.OrderID; {
 	case id == "":
 	case c.tookID:
-		c.do(cmp.Or(c.ownIDKey, c.orderIDKey(id)), "SET", append([]string{c.order.place.ref}, c.expires.ofSet()...)...)
+		c.do(cmp.Or(c.ownIDKey, c.orderIDKey(id)), "SET", append([]string{c.order.Ref}, expires...)...)
 	case c.expires == never:
-		c.doIf(c.orderIDKey(id), c.order.place.ref, "PERSIST")
+		c.doIf(c.orderIDKey(id), c.order.Ref, "PERSIST")
 	case c.expires == atTime:
-		c.doIf(c.orderIDKey(id), c.order.place.ref, "PEXPIREAT", string(atTime))
+		c.doIf(c.orderIDKey(id), c.order.Ref, "PEXPIREAT", timeArg)
 	}
 	return nil
 }
 
-// ofSet returns the expiry as arguments of SET.
-func (e expiry) ofSet() []string {
-	switch e {
-	case never:
-		return nil
-	case keepTTL:
-		return []string{string(keepTTL)}
-	default:
-		return []string{"PXAT", string(e)}
-	}
-}
-
 // The Redis keys of the order.
 
-func (c *tx) connection() string { return c.order.place.connection }
+func (c *tx) connection() string { return c.order.Connection }
 
 func (c *tx) guestKey(call int) string {
-	return c.store.keys.OrderGuest(c.connection(), c.order.place.ref, call)
+	return c.store.keys.OrderGuest(c.connection(), c.order.Ref, call)
 }
 
 func (c *tx) idempotencyKey(hash string) string { return c.store.keys.OrderKey(c.connection(), hash) }
 func (c *tx) orderIDKey(id string) string       { return c.store.keys.OrderID(c.connection(), id) }
 
 // pointer returns the reference to a call in the values of keys.
-func (c *tx) pointer(call int) string { return c.order.place.ref + " " + strconv.Itoa(call) }
+func (c *tx) pointer(call int) string { return c.order.Ref + " " + strconv.Itoa(call) }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
@@ -159,26 +148,17 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // checkRevision makes the transaction depend on the revision of an order.
 func (c *tx) checkRevision(o *order) {
-	key := c.store.keys.Order(o.place.connection, o.place.ref)
+	key := c.store.keys.Order(o.Connection, o.Ref)
 	if o.revision == "" {
-		c.absent = append(c.absent, key)
-		return
+		c.check(key, "")
+	} else {
+		c.checks = append(c.checks, check{key, strconv.Itoa(recordHead - 1), recordFormat + o.revision + " "})
 	}
-	c.checks = append(c.checks, check{key, strconv.Itoa(recordHead - 1), recordFormat + o.revision + " "})
 }
 
 // check makes the transaction depend on the value of a string; empty means that it does not exist.
 func (c *tx) check(key, value string) {
-	if value == "" {
-		c.absent = append(c.absent, key)
-		return
-	}
 	c.checks = append(c.checks, check{key, strconv.Itoa(len(value)), value}) // one more byte than the value has
-}
-
-// notAfter makes the transaction fail after a time, by Redis's clock.
-func (c *tx) notAfter(t time.Time) {
-	c.checks = append(c.checks, check{c.stateKey, "until", number(epoch(t))}) // each check has a key
 }
 
 // do adds a command.
@@ -216,14 +196,11 @@ func (c *tx) putAnswer(call *ordering.Call, a *ordering.Answer) {
 // evalsha returns the command that runs commit.lua for an instance that remembers r.
 func (c *tx) evalsha(r remembered) []any {
 	reportOnly := r.replicated && c.store.cfg.WaitReplicas != nil && *c.store.cfg.WaitReplicas == 0
-	if r.Epoch != "" {
-		r.candidate = "" // not needed
-	}
-	keys := append([]string{c.stateKey, c.ordersKey}, c.absent...)
+	keys := []string{c.stateKey, c.ordersKey}
 	words := []string{
-		c.mode, r.Epoch, number(r.Mark), r.Instance, number(r.Own), number(r.seen), r.candidate, flag(reportOnly), flag(r.replicated),
-		strconv.Itoa(len(c.absent)), strconv.Itoa(len(c.checks)), number(c.in.Milliseconds()), number(c.notBefore),
-		strconv.Itoa(slices.Index(keys, c.newKey) + 1),
+		c.mode, r.Epoch, number(r.Mark), r.Instance, number(r.Own), number(r.seen), r.candidate,
+		strconv.FormatBool(reportOnly), strconv.FormatBool(r.replicated),
+		strconv.Itoa(len(c.checks)), number(c.in.Milliseconds()), number(c.notBefore),
 	}
 	for _, check := range c.checks {
 		keys, words = append(keys, check.key), append(words, check.last, check.value)
@@ -239,14 +216,6 @@ func (c *tx) evalsha(r remembered) []any {
 		}
 	}
 	return all
-}
-
-// flag converts a boolean for the scripts.
-func flag(b bool) string {
-	if b {
-		return yes
-	}
-	return ""
 }
 
 // storedAttempts returns attempts as the journal stores them: with times in milliseconds.

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -37,17 +38,19 @@ func (j *Journal) Watch(ctx context.Context, connection string) (ordering.Journa
 		}
 	}
 	health := j.healthOf(connection)
-	var notReady *ordering.NotReadyError
-	if errors.As(ready, &notReady) && notReady.Err == nil {
-		health.NotReady = notReady.Msg
-	}
 	s.mu.Lock()
 	health.Accepted, s.accepted = s.accepted, false
 	s.mu.Unlock()
-	if notReady != nil && notReady.Err != nil && !errors.Is(ready, errReplicas) {
+	notReady, ok := errors.AsType[*ordering.NotReadyError](ready)
+	switch {
+	case !ok, errors.Is(ready, errReplicas): // JournalHealth.Failing shows the latter
+		return health, nil
+	case notReady.Err == nil:
+		health.NotReady = notReady.Msg
+		return health, nil
+	default:
 		return health, ready // Redis does not answer
 	}
-	return health, nil
 }
 
 // Paused compares as Watch does, and returns since when orders are paused. The time is zero if they are not, or if lost
@@ -71,10 +74,7 @@ func (j *Journal) watchState(ctx context.Context, s *state, connection string) e
 		return err
 	}
 	// Other instances have committed. Remember their mark only after enough replicas have a write.
-	if err = j.durability.recovered(ctx, connection); err == nil {
-		err = j.durability.probe(ctx, connection)
-	}
-	if errors.Is(err, errReplicas) {
+	if err = j.durability.acknowledged(ctx, connection); errors.Is(err, errReplicas) {
 		return nil // the mark is not remembered yet; JournalHealth.Failing shows this
 	}
 	return err
@@ -95,21 +95,17 @@ func (j *Journal) Health(ctx context.Context, connection string) (ordering.Journ
 
 // readPause reads since when orders are paused, and learns whether a replica ever acknowledged a write.
 func (s *store) readPause(ctx context.Context, connection string) (time.Time, error) {
-	var kept struct {
-		Paused     string `redis:"paused"`
-		Replicated string `redis:"replicated"`
-	}
-	if err := s.checkFormat(ctx, connection); err != nil {
+	err := s.checkFormat(ctx, connection)
+	kept := s.write.HMGet(ctx, s.keys.JournalState(connection), "paused", "replicated")
+	if err = cmp.Or(err, kept.Err()); err != nil {
 		return time.Time{}, failed("health", connection, err)
 	}
-	if err := s.write.HMGet(ctx, s.keys.JournalState(connection), "paused", "replicated").Scan(&kept); err != nil {
-		return time.Time{}, failed("health", connection, err)
-	}
+	paused, _ := kept.Val()[0].(string)
 	state := s.history.state(connection)
 	state.mu.Lock()
-	state.replicated = state.replicated || kept.Replicated == yes
-	state.mu.Unlock()
-	return pausedSince(kept.Paused), nil
+	defer state.mu.Unlock()
+	state.replicated = state.replicated || kept.Val()[1] == any(yes)
+	return pausedSince(paused), nil
 }
 
 // healthOf returns what this instance knows of the journal's health.
@@ -155,13 +151,13 @@ func (j *Journal) autoAccept(ctx context.Context, connection string) error {
 
 // orAccept calls change. If the journal was restored and ordering.accept_restore allows it, it
 // accepts the restore and calls change again.
-func (j *Journal) orAccept(ctx context.Context, connection string, change func() error) error {
-	err := change()
+func orAccept[T any](ctx context.Context, j *Journal, connection string, change func() (T, error)) (T, error) {
+	result, err := change()
 	if !is[*ordering.RestoredError](err) || !j.history.restoreAccepted() {
-		return err
+		return result, err
 	}
-	if err = j.autoAccept(ctx, connection); err == nil {
-		err = change()
+	if err = j.autoAccept(ctx, connection); err != nil {
+		return result, err
 	}
-	return err
+	return change()
 }

@@ -200,9 +200,9 @@ func usedKeys(cfg *configs.Config, keys cache.Keys) []string {
 }
 
 // redisFinding reports whether Redis answers, and accepts the commands of Probe.
-func redisFinding(redis *redisdb.DB, info redisdb.ServerInfo, err error) finding {
+func redisFinding(redis *redisdb.DB, info string, err error) finding {
 	short, why, _ := strings.Cut(redisdb.SafeText(err), ": ")
-	f := newFinding("redis", "answers: "+info.String(), nil)
+	f := newFinding("redis", "answers: "+info, nil)
 	f.OK = err == nil
 	_, isRefused := errors.AsType[*redisdb.RefusedError](err)
 	switch {
