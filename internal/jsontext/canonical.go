@@ -157,7 +157,7 @@ func (c *Canonical) Name(literal string) CanonicalName {
 	if name, ok := c.names[literal]; ok {
 		return name
 	}
-	name := CanonicalName{Literal: literal, Folded: FoldName(unquote(literal))}
+	name := CanonicalName{Literal: literal, Folded: FoldName(unquote(literal, false))}
 	if c.buffer = appendLiteral(c.buffer[:0], literal); string(c.buffer) != literal {
 		name.Literal = string(c.buffer)
 	}
