@@ -53,7 +53,6 @@ type Reader struct {
 	maxDepth  int
 	depthLeft int // how many more brackets may open
 	tooDeep   int // offset of the bracket beyond maxDepth, or 0
-	bom       bool // a byte order mark was removed
 	opened    bool
 	failed    bool
 	failedAt  int
@@ -74,7 +73,6 @@ func NewReader(text string, maxDepth int) Reader {
 		at:        pastSpace(body, 0),
 		maxDepth:  maxDepth,
 		depthLeft: maxDepth,
-		bom:       len(body) < len(text),
 	}
 }
 
@@ -86,9 +84,6 @@ func (r *Reader) Err() error {
 	}
 	return r.syntaxError()
 }
-
-// BOM reports whether the text began with a byte order mark.
-func (r *Reader) BOM() bool { return r.bom }
 
 // Offset returns the start of the next value, or the end of the last one, in the text without its byte order mark.
 func (r *Reader) Offset() int { return r.at }

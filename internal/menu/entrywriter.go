@@ -23,10 +23,6 @@ func (p *Product) source() entrySource {
 	return entrySource{p.ID, p.ExternalID, p.Name, p.Price, p.PriceInvalid, p.Measure, p.Description, p.ImageURLs, p.Nutrition}
 }
 
-func (in *Ingredient) source() entrySource {
-	return entrySource{in.ID, in.ExternalID, in.Name, in.Price, in.PriceInvalid, in.Measure, in.Description, in.ImageURLs, nil}
-}
-
 // appendTo encodes the entry for an entryReader. The values that orders need come first.
 func (s *entrySource) appendTo(to []byte) []byte {
 	detailed := s.description != "" || len(s.imageURLs) > 0 || s.nutrition != nil
