@@ -101,6 +101,9 @@ func (d *decoder) cutText(text string) string {
 
 // checkText reports characters that are lost or invisible, or that change the direction of what follows. It returns text.
 func (d *decoder) checkText(text string) string {
+	if isUsual(text) {
+		return text
+	}
 	if strings.ContainsRune(text, unicode.ReplacementChar) {
 		d.report(IssueReplacement, text)
 	}
@@ -113,6 +116,18 @@ func (d *decoder) checkText(text string) string {
 		break
 	}
 	return text
+}
+
+// isUsual reports whether no character of a valid text can be one that checkText reports, from the first bytes of these.
+func isUsual(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c >= ' ' && c < 0x7f:
+		case c < ' ', c == 0x7f, c == 0xc2, c == 0xd8, c == 0xe2, c == 0xef: // also U+0080 to U+009F, U+061C, U+200E to U+2069, U+FFFD
+			return false
+		}
+	}
+	return true
 }
 
 // named reports a name without a visible character. It returns the id of the element with the name.
