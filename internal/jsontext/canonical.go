@@ -22,7 +22,8 @@ type Canonical struct {
 	brackets []canonicalBracket       // the open ones
 	members  []canonicalMember        // of all open objects, one after the other
 	buffer   []byte                   // for sorting the members of one object
-	parted   []byte                   // output of AppendParted
+	part     func(folded string) bool // see AppendParted, otherwise nil
+	parted   []byte                   // the members of the part
 }
 
 // CanonicalName is a member's name: as it is written, without the colon, and folded for sorting.
@@ -40,19 +41,17 @@ type canonicalBracket struct{ start, members int }
 // maxNames is the maximum number of names that are cached; a menu has about thirty.
 const maxNames = 1000
 
-// Reset makes c read another text, without options. It keeps only the buffers, unless they are large.
+// Reset makes c read another text, without options.
 func (c *Canonical) Reset(text string, maxDepth int) {
-	if cap(c.members) > maxNames {
-		c.members, c.buffer = nil, nil
-	}
-	*c = Canonical{Reader: NewReader(text, maxDepth), brackets: c.brackets, members: c.members[:0], buffer: c.buffer}
+	*c = Canonical{Reader: NewReader(text, maxDepth)}
 }
 
 // Record appends all that is read to dst, until Recorded.
 func (c *Canonical) Record(dst []byte) {
-	if c.form, c.brackets = dst, c.brackets[:0]; c.members == nil {
+	if c.members == nil {
 		c.brackets, c.members = make([]canonicalBracket, 0, 8), make([]canonicalMember, 0, 32)
 	}
+	c.form, c.brackets, c.members = dst, c.brackets[:0], c.members[:0]
 	c.canonical = c
 }
 
@@ -64,37 +63,18 @@ func (c *Canonical) Recorded() []byte {
 
 // AppendNext appends the next value.
 func (c *Canonical) AppendNext(dst []byte) []byte {
-	first := len(c.members)
 	c.Record(dst)
 	c.Skip()
-	c.members = c.members[:first]
 	return c.Recorded()
 }
 
-// AppendParted appends the next value, an object, as two: the members for which part returns true
-// to other, and the rest to dst.
-func (c *Canonical) AppendParted(dst, other []byte, part func(folded string) bool) (rest, parted []byte) {
-	first := len(c.members)
-	c.parted = c.parted[:0]
-	for range c.Members() {
-		name := c.Name(c.RawName())
-		start := len(c.parted)
-		c.parted = append(c.AppendNext(append(append(c.parted, name.Literal...), ':')), ',')
-		c.members = append(c.members, canonicalMember{folded: name.Folded, start: start, end: len(c.parted)})
-	}
-	members := c.members[first:]
-	sortMembers(members)
-	start, otherStart := len(dst)+1, len(other)+1
-	dst, other = append(dst, '{'), append(other, '{')
-	for _, m := range members {
-		if part(m.folded) {
-			other = append(other, c.parted[m.start:m.end]...)
-		} else {
-			dst = append(dst, c.parted[m.start:m.end]...)
-		}
-	}
-	c.members = c.members[:first]
-	return closed(dst, start, '}'), closed(other, otherStart, '}')
+// AppendParted appends the next value, an object, without the members for which part returns true. It returns them as
+// another object, which is valid until the next call.
+func (c *Canonical) AppendParted(dst []byte, part func(folded string) bool) (rest, parted []byte) {
+	c.part, c.parted = part, append(c.parted[:0], '{')
+	rest = c.AppendNext(dst)
+	c.part, c.parted = nil, closed(c.parted, len("{"), '}')
+	return rest, c.parted
 }
 
 func (c *Canonical) writeScalar(literal string) {
@@ -128,11 +108,16 @@ func (c *Canonical) writeClose(bracket byte) {
 	for i, end := len(members)-1, len(c.form); i >= 0; i-- {
 		members[i].end, end = end, members[i].start
 	}
-	if sortMembers(members) {
+	parting := c.part != nil && len(c.brackets) == 0
+	if sortMembers(members) || parting {
 		c.buffer = append(c.buffer[:0], c.form[last.start:]...)
 		c.form = c.form[:last.start]
 		for _, m := range members {
-			c.form = append(c.form, c.buffer[m.start-last.start:m.end-last.start]...)
+			into := &c.form
+			if parting && c.part(m.folded) {
+				into = &c.parted
+			}
+			*into = append(*into, c.buffer[m.start-last.start:m.end-last.start]...)
 		}
 	}
 	c.members = c.members[:last.members]
@@ -157,7 +142,7 @@ func (c *Canonical) Name(literal string) CanonicalName {
 	if name, ok := c.names[literal]; ok {
 		return name
 	}
-	name := CanonicalName{Literal: literal, Folded: FoldName(unquote(literal))}
+	name := CanonicalName{Literal: literal, Folded: FoldName(unquote(literal, false))}
 	if c.buffer = appendLiteral(c.buffer[:0], literal); string(c.buffer) != literal {
 		name.Literal = string(c.buffer)
 	}

@@ -1,6 +1,7 @@
 package jsontext
 
 import (
+	"bytes"
 	"cmp"
 	"strconv"
 	"strings"
@@ -57,20 +58,10 @@ func (n Number) Units() (units int64, places int32, ok bool) {
 func FromUnits(units int64, places int32) Number { return Number{units: units, places: places} }
 
 // Sign returns -1, 0 or 1.
-func (n Number) Sign() int {
-	if n.wide != nil {
-		return n.wide.Sign()
-	}
-	return cmp.Compare(n.units, 0)
-}
+func (n Number) Sign() int { return n.Cmp(Number{}) }
 
 // IsWhole reports whether the number is an integer.
-func (n Number) IsWhole() bool {
-	if n.wide != nil {
-		return n.wide.IsInteger()
-	}
-	return n.places == 0 || n.units%powerOf10(n.places) == 0
-}
+func (n Number) IsWhole() bool { return n.Cmp(n.Round(0)) == 0 }
 
 // Int64 returns the integer part; ok is false if it has more than 18 digits.
 func (n Number) Int64() (int64, bool) {
@@ -125,30 +116,20 @@ func (n Number) Append(dst []byte) []byte {
 	if n.wide != nil {
 		return append(dst, n.wide.String()...)
 	}
-	units, places := n.units, int(n.places)
-	if units < 0 {
+	power := powerOf10(n.places)
+	whole, fraction := n.units/power, n.units%power
+	if n.units < 0 {
 		dst = append(dst, '-')
-		units = -units
+		whole, fraction = -whole, -fraction
 	}
-	for ; places > 0 && units%10 == 0; places-- {
-		units /= 10
-	}
-	var buffer [MaxPlaces + 1]byte
-	digits := strconv.AppendInt(buffer[:0], units, 10)
-	whole := len(digits) - places
-	if whole <= 0 {
-		dst = append(dst, '0')
-	} else {
-		dst = append(dst, digits[:whole]...)
-	}
-	if places == 0 {
+	dst = strconv.AppendInt(dst, whole, 10)
+	if fraction == 0 {
 		return dst
 	}
-	dst = append(dst, '.')
-	for ; whole < 0; whole++ {
-		dst = append(dst, '0')
-	}
-	return append(dst, digits[whole:]...)
+	point := len(dst)
+	dst = strconv.AppendInt(dst, power+fraction, 10) // the digit before the fraction, 1, keeps its zeros
+	dst[point] = '.'
+	return bytes.TrimRight(dst, "0")
 }
 
 // level returns both numbers with the same number of places; ok is false if one of them does not fit.
@@ -221,33 +202,14 @@ func ParseNumber(text string) (Number, NumberState) {
 	return NumberOf(d), NumberOK
 }
 
-// parsePlain parses the common form: at most MaxPlaces digits, with an optional sign and decimal point.
+// parsePlain parses the common form: at most MaxPlaces digits, with an optional sign and decimal point. A text that it
+// rejects may still be a number.
 func parsePlain(text string) (Number, bool) {
-	unsigned := strings.TrimPrefix(text, "-")
-	digits, places := len(unsigned), 0
-	if digits > MaxPlaces+1 {
+	whole, fraction, _ := strings.Cut(text, ".")
+	digits := whole + fraction
+	if whole == "" || len(digits) > MaxPlaces {
 		return Number{}, false
 	}
-	units := int64(0)
-	for i := range len(unsigned) {
-		switch c := unsigned[i]; {
-		case c >= '0' && c <= '9':
-			units = units*10 + int64(c-'0')
-		case c == '.' && places == 0 && i > 0:
-			digits--
-			places = digits - i // 0 if no digits follow
-			if places == 0 {
-				return Number{}, false
-			}
-		default:
-			return Number{}, false
-		}
-	}
-	if digits < 1 || digits > MaxPlaces {
-		return Number{}, false
-	}
-	if len(unsigned) < len(text) {
-		units = -units
-	}
-	return Number{units: units, places: int32(places)}, true
+	units, err := strconv.ParseInt(digits, 10, 64)
+	return Number{units: units, places: int32(len(fraction))}, err == nil
 }

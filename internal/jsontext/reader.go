@@ -51,9 +51,8 @@ type Reader struct {
 	nameStart int // of the last member, including quotes
 	nameEnd   int
 	maxDepth  int
-	depthLeft int  // how many more brackets may open
-	tooDeep   int  // offset of the bracket beyond maxDepth, or 0
-	bom       bool // a byte order mark was removed
+	depthLeft int // how many more brackets may open
+	tooDeep   int // offset of the bracket beyond maxDepth, or 0
 	opened    bool
 	failed    bool
 	failedAt  int
@@ -74,7 +73,6 @@ func NewReader(text string, maxDepth int) Reader {
 		at:        pastSpace(body, 0),
 		maxDepth:  maxDepth,
 		depthLeft: maxDepth,
-		bom:       len(body) < len(text),
 	}
 }
 
@@ -87,9 +85,6 @@ func (r *Reader) Err() error {
 	return r.syntaxError()
 }
 
-// BOM reports whether the text began with a byte order mark.
-func (r *Reader) BOM() bool { return r.bom }
-
 // Offset returns the start of the next value, or the end of the last one, in the text without its byte order mark.
 func (r *Reader) Offset() int { return r.at }
 
@@ -97,11 +92,11 @@ func (r *Reader) Offset() int { return r.at }
 func (r *Reader) Source() string { return r.text }
 
 // RawName returns the name of the last member as it is written, with its quotes; control characters are escaped.
-func (r *Reader) RawName() string { return r.literal(r.nameStart, r.nameEnd, r.control) }
+func (r *Reader) RawName() string { return r.literal(r.nameStart, r.nameEnd) }
 
-// literal returns a part of the text. If control is true, the control characters of its strings are escaped.
-func (r *Reader) literal(start, end int, control bool) string {
-	if control {
+// literal returns a part of the text that was read. The control characters of its strings are escaped.
+func (r *Reader) literal(start, end int) string {
+	if r.control {
 		return escapeControls(r.text[start:end])
 	}
 	return r.text[start:end]
@@ -148,12 +143,28 @@ func (r *Reader) Kind() Kind {
 // Members opens the next object and yields the names of its members. The loop body reads the value
 // with one call; otherwise the value is skipped. A value of another kind is skipped and has no
 // members. After a loop that ends early, the Reader cannot be used.
-func (r *Reader) Members() iter.Seq[string] {
+func (r *Reader) Members() iter.Seq[string] { return r.contents('{') }
+
+// Elements is Members for an array; it yields indices.
+func (r *Reader) Elements() iter.Seq[int] {
+	return func(yield func(i int) bool) {
+		i := 0
+		for range r.contents('[') {
+			if !yield(i) {
+				return
+			}
+			i++
+		}
+	}
+}
+
+// contents opens the next value, an object or an array, and yields the names of the members, or "" for each element.
+func (r *Reader) contents(bracket byte) iter.Seq[string] {
 	return func(yield func(name string) bool) {
-		if !r.open('{') {
+		if !r.open(bracket) {
 			return
 		}
-		for name, ok := r.member(); ok; name, ok = r.member() {
+		for name, ok := r.item(closing(bracket)); ok; name, ok = r.item(closing(bracket)) {
 			before := r.at
 			if !yield(name) {
 				r.fail()
@@ -166,23 +177,16 @@ func (r *Reader) Members() iter.Seq[string] {
 	}
 }
 
-// Elements is Members for an array; it yields indices.
-func (r *Reader) Elements() iter.Seq[int] {
-	return func(yield func(i int) bool) {
-		if !r.open('[') {
-			return
-		}
-		for i := 0; r.next(']'); i++ {
-			before := r.at
-			if !yield(i) {
-				r.fail()
-				return
-			}
-			if r.at == before {
-				r.Skip()
-			}
-		}
+// closing returns the closing bracket of an opening one: ASCII has '}' at '{' + 2, and ']' at '[' + 2.
+func closing(bracket byte) byte { return bracket + 2 }
+
+// item moves to the next member, of which it returns the name, or to the next element. ok is false at the closing
+// bracket.
+func (r *Reader) item(closing byte) (name string, ok bool) {
+	if closing == '}' {
+		return r.member()
 	}
+	return "", r.next(closing)
 }
 
 // open consumes an opening bracket, or a whole value that starts with another character.
@@ -238,12 +242,9 @@ func (r *Reader) member() (name string, ok bool) {
 	}
 	r.nameStart, r.nameEnd, r.at = start, end, pastSpace(r.text, i+1)
 	if form := r.form(); form != nil {
-		form.writeName(r.literal(start, end, control))
+		form.writeName(r.literal(start, end))
 	}
-	if plain {
-		return r.text[start+1 : end-1], true
-	}
-	return unquote(r.text[start:end]), true
+	return unquote(r.text[start:end], plain), true
 }
 
 // next moves to the next member or element. It returns false on an error, and at the closing
@@ -287,49 +288,40 @@ func (r *Reader) Skip() {
 		if kind := r.Kind(); kind != KindObject && kind != KindArray {
 			r.scalar()
 		} else if bracket := r.text[r.at]; r.open(bracket) {
-			open = append(open, bracket+2) // ASCII: '}' is '{' + 2, ']' is '[' + 2
+			open = append(open, closing(bracket))
 		}
 		for more := false; !more; {
 			if r.failed || len(open) == 0 {
 				return
 			}
-			if closing := open[len(open)-1]; closing == '}' {
-				_, more = r.member()
-			} else {
-				more = r.next(closing)
-			}
-			if !more {
+			if _, more = r.item(open[len(open)-1]); !more {
 				open = open[:len(open)-1]
 			}
 		}
 	}
 }
 
-// scalar consumes a string, number, boolean or null.
-func (r *Reader) scalar() {
-	end, control := scalarEnd(r.text, r.at)
+// scalar consumes a string, number, boolean or null. It reports whether it was a plain string.
+func (r *Reader) scalar() (plain bool) {
+	end, plain, control := scalarEnd(r.text, r.at)
 	if end < 0 {
-		r.fail()
-		return
+		return r.fail()
 	}
 	r.control = r.control || control
 	if form := r.form(); form != nil {
-		form.writeScalar(r.literal(r.at, end, control))
+		form.writeScalar(r.literal(r.at, end))
 	}
 	r.at = end
+	return plain
 }
 
 // Raw consumes the next value and returns it as it is written; control characters in its strings are escaped.
 func (r *Reader) Raw() string {
-	start, before := r.at, r.control
-	r.control = false
-	r.Skip()
-	control := r.control
-	r.control = control || before
-	if r.failed {
+	start := r.at
+	if r.Skip(); r.failed {
 		return ""
 	}
-	return r.literal(start, r.at, control)
+	return r.literal(start, r.at)
 }
 
 // Text consumes the next value; ok is false if it is not a string. Invalid UTF-8 becomes U+FFFD.
@@ -339,19 +331,11 @@ func (r *Reader) Text() (text string, ok bool) {
 		return "", false
 	}
 	start := r.at
-	end, plain, control := stringEnd(r.text, start)
-	if end < 0 {
-		r.fail()
+	plain := r.scalar()
+	if r.failed {
 		return "", true
 	}
-	r.at, r.control = end, r.control || control
-	if form := r.form(); form != nil {
-		form.writeScalar(r.literal(start, end, control))
-	}
-	if plain {
-		return r.text[start+1 : end-1], true
-	}
-	return unquote(r.text[start:end]), true
+	return unquote(r.text[start:r.at], plain), true
 }
 
 // ID consumes an identifier: a string, a number with its digits unchanged, or null for none (policy

@@ -3,6 +3,7 @@ package jsontext
 import (
 	"encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -51,10 +52,11 @@ func AppendString(dst []byte, s string) []byte {
 	return append(append(dst, s[start:]...), '"')
 }
 
-// unquote returns the text of a well-formed string literal. Invalid UTF-8 and unpaired surrogates become U+FFFD.
-func unquote(literal string) string {
+// unquote returns the text of a well-formed string literal. Invalid UTF-8 and unpaired surrogates become U+FFFD. plain is
+// true if the literal is known to have neither these nor escapes.
+func unquote(literal string, plain bool) string {
 	inner := literal[1 : len(literal)-1]
-	if strings.IndexByte(inner, '\\') < 0 && utf8.ValidString(inner) {
+	if plain || strings.IndexByte(inner, '\\') < 0 && utf8.ValidString(inner) {
 		return inner
 	}
 	var s string
@@ -70,12 +72,12 @@ func appendLiteral(dst []byte, literal string) []byte {
 		return append(dst, literal...)
 	}
 	const replacement = "\ufffd"
-	if text := unquote(literal); !strings.Contains(text, replacement) {
+	if text := unquote(literal, false); !strings.Contains(text, replacement) {
 		return AppendString(dst, text)
 	}
 	text := string([]rune(inner)) // replaces invalid UTF-8
 	text = escapeForm.ReplaceAllStringFunc(text, func(escape string) string {
-		meant := unquote(`"` + escape + `"`)
+		meant := unquote(`"`+escape+`"`, false)
 		if meant == replacement && !strings.EqualFold(escape, `\ufffd`) {
 			return strings.ToLower(escape)
 		}
@@ -104,3 +106,57 @@ func AppendComma(dst []byte, i int) []byte {
 	}
 	return append(dst, ',')
 }
+
+// Writer appends one JSON text to Buf and writes the commas. A Writer with any Buf is ready to use.
+// For other values, callers append to Buf directly.
+type Writer struct {
+	Buf   []byte
+	comma bool // the next member or element needs a comma
+}
+
+// Open starts an object or an array with its bracket.
+func (w *Writer) Open(bracket byte) {
+	w.Buf = append(w.Buf, bracket)
+	w.comma = false
+}
+
+// Close ends an object or an array with its bracket.
+func (w *Writer) Close(bracket byte) {
+	w.Buf = append(w.Buf, bracket)
+	w.comma = true
+}
+
+// Next starts an element of an array.
+func (w *Writer) Next() {
+	if w.comma {
+		w.Buf = append(w.Buf, ',')
+	}
+	w.comma = true
+}
+
+// Name starts a member. The name must need no escapes.
+func (w *Writer) Name(name string) {
+	w.Next()
+	w.Buf = append(append(append(w.Buf, '"'), name...), '"', ':')
+}
+
+// AnyName starts a member with any name.
+func (w *Writer) AnyName(name string) {
+	w.Next()
+	w.Buf = append(AppendString(w.Buf, name), ':')
+}
+
+// Text writes a string.
+func (w *Writer) Text(s string) { w.Buf = AppendString(w.Buf, s) }
+
+// Bool writes true or false.
+func (w *Writer) Bool(b bool) { w.Buf = strconv.AppendBool(w.Buf, b) }
+
+// Int writes a whole number.
+func (w *Writer) Int(n int64) { w.Buf = strconv.AppendInt(w.Buf, n, 10) }
+
+// Number writes an exact number.
+func (w *Writer) Number(n Number) { w.Buf = n.Append(w.Buf) }
+
+// Raw writes a value that is already JSON.
+func (w *Writer) Raw(value string) { w.Buf = append(w.Buf, value...) }

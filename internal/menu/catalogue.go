@@ -37,8 +37,8 @@ type Content struct {
 	members           table[Index] // by group: its ingredients
 	memberships       table[Index] // by ingredient: its groups
 
-	search  searchIndex
-	listing onceListing
+	searchWords func() []searchWord // computed by the first call, as the listing
+	listing     func() *Listing
 }
 
 // Named is the id and the name of a modifier group or scheme; a scheme has no name.
@@ -209,6 +209,49 @@ func (c *Catalogue) reasonsOf(stopped bool, e Entry, refused bool, s Index) (all
 		}
 	}
 	return all
+}
+
+// Listing is the order in which a page shows the dishes: each under all its categories, and those without
+// a category last. It must not be changed.
+type Listing struct {
+	// Entries has the dishes, category by category. Ends has the end of each category in Entries, and at last
+	// that of the dishes without a category.
+	Entries []Index
+	Ends    []int
+	// Cents reports whether a price of the menu is not a whole number.
+	Cents bool
+}
+
+// Listing returns the order of the dishes on a page. It is computed once for each content (policy H7).
+func (c *Content) Listing() *Listing { return c.listing() }
+
+func (c *Content) newListing() *Listing {
+	made := &Listing{Cents: c.products.hasCents() || c.ingredients.hasCents()}
+	byCategory := make([][]Index, len(c.categories)+1)
+	for p := range Index(c.products.Len()) {
+		within := c.CategoriesOf(p)
+		for _, at := range within {
+			byCategory[at] = append(byCategory[at], p)
+		}
+		if len(within) == 0 {
+			byCategory[len(c.categories)] = append(byCategory[len(c.categories)], p)
+		}
+	}
+	for _, dishes := range byCategory {
+		made.Entries = append(made.Entries, dishes...)
+		made.Ends = append(made.Ends, len(made.Entries))
+	}
+	return made
+}
+
+// hasCents reports whether a price is not a whole number.
+func (t *ItemTable) hasCents() bool {
+	for _, e := range t.All() {
+		if !e.PriceInvalid() && !e.values().price.IsWhole() {
+			return true
+		}
+	}
+	return false
 }
 
 // table stores rows of any length one after the other.

@@ -3,6 +3,7 @@ package menu
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Compile compiles a view for one restaurant. The first definition of an id wins, memberships are merged
@@ -17,64 +18,58 @@ func CompileContent(v *View, s Settings) *Content {
 	c := &Content{settings: s}
 	c.name = strings.Clone(v.Name)
 	c.compileCategories(v.Categories)
-	ingredients := c.compileIngredients(v.Ingredients)
+	ingredients, products := c.ingredients.fill(v.Ingredients), c.products.fill(v.Products)
 	c.compileGroups(v.Groups)
 	c.compileSchemes(v.Schemes)
-	c.compileProducts(v.Products)
-	for i, at := range ingredients {
-		c.ingredientScheme[i] = indexOf(c.schemeByID, v.Ingredients[at].SchemeID)
-	}
-	return c
-}
-
-// unique returns the elements with an id, without later duplicates, and the index of each id.
-func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
-	kept := make([]T, 0, min(len(all), longList))
-	ids := make(map[string]Index, min(len(all), longList))
-	for i := range all {
-		key := id(&all[i])
-		if _, again := ids[key]; again || key == "" {
-			continue
-		}
-		ids[key] = Index(len(kept))
-		kept = append(kept, all[i])
-	}
-	return kept, ids
-}
-
-// namedOf is unique for elements of which only id and name are kept.
-func namedOf[T any](all []T, names func(*T) Named) ([]Named, hashIndex) {
-	kept, _ := unique(all, func(one *T) string { return names(one).ID })
-	named, ids := make([]Named, len(kept)), newIndex(len(kept))
-	for i := range kept {
-		n := names(&kept[i])
-		named[i] = Named{ID: strings.Clone(n.ID), Name: strings.Clone(n.Name)}
-		ids.put(n.ID, Index(i))
-	}
-	return named, ids
-}
-
-// compileIngredients returns the indices in all of the ingredients that it keeps.
-func (c *Content) compileIngredients(all []Ingredient) (kept []Index) {
-	kept = c.ingredients.fill(len(all), func(i Index) entrySource { return all[i].source() })
-	c.ingredientScheme = make([]Index, c.ingredients.Len())
+	c.ingredientScheme, c.productScheme = c.schemesOf(v.Ingredients, ingredients), c.schemesOf(v.Products, products)
 	c.ingredientInvalid = newFlags(c.ingredients.Len())
 	for i, in := range c.ingredients.All() {
-		if in.PriceInvalid() || c.ingredients.unknownToPOS(i, c.settings) {
+		if in.PriceInvalid() || c.ingredients.unknownToPOS(i, s) {
 			c.ingredientInvalid.set(i)
 		}
 	}
-	return kept
+	c.compileProductCategories(v.Products)
+	c.searchWords, c.listing = sync.OnceValue(c.newSearchWords), sync.OnceValue(c.newListing)
+	return c
 }
 
-// compileProducts drops dangling references: a dish with an unknown scheme has no scheme (policy W10).
-func (c *Content) compileProducts(all []Product) {
-	kept := c.products.fill(len(all), func(i Index) entrySource { return all[i].source() })
-	c.productScheme = make([]Index, len(kept))
-	for i, at := range kept {
-		c.productScheme[i] = indexOf(c.schemeByID, all[at].SchemeID)
+// byID returns the indices of all definitions of each id, in the order of the first ones, and the position of each id.
+func byID[T any](all []T, id func(*T) string) (definitions [][]int, ids map[string]Index) {
+	ids = make(map[string]Index, min(len(all), longList))
+	for i := range all {
+		key := id(&all[i])
+		if key == "" {
+			continue
+		}
+		at, again := ids[key]
+		if !again {
+			at = Index(len(definitions))
+			ids[key], definitions = at, append(definitions, nil)
+		}
+		definitions[at] = append(definitions[at], i)
 	}
-	c.compileProductCategories(all)
+	return definitions, ids
+}
+
+// namedOf is byID for elements of which only id and name are kept.
+func namedOf[T any](all []T, names func(*T) Named) (named []Named, ids hashIndex, definitions [][]int) {
+	definitions, _ = byID(all, func(one *T) string { return names(one).ID })
+	named, ids = make([]Named, len(definitions)), newIndex(len(definitions))
+	for i, places := range definitions {
+		n := names(&all[places[0]])
+		named[i] = Named{ID: strings.Clone(n.ID), Name: strings.Clone(n.Name)}
+		ids.put(n.ID, Index(i))
+	}
+	return named, ids, definitions
+}
+
+// schemesOf returns the schemes of the kept items. An unknown scheme is none (policy W10).
+func (c *Content) schemesOf(all []Product, kept []Index) []Index {
+	schemes := make([]Index, len(kept))
+	for i, at := range kept {
+		schemes[i], _ = c.schemeByID(all[at].SchemeID)
+	}
+	return schemes
 }
 
 // compileProductCategories merges the categories of all definitions of a dish (policy W9).
@@ -82,30 +77,23 @@ func (c *Content) compileProductCategories(all []Product) {
 	categories := make([][]Index, c.products.Len())
 	for i := range all {
 		p, ok := c.products.ByID(all[i].ID)
-		category := indexOf(c.categoryByID, all[i].CategoryID)
-		if ok && category != None && !slices.Contains(categories[p], category) {
+		category, known := c.categoryByID(all[i].CategoryID)
+		if ok && known && !slices.Contains(categories[p], category) {
 			categories[p] = append(categories[p], category)
 		}
 	}
 	c.productCategories = tableOf(categories)
 }
 
-func indexOf(find func(string) (Index, bool), id string) Index {
-	if id == "" {
-		return None
-	}
-	i, _ := find(id)
-	return i
-}
-
 // compileGroups merges the members of all definitions of a group, and builds the tables of
 // memberships in both directions.
 func (c *Content) compileGroups(all []Group) {
-	c.groups, c.groupIDs = namedOf(all, func(g *Group) Named { return Named{ID: g.ID, Name: g.Name} })
+	var definitions [][]int
+	c.groups, c.groupIDs, definitions = namedOf(all, func(g *Group) Named { return Named{ID: g.ID, Name: g.Name} })
 	members := make([][]Index, len(c.groups))
 	memberships := make([][]Index, c.ingredients.Len())
 	seen := make([]Index, c.ingredients.Len()) // by ingredient: the last group with it, from 1
-	for g, places := range definitions(c.GroupByID, len(c.groups), all, func(g *Group) string { return g.ID }) {
+	for g, places := range definitions {
 		for _, i := range places {
 			for _, id := range all[i].Ingredients {
 				member, known := c.ingredients.ByID(id)
@@ -123,10 +111,11 @@ func (c *Content) compileGroups(all []Group) {
 
 // compileSchemes merges the groups of all definitions of a scheme; the first limits of a (scheme, group) pair win.
 func (c *Content) compileSchemes(all []Scheme) {
-	c.schemes, c.schemeIDs = namedOf(all, func(s *Scheme) Named { return Named{ID: s.ID} })
+	var definitions [][]int
+	c.schemes, c.schemeIDs, definitions = namedOf(all, func(s *Scheme) Named { return Named{ID: s.ID} })
 	limits := make([][]Limit, len(c.schemes))
 	seen := make([]Index, len(c.groups)) // by group: the last scheme with it, from 1
-	for s, places := range definitions(c.schemeByID, len(c.schemes), all, func(s *Scheme) string { return s.ID }) {
+	for s, places := range definitions {
 		for _, i := range places {
 			for _, limit := range all[i].Groups {
 				g, known := c.GroupByID(limit.GroupID)
@@ -134,30 +123,97 @@ func (c *Content) compileSchemes(all []Scheme) {
 					continue
 				}
 				seen[g] = Index(s) + 1
-				lower, upper := c.settings.limits(limit)
-				limits[s] = append(limits[s], Limit{Group: g, Min: lower, Max: upper})
+				upper := limit.Max // as policy M2 reads it
+				if upper < 0 || (upper == 0 && !c.settings.MaxZeroNone) {
+					upper = Unlimited
+				}
+				limits[s] = append(limits[s], Limit{Group: g, Min: max(limit.Min, 0), Max: upper})
 			}
 		}
 	}
 	c.limits = tableOf(limits)
 }
 
-// definitions returns, by index in the table, the indices of all definitions, in the order of all.
-func definitions[T any](find func(string) (Index, bool), places int, all []T, id func(*T) string) [][]int {
-	found := make([][]int, places)
-	for i := range all {
-		if at, ok := find(id(&all[i])); ok {
-			found[at] = append(found[at], i)
+// compileCategories keeps the first definition of each category, makes those with an unknown parent
+// roots, cuts each cycle at its first member in the order of the view (policy W10), and puts
+// parents before children: roots in the order of the view, each followed by its descendants.
+func (c *Content) compileCategories(all []Category) {
+	kept, _, parents := parentsOf(all)
+	cutCycles(parents)
+
+	children := make([][]int, len(kept)+1) // the last element has the roots
+	for i, parent := range parents {
+		if parent == None {
+			parent = Index(len(kept))
 		}
+		children[parent] = append(children[parent], i)
 	}
-	return found
+	places := make([]Index, len(kept))
+	c.categories = make([]Category, 0, len(kept))
+	c.categoryIDs = newIndex(len(kept))
+	for stack := []int{len(kept)}; len(stack) > 0; {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, child := range slices.Backward(children[i]) {
+			stack = append(stack, child)
+		}
+		if i == len(kept) {
+			continue
+		}
+		places[i] = Index(len(c.categories))
+		category := Category{ID: strings.Clone(kept[i].ID), Name: strings.Clone(kept[i].Name)}
+		if parents[i] != None { // it comes before its children
+			category.ParentID = c.categories[places[parents[i]]].ID
+		}
+		c.categoryIDs.put(category.ID, places[i])
+		c.categories = append(c.categories, category)
+	}
 }
 
-// limits applies policy M2 to published limits.
-func (s Settings) limits(published GroupLimit) (lower, upper int) {
-	lower, upper = max(published.Min, 0), published.Max
-	if upper < 0 || (upper == 0 && !s.MaxZeroNone) {
-		upper = Unlimited
+// parentsOf returns the categories without later duplicates, the index of each id, and the parents by index.
+func parentsOf(all []Category) (kept []Category, ids map[string]Index, parents []Index) {
+	definitions, ids := byID(all, func(c *Category) string { return c.ID })
+	for _, places := range definitions {
+		first := all[places[0]]
+		parent, ok := ids[first.ParentID]
+		if !ok {
+			parent = None
+		}
+		kept, parents = append(kept, first), append(parents, parent)
 	}
-	return lower, upper
+	return kept, ids, parents
+}
+
+// The states of a category in the search for cycles.
+const (
+	unseen = iota
+	open
+	done
+)
+
+// cutCycles makes the first member of each cycle a root and returns these members.
+func cutCycles(parents []Index) []Index {
+	var cut []Index
+	state := make([]uint8, len(parents))
+	for start := range parents {
+		var path []Index
+		i := Index(start)
+		for i != None && state[i] == unseen {
+			state[i] = open
+			path = append(path, i)
+			i = parents[i]
+		}
+		if i != None && state[i] == open {
+			first := i
+			for k := parents[i]; k != i; k = parents[k] {
+				first = min(first, k)
+			}
+			parents[first] = None
+			cut = append(cut, first)
+		}
+		for _, k := range path {
+			state[k] = done
+		}
+	}
+	return cut
 }

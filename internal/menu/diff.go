@@ -35,10 +35,8 @@ func (c Changes) Empty() bool {
 // Diff compares two catalogues. The order is that of to and, for removed dishes, that of from. O(size of both).
 func Diff(from, to *Catalogue) Changes {
 	changes := Changes{
-		Added:        []string{},
-		Removed:      []string{},
-		Changed:      []Change{},
-		Availability: []Availability{},
+		Added: []string{}, Removed: []string{},
+		Changed: []Change{}, Availability: []Availability{},
 	}
 	before, after := sumsOf(from), sumsOf(to)
 	for p, now := range to.products.All() {
@@ -49,7 +47,7 @@ func Diff(from, to *Catalogue) Changes {
 			continue
 		}
 		fields := differing(from, to, old, p)
-		if before.sum(from.productScheme[old]) != after.sum(to.productScheme[p]) {
+		if before[from.productScheme[old]+1] != after[to.productScheme[p]+1] {
 			fields = append(fields, "groups")
 		}
 		if len(fields) > 0 {
@@ -105,38 +103,28 @@ func sameCategories(from, to *Catalogue, old, p Index) bool {
 // diffSeed makes the sums of all catalogues of a process comparable.
 var diffSeed = maphash.MakeSeed() //nolint:gochecknoglobals // read only
 
-// schemeSums are hashes of the resolved forms of a catalogue's schemes.
-type schemeSums []uint64
-
-func (f schemeSums) sum(s Index) uint64 {
-	if s == None {
-		return 0
-	}
-	return f[s]
-}
-
-// sumsOf computes, level by level, a hash of the resolved form of each scheme: O(depth ×
-// ingredients offered by the schemes).
-func sumsOf(c *Catalogue) schemeSums {
+// sumsOf computes, level by level, a hash of the resolved form of each scheme: O(depth × ingredients offered by the
+// schemes). That of scheme s is at s+1; the first one is for None.
+func sumsOf(c *Catalogue) []uint64 {
 	own := make([]uint64, c.ingredients.Len())
 	var text []byte
 	for i := range own {
 		text = c.appendIngredient(text[:0], Index(i))
 		own[i] = maphash.Bytes(diffSeed, text)
 	}
-	below := make(schemeSums, len(c.schemes))
+	below := make([]uint64, len(c.schemes)+1)
 	for range c.settings.MaxDepth {
-		sums := make(schemeSums, len(c.schemes))
+		sums := make([]uint64, len(c.schemes)+1)
 		for s := range c.schemes {
 			text = text[:0]
 			for _, limit := range c.Limits(Index(s)) {
 				text = c.appendGroup(text, limit)
 				for _, member := range c.Members(limit.Group) {
 					text = strconv.AppendUint(append(text, ' '), own[member], 36)
-					text = strconv.AppendUint(append(text, '/'), below.sum(c.ingredientScheme[member]), 36)
+					text = strconv.AppendUint(append(text, '/'), below[c.ingredientScheme[member]+1], 36)
 				}
 			}
-			sums[s] = maphash.Bytes(diffSeed, text)
+			sums[s+1] = maphash.Bytes(diffSeed, text)
 		}
 		if slices.Equal(sums, below) {
 			break

@@ -9,157 +9,142 @@ import (
 	"larder.local/internal/jsontext"
 )
 
-func (d *decoder) category() (c Category) {
-	d.fields("categories[].", func(folded string) bool {
-		switch folded {
-		case "id":
-			c.ID = d.identifier("categories[].id")
-		case "name":
-			c.Name = d.readText("categories[].name")
-		case "parentid":
-			c.ParentID = d.identifier("categories[].parentId")
-		default:
-			return false
-		}
-		return true
+// The fields of the objects of a menu view (docs/ordering-service.md, section 2.4).
+//
+//nolint:gochecknoglobals // constants
+var (
+	viewFields = fieldsOf(map[string]readFunc[View]{
+		"name":             func(d *decoder, v *View) { v.Name = d.readText() },
+		"isPossibleDelete": func(d *decoder, v *View) { v.IsPossibleDelete = d.flag() },
+		"haveChanges":      func(d *decoder, v *View) { v.HaveChanges = d.flag() },
+		"categories": func(d *decoder, v *View) {
+			readElements(d, &v.Categories, "category", categoryFields,
+				func(d *decoder, c *Category) string { return d.named(c.Name, c.ID) })
+		},
+		"products": func(d *decoder, v *View) { readElements(d, &v.Products, "product", productFields, finishProduct) },
+		"ingredientsSchemes": func(d *decoder, v *View) {
+			readElements(d, &v.Schemes, "scheme", schemeFields, func(_ *decoder, s *Scheme) string { return s.ID })
+		},
+		"ingredientsGroups": func(d *decoder, v *View) {
+			readElements(d, &v.Groups, "group", groupFields, func(d *decoder, g *Group) string { return d.named(g.Name, g.ID) })
+		},
+		"ingredients": func(d *decoder, v *View) {
+			readElements(d, &v.Ingredients, "ingredient", ingredientFields,
+				func(d *decoder, in *Ingredient) string { return d.named(in.Name, in.ID) })
+		},
 	})
-	d.name("categories[].name", c.Name)
-	d.setOwner(c.ID)
-	return c
+	categoryFields = fieldsOf(map[string]readFunc[Category]{
+		"id":       func(d *decoder, c *Category) { c.ID = d.identifier() },
+		"name":     func(d *decoder, c *Category) { c.Name = d.readText() },
+		"parentId": func(d *decoder, c *Category) { c.ParentID = d.identifier() },
+	})
+	itemFields = map[string]readFunc[Product]{ // of dishes and ingredients
+		"id":          func(d *decoder, p *Product) { p.ID = d.identifier() },
+		"externalId":  func(d *decoder, p *Product) { p.ExternalID = d.identifier() },
+		"name":        func(d *decoder, p *Product) { p.Name = d.readText() },
+		"schemeId":    func(d *decoder, p *Product) { p.SchemeID = d.identifier() },
+		"description": func(d *decoder, p *Product) { p.Description = d.readText() },
+		"imageUrls":   func(d *decoder, p *Product) { p.ImageURLs = d.images() },
+		"measure":     func(d *decoder, p *Product) { p.Measure = d.measure() },
+		// The fields that stop a dish or ingredient (policy W7).
+		"isContainInStopList": func(d *decoder, p *Product) { d.stopList(&p.Stop) },
+		"isListStoped":        func(d *decoder, p *Product) { p.Stop.All = d.flag() || p.Stop.All },
+		"disabled":            func(d *decoder, p *Product) { p.Stop.All = d.flag() || p.Stop.All },
+	}
+	productFields = fieldsOf(itemFields, map[string]readFunc[Product]{
+		"categoryId":    func(d *decoder, p *Product) { p.CategoryID = d.identifier() },
+		"price":         readDishPrice,
+		"calories":      nutrient(func(n *Nutrition) *decimal.NullDecimal { return &n.Calories }),
+		"energyValue":   nutrient(func(n *Nutrition) *decimal.NullDecimal { return &n.EnergyValue }),
+		"proteins":      nutrient(func(n *Nutrition) *decimal.NullDecimal { return &n.Proteins }),
+		"fats":          nutrient(func(n *Nutrition) *decimal.NullDecimal { return &n.Fats }),
+		"carbohydrates": nutrient(func(n *Nutrition) *decimal.NullDecimal { return &n.Carbohydrates }),
+	})
+	ingredientFields = fieldsOf(itemFields, map[string]readFunc[Ingredient]{
+		// The price may be missing or negative (policies W9a, W9b).
+		"price": func(d *decoder, in *Ingredient) { in.Price, in.PriceInvalid = d.price() },
+	})
+	schemeFields = fieldsOf(map[string]readFunc[Scheme]{
+		"id":                func(d *decoder, s *Scheme) { s.ID = d.identifier() },
+		"ingredientsGroups": readLimits,
+	})
+	limitFields = fieldsOf(map[string]readFunc[GroupLimit]{
+		"id":       func(d *decoder, limit *GroupLimit) { limit.GroupID = d.identifier() },
+		"minCount": func(d *decoder, limit *GroupLimit) { limit.Min = d.count(0, 0) },
+		"maxCount": func(d *decoder, limit *GroupLimit) { limit.Max = d.count(Unlimited, unreadable) },
+	})
+	groupFields = fieldsOf(map[string]readFunc[Group]{
+		"id":          func(d *decoder, g *Group) { g.ID = d.identifier() },
+		"name":        func(d *decoder, g *Group) { g.Name = d.readText() },
+		"ingredients": readMembers,
+	})
+)
+
+func readDishPrice(d *decoder, p *Product) {
+	d.priced = true
+	if p.Price, p.PriceInvalid = d.price(); p.Price.IsNegative() {
+		d.report(IssuePriceNegative, p.Price.String())
+		p.Price, p.PriceInvalid = decimal.Decimal{}, true
+	}
 }
 
-func (d *decoder) product() (p Product) {
-	priced := false
-	var nutrition Nutrition
-	d.fields("products[].", func(folded string) bool {
-		switch folded {
-		case "id":
-			p.ID = d.identifier("products[].id")
-		case "externalid":
-			p.ExternalID = d.identifier("products[].externalId")
-		case "categoryid":
-			p.CategoryID = d.identifier("products[].categoryId")
-		case "name":
-			p.Name = d.readText("products[].name")
-		case "price":
-			p.Price, p.PriceInvalid = d.price("products[].price")
-			if priced = true; p.Price.IsNegative() {
-				d.report(IssuePriceNegative, "products[].price", p.Price.String())
-				p.Price, p.PriceInvalid = decimal.Decimal{}, true
-			}
-		case "schemeid":
-			p.SchemeID = d.identifier("products[].schemeId")
-		case "description":
-			p.Description = d.readText("products[].description")
-		case "imageurls":
-			p.ImageURLs = d.readImages("products[].imageUrls")
-		case "measure":
-			p.Measure = d.measure("products[].measure")
-		default:
-			return d.stop(&productStops, folded, &p.Stop) || d.nutrition(folded, &nutrition)
+// nutrient returns what decodes one nutritional value.
+func nutrient(of func(*Nutrition) *decimal.NullDecimal) readFunc[Product] {
+	return func(d *decoder, p *Product) {
+		if p.Nutrition == nil {
+			p.Nutrition = &Nutrition{}
 		}
-		return true
-	})
-	if !priced {
+		value, state := d.number(IssueNutritionInvalid, IssueNutritionInvalid)
+		*of(p.Nutrition) = decimal.NullDecimal{Decimal: value, Valid: state == jsontext.NumberOK}
+	}
+}
+
+func finishProduct(d *decoder, p *Product) (id string) {
+	if !d.priced {
 		p.PriceInvalid = true
-		d.report(IssuePriceMissing, "products[].price", "")
+		d.field = "price"
+		d.report(IssuePriceMissing, "")
 	}
-	if nutrition != (Nutrition{}) { // nil if all values are null
-		p.Nutrition = new(nutrition)
+	if p.Nutrition != nil && *p.Nutrition == (Nutrition{}) { // all values are null
+		p.Nutrition = nil
 	}
-	d.name("products[].name", p.Name)
-	d.setOwner(p.ID)
-	return p
+	return d.named(p.Name, p.ID)
 }
 
-func (d *decoder) ingredient() (in Ingredient) {
-	d.fields("ingredients[].", func(folded string) bool {
-		switch folded {
-		case "id":
-			in.ID = d.identifier("ingredients[].id")
-		case "externalid":
-			in.ExternalID = d.identifier("ingredients[].externalId")
-		case "name":
-			in.Name = d.readText("ingredients[].name")
-		case "price":
-			in.Price, in.PriceInvalid = d.price("ingredients[].price") // may be missing or negative (policies W9a, W9b)
-		case "schemeid":
-			in.SchemeID = d.identifier("ingredients[].schemeId")
-		case "description":
-			in.Description = d.readText("ingredients[].description")
-		case "imageurls":
-			in.ImageURLs = d.readImages("ingredients[].imageUrls")
-		case "measure":
-			in.Measure = d.measure("ingredients[].measure")
-		default:
-			return d.stop(&ingredientStops, folded, &in.Stop)
-		}
-		return true
-	})
-	d.name("ingredients[].name", in.Name)
-	d.setOwner(in.ID)
-	return in
-}
+// unreadable is the Max of a limit whose maxCount cannot be read, until the limit is complete.
+const unreadable = Unlimited - 1
 
-func (d *decoder) scheme() (s Scheme) {
-	d.fields("ingredientsSchemes[].", func(folded string) bool {
-		switch folded {
-		case "id":
-			s.ID = d.identifier("ingredientsSchemes[].id")
-		case "ingredientsgroups":
-			d.limits(&s)
-		default:
-			return false
-		}
-		return true
-	})
-	d.setOwner(s.ID)
-	return s
-}
-
-func (d *decoder) limits(s *Scheme) {
-	const list, where = "ingredientsSchemes[].ingredientsGroups", "ingredientsSchemes[].ingredientsGroups[]."
-	d.list(list, func() {
+// readLimits decodes the groups of a scheme.
+func readLimits(d *decoder, s *Scheme) {
+	d.list(func() {
 		if d.Kind() != jsontext.KindObject {
-			d.report(IssueTypeMismatch, list+"[]", d.Raw())
+			d.report(IssueTypeMismatch, d.Raw())
 			return
 		}
-		limit, readable := GroupLimit{Max: Unlimited}, true
-		d.fields(where, func(folded string) bool {
-			switch folded {
-			case "id":
-				limit.GroupID = d.identifier(where + "id")
-			case "mincount":
-				limit.Min, _ = d.count(where+"minCount", 0)
-			case "maxcount":
-				limit.Max, readable = d.count(where+"maxCount", Unlimited)
-			default:
-				return false
-			}
-			return true
-		})
-		if !readable && !slices.ContainsFunc(s.Groups, func(first GroupLimit) bool { return first.GroupID == limit.GroupID }) {
-			d.report(IssueMaximumInvalid, fmt.Sprintf("%s[%q].maxCount", list, limit.GroupID), "")
+		list, first := d.path, s.Groups
+		s.Groups = append(s.Groups, GroupLimit{Max: Unlimited})
+		limit := &s.Groups[len(first)]
+		d.path = path{where: "ingredientsSchemes[].ingredientsGroups[]."}
+		readObject(d, limitFields, limit)
+		d.path = list
+		if limit.Max != unreadable {
+			return
 		}
-		s.Groups = append(s.Groups, limit)
+		if !slices.ContainsFunc(first, func(one GroupLimit) bool { return one.GroupID == limit.GroupID }) {
+			d.tail = fmt.Sprintf("[%q].maxCount", limit.GroupID)
+			d.report(IssueMaximumInvalid, "")
+			d.tail = list.tail
+		}
+		limit.Max = Unlimited
 	})
 }
 
-func (d *decoder) group() (g Group) {
-	d.fields("ingredientsGroups[].", func(folded string) bool {
-		switch folded {
-		case "id":
-			g.ID = d.identifier("ingredientsGroups[].id")
-		case "name":
-			g.Name = d.readText("ingredientsGroups[].name")
-		case "ingredients":
-			g.Ingredients = d.identifierList("ingredientsGroups[].ingredients")
-		default:
-			return false
+// readMembers decodes the ids of the ingredients of a group.
+func readMembers(d *decoder, g *Group) {
+	g.Ingredients = nil
+	d.list(func() {
+		if id := d.identifier(); id != "" {
+			g.Ingredients = append(g.Ingredients, id)
 		}
-		return true
 	})
-	d.name("ingredientsGroups[].name", g.Name)
-	d.setOwner(g.ID)
-	return g
 }

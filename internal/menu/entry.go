@@ -1,7 +1,9 @@
 package menu
 
 import (
-	"math/big"
+	"encoding/binary"
+	"regexp"
+	"strconv"
 
 	"github.com/shopspring/decimal"
 
@@ -13,61 +15,35 @@ import (
 // are parts of the content's string and keep it in memory.
 type Entry struct{ packed string }
 
-// Bits of the first byte of an entry.
-const (
-	entryPriceInvalid byte = 1 << iota
-	entryExternalID        // an externalId
-	entryMeasure
-	entryDetailed // a description, pictures or nutrition
-)
-
 // ID is the menu's id; it is unique in its table.
-func (e Entry) ID() string {
-	r := e.read()
-	return r.text()
-}
+func (e Entry) ID() string { return e.text(0) }
 
 // ExternalID is the id of the POS; it may be empty.
-func (e Entry) ExternalID() string {
-	r := e.read()
-	r.text()
-	return r.text()
-}
+func (e Entry) ExternalID() string { return e.text(1) }
 
 // Name is the name for guests.
-func (e Entry) Name() string {
+func (e Entry) Name() string { return e.text(2) }
+
+func (e Entry) text(at int) string {
 	r := e.read()
-	r.text()
-	r.text()
+	for range at {
+		r.text()
+	}
 	return r.text()
 }
 
 // PriceInvalid reports whether there is no valid price.
-func (e Entry) PriceInvalid() bool { return e.packed[0]&entryPriceInvalid != 0 }
-
-func (e Entry) hasExternalID() bool { return e.packed[0]&entryExternalID != 0 }
-
-// hasMeasure reports whether Measure is not nil.
-func (e Entry) hasMeasure() bool { return e.packed[0]&entryMeasure != 0 }
+func (e Entry) PriceInvalid() bool { return e.packed[0] != 0 }
 
 // Price is the exact price in the restaurant's currency; it is 0 if PriceInvalid.
-func (e Entry) Price() decimal.Decimal { return e.priceNumber().Decimal() }
-
-func (e Entry) priceNumber() jsontext.Number {
-	r := e.read()
-	for range 3 { // id, external id, name
-		r.text()
-	}
-	price, _ := r.number()
-	return price
-}
+func (e Entry) Price() decimal.Decimal { return e.values().price.Decimal() }
 
 // Measure is the serving; it may be nil.
 func (e Entry) Measure() *Measure {
-	if !e.hasMeasure() {
+	v := e.values()
+	if !v.hasMeasure {
 		return nil
 	}
-	v := e.values()
 	return &Measure{Value: v.measure.Decimal(), Unit: v.unit}
 }
 
@@ -82,11 +58,11 @@ func (e Entry) Details() (description, picture string) {
 
 // values are all values of an entry.
 type values struct {
+	Entry
+
 	id, externalID, name string
-	priceInvalid         bool
-	price                jsontext.Number
+	price, measure       jsontext.Number
 	hasMeasure           bool
-	measure              jsontext.Number
 	unit                 string
 
 	description string
@@ -98,30 +74,27 @@ type values struct {
 
 func (e Entry) values() values {
 	r := e.read()
-	v := values{hasMeasure: e.hasMeasure(), priceInvalid: e.PriceInvalid()}
+	v := values{Entry: e}
 	v.id = r.text()
 	v.externalID = r.text()
 	v.name = r.text()
 	v.price, _ = r.number()
-	if v.hasMeasure {
-		v.measure, _ = r.number()
+	if v.measure, v.hasMeasure = r.number(); v.hasMeasure {
 		v.unit = r.text()
 	}
-	if e.packed[0]&entryDetailed != 0 {
-		v.description = r.text()
-		v.imageCount = int(r.count())
-		v.images = r
-		for range v.imageCount {
-			r.text()
-		}
-		v.nutrition, v.nutritious = r, r.at < len(r.packed)
+	v.description = r.text()
+	v.imageCount = int(r.count())
+	v.images = r
+	for range v.imageCount {
+		r.text()
 	}
+	v.nutrition, v.nutritious = r, r.at < len(r.packed)
 	return v
 }
 
 func (e Entry) read() entryReader { return entryReader{packed: e.packed, at: 1} }
 
-// entryReader decodes the values of an entry in the order in which entrySource.appendTo encodes them.
+// entryReader decodes the values of an entry in the order in which Product.appendPacked encodes them.
 type entryReader struct {
 	packed string
 	at     int
@@ -145,34 +118,78 @@ func (r *entryReader) text() string {
 	return r.packed[r.at-size : r.at]
 }
 
-// The special values of the first byte of a number; other values are its places, 0 to jsontext.MaxPlaces.
-const (
-	numberAbsent byte = jsontext.MaxPlaces + 1 + iota
-	numberWide
-)
-
-// integer decodes an integer that binary.AppendVarint has encoded.
-func (r *entryReader) integer() int64 {
-	n := r.count()
-	return int64(n>>1) ^ -int64(n&1)
-}
+// numberText is the first byte of a number that follows as a text, which is empty for a missing number. Other values
+// are the number's places, 0 to jsontext.MaxPlaces, and a varint follows.
+const numberText byte = jsontext.MaxPlaces + 1
 
 // number decodes a number; ok is false if it is missing.
-func (r *entryReader) number() (jsontext.Number, bool) {
+func (r *entryReader) number() (n jsontext.Number, ok bool) {
 	form := r.packed[r.at]
 	r.at++
-	switch form {
-	case numberAbsent:
-		return jsontext.Number{}, false
-	case numberWide:
-		exponent := r.integer()
-		units, ok := new(big.Int).SetString(r.text(), 10)
-		if !ok {
+	if form == numberText {
+		text := r.text()
+		if text == "" {
 			return jsontext.Number{}, false
 		}
-		wide := decimal.NewFromBigInt(units, int32(exponent))
-		return jsontext.NumberOf(wide), true
-	default:
-		return jsontext.FromUnits(r.integer(), int32(form)), true
+		return jsontext.NumberOf(decimal.RequireFromString(text)), true
 	}
+	units, size := binary.Varint([]byte(r.packed[r.at:]))
+	r.at += size
+	return jsontext.FromUnits(units, int32(form)), true
+}
+
+// appendPacked encodes the dish or ingredient as an Entry. The values that orders need come first.
+func (p *Product) appendPacked(to []byte) []byte {
+	invalid := byte(0)
+	if p.PriceInvalid {
+		invalid = 1
+	}
+	to = appendText(appendText(append(to, invalid), p.ID), p.ExternalID)
+	to = appendNumber(appendText(to, p.Name), decimal.NewNullDecimal(p.Price))
+	if p.Measure != nil {
+		to = appendText(appendNumber(to, decimal.NewNullDecimal(p.Measure.Value)), p.Measure.Unit)
+	} else {
+		to = appendNumber(to, decimal.NullDecimal{})
+	}
+	to = binary.AppendUvarint(appendText(to, p.Description), uint64(len(p.ImageURLs)))
+	for _, image := range p.ImageURLs {
+		to = appendText(to, image)
+	}
+	if n := p.Nutrition; n != nil {
+		for _, value := range [...]decimal.NullDecimal{n.Calories, n.EnergyValue, n.Proteins, n.Fats, n.Carbohydrates} {
+			to = appendNumber(to, value)
+		}
+	}
+	return to
+}
+
+func appendText(to []byte, text string) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
+}
+
+func appendNumber(to []byte, d decimal.NullDecimal) []byte {
+	if !d.Valid {
+		return appendText(append(to, numberText), "")
+	}
+	if units, places, ok := jsontext.NumberOf(d.Decimal).Units(); ok {
+		return binary.AppendVarint(append(to, byte(places)), units)
+	}
+	return appendText(append(to, numberText), d.Decimal.Coefficient().String()+"e"+strconv.Itoa(int(d.Decimal.Exponent())))
+}
+
+var (
+	// foreignPicture matches http(s) addresses with a host and without a user.
+	foreignPicture = regexp.MustCompile(`^(?i:https?)://[\w.-]+(:\d+)?([/?#][^\p{Cc}\p{Cf}\\]*)?$`)
+	// ownPicture matches paths on the page's own origin.
+	ownPicture = regexp.MustCompile(`^(/[^/\p{Cc}\p{Cf}\\]+)+$`)
+	dotSegment = regexp.MustCompile(`(?i)/(\.|%2e)`)
+)
+
+// SafePicture returns the address of a picture, or "" if a page must not contain it (policy H13). picture.ts has the same
+// rule for browsers.
+func SafePicture(address string) string {
+	if foreignPicture.MatchString(address) || ownPicture.MatchString(address) && !dotSegment.MatchString(address) {
+		return address
+	}
+	return ""
 }

@@ -12,8 +12,8 @@ func (c *Content) CategoryByID(id string) (Index, bool) { return c.categoryByID(
 // SchemeByID calls schemeByID.
 func (c *Content) SchemeByID(id string) (Index, bool) { return c.schemeByID(id) }
 
-// HasMeasure calls hasMeasure.
-func (e Entry) HasMeasure() bool { return e.hasMeasure() }
+// HasMeasure reports whether Measure is not nil.
+func (e Entry) HasMeasure() bool { return e.values().hasMeasure }
 
 // AppendView is AppendAnswer without the envelope.
 func (p Published) AppendView(dst []byte) ([]byte, error) {

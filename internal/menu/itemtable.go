@@ -1,9 +1,17 @@
 package menu
 
 import (
+	"cmp"
+	"hash/maphash"
 	"iter"
+	"math/bits"
 	"strings"
+	"sync"
 	"sync/atomic"
+
+	"github.com/shopspring/decimal"
+
+	"larder.local/internal/jsontext"
 )
 
 // ItemTable contains the dishes or the ingredients of a Content, in the order of the view. They are packed in one
@@ -16,44 +24,37 @@ type ItemTable struct {
 	owners           []Index            // the numbers 0, 1, …, for slices of one owner
 	shared           map[string][]Index // by externalId with several owners
 
-	made atomic.Pointer[[]atomic.Pointer[Item]]
+	once sync.Once
+	made []atomic.Pointer[Item] // by item; see Item
 }
 
-// fill adds the sources with an id, without later duplicates, to the empty table. kept contains the
-// index of the source of each item.
-func (t *ItemTable) fill(count int, source func(i Index) entrySource) (kept []Index) {
-	t.starts = make([]uint32, 1, count+1)
-	t.ids, t.externalIDs = newIndex(count), newIndex(count)
-	t.owners = make([]Index, 0, count)
-	kept = make([]Index, 0, count)
-	packed := make([]byte, 0, min(packedAbout*count, maxPackedAbout))
-	for i := range Index(count) {
-		one := source(i)
-		if one.id == "" {
+// fill adds the items with an id, without later duplicates, to the empty table. kept contains the index in all of each
+// item of the table.
+func (t *ItemTable) fill(all []Product) (kept []Index) {
+	t.starts = make([]uint32, 1, len(all)+1)
+	t.ids, t.externalIDs = newIndex(len(all)), newIndex(len(all))
+	t.owners = make([]Index, 0, len(all))
+	kept = make([]Index, 0, len(all))
+	packed := make([]byte, 0, 192*min(len(all), longList)) // an entry often has 192 bytes
+	for i := range all {
+		one, at := &all[i], Index(len(kept))
+		if one.ID == "" {
 			continue
 		}
-		at := Index(len(kept))
-		if _, again := t.ids.add(one.id, at, func(at Index) string { return source(kept[at]).id }); again {
+		if _, again := t.ids.add(one.ID, at, func(at Index) string { return all[kept[at]].ID }); again {
 			continue
 		}
-		if one.externalID != "" {
-			t.addOwner(one.externalID, at, func(at Index) string { return source(kept[at]).externalID })
+		if one.ExternalID != "" {
+			t.addOwner(one.ExternalID, at, func(at Index) string { return all[kept[at]].ExternalID })
 		}
-		kept = append(kept, i)
+		kept = append(kept, Index(i))
 		t.owners = append(t.owners, at)
-		packed = one.appendTo(packed)
+		packed = one.appendPacked(packed)
 		t.starts = append(t.starts, uint32(len(packed)))
 	}
 	t.packed = string(packed) // drops spare capacity
 	return kept
 }
-
-const (
-	// packedAbout is the approximate size of a packed entry.
-	packedAbout = 192
-	// maxPackedAbout limits the space for entries that may be much smaller.
-	maxPackedAbout = 4 << 20
-)
 
 // addOwner adds the item at to the owners of its externalId, before the item is added.
 func (t *ItemTable) addOwner(external string, at Index, textOf func(Index) string) {
@@ -107,20 +108,88 @@ func (t *ItemTable) ByExternalID(id string) []Index {
 
 // SharingExternalID returns all items with the externalId of item i, including i; none if it has no
 // externalId. The caller must not modify the slice.
-func (t *ItemTable) SharingExternalID(i Index) []Index {
-	e := t.At(i)
-	if !e.hasExternalID() {
-		return nil
-	}
-	if owners := t.shared[e.ExternalID()]; owners != nil {
-		return owners
-	}
-	return t.owners[i : i+1 : i+1]
-}
+func (t *ItemTable) SharingExternalID(i Index) []Index { return t.ByExternalID(t.At(i).ExternalID()) }
 
 // unknownToPOS reports whether no id of the item at i identifies it at the POS: it has no externalId and that
 // is refused (policy O2), or its id is the externalId of another item, which the POS would prepare instead.
 func (t *ItemTable) unknownToPOS(i Index, s Settings) bool {
 	e := t.At(i)
-	return !e.hasExternalID() && (s.RefuseMissingExternalID || len(t.ByExternalID(e.ID())) > 0)
+	return e.ExternalID() == "" && (s.RefuseMissingExternalID || len(t.ByExternalID(e.ID())) > 0)
+}
+
+// Item contains what every order of one dish or ingredient repeats (policies O2, P3). It is created for the first order
+// and kept with the content, so that names, prices and measures are encoded only once. It is immutable.
+type Item struct {
+	Price jsontext.Number // exact price in the restaurant's currency; 0 if it is not known
+	// JSON is the part of an order after the name ID: its value, then the members name, price and,
+	// if there is one, measure.
+	JSON string
+	// HasMeasure reports whether there is a measure.
+	HasMeasure bool
+}
+
+// NewItem returns an Item. id is the id that the ordering service knows.
+func NewItem(id, name string, price decimal.Decimal, measure *Measure) *Item {
+	text := jsontext.AppendString(make([]byte, 0, 128), id)
+	text = jsontext.AppendString(append(text, `,"name":`...), name)
+	text = jsontext.NumberOf(price).Append(append(text, `,"price":`...))
+	if measure != nil {
+		text = jsontext.NumberOf(measure.Value).Append(append(text, `,"measure":{"value":`...))
+		text = append(jsontext.AppendString(append(text, `,"unit":`...), measure.Unit), '}')
+	}
+	return &Item{Price: jsontext.NumberOf(price), JSON: string(text), HasMeasure: measure != nil}
+}
+
+// Item returns the item at i for an order: with its externalId, or its id if it has none (policy O2). The
+// Item and its table are created by the first call, because most menus get no orders in this process.
+func (t *ItemTable) Item(i Index) *Item {
+	t.once.Do(func() { t.made = make([]atomic.Pointer[Item], t.Len()) })
+	if item := t.made[i].Load(); item != nil {
+		return item
+	}
+	e := t.At(i)
+	item := NewItem(cmp.Or(e.ExternalID(), e.ID()), e.Name(), e.Price(), e.Measure())
+	t.made[i].Store(item)
+	return item
+}
+
+// hashIndex is a hash table from texts to table positions: open addressing with four bytes per slot, at
+// most three quarters full. A slot is 0 if it is empty, otherwise a position + 1. A Go map takes ten
+// times as much memory, which matters for thousands of menus.
+type hashIndex []Index
+
+// newIndex returns a hashIndex with a capacity for places positions.
+func newIndex(places int) hashIndex { return make(hashIndex, 1<<bits.Len(uint(4*places/3))) }
+
+var textSeed = maphash.MakeSeed() //nolint:gochecknoglobals // read only
+
+// start returns the first slot that can contain a text.
+func (x hashIndex) start(text string) int {
+	return int(maphash.String(textSeed, text) % uint64(len(x)))
+}
+
+func (x hashIndex) put(text string, at Index) {
+	slot := x.start(text)
+	for x[slot] != 0 {
+		slot = (slot + 1) % len(x)
+	}
+	x[slot] = at + 1
+}
+
+// add puts a text whose position is not known. Otherwise it returns its first position.
+func (x hashIndex) add(text string, at Index, textOf func(Index) string) (first Index, known bool) {
+	if first, known = x.find(text, func(at Index) bool { return textOf(at) == text }); !known {
+		x.put(text, at)
+	}
+	return first, known
+}
+
+// find returns the first candidate position of a text for which is returns true.
+func (x hashIndex) find(text string, is func(Index) bool) (Index, bool) {
+	for slot := x.start(text); x[slot] != 0; slot = (slot + 1) % len(x) {
+		if at := x[slot] - 1; is(at) {
+			return at, true
+		}
+	}
+	return None, false
 }

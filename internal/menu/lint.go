@@ -119,7 +119,10 @@ func Lint(v *View, restaurant RestaurantID, s Settings) []Finding {
 
 // LintCompiled is Lint for a view that has been compiled to cat.
 func LintCompiled(v *View, cat *Catalogue) []Finding {
-	l := &linter{view: v, cat: cat, list: maxTouched, walk: maxWalk}
+	l := &linter{view: v, cat: cat, list: maxTouched, walk: maxWalk, items: [...]itemKind{
+		{"product", "dish", "modifiers", v.Products, &cat.products, cat.productScheme},
+		{"ingredient", "ingredient", "parts", v.Ingredients, &cat.ingredients, cat.ingredientScheme},
+	}}
 	l.findParents()
 	l.issues()
 	l.duplicates()
@@ -142,9 +145,19 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 	return l.findings
 }
 
+// itemKind is what the checks of dishes and of ingredients differ in.
+type itemKind struct {
+	kind, noun string
+	nested     string // what its scheme offers
+	all        []Product
+	table      *ItemTable
+	schemes    []Index
+}
+
 type linter struct {
 	view     *View
 	cat      *Catalogue
+	items    [2]itemKind
 	above    [][]Index // by scheme: the schemes one level above
 	dishes   [][]Index // by scheme: its dishes
 	offering [][]Index // by group: the schemes that offer it
@@ -161,10 +174,10 @@ type linter struct {
 // full reports whether further findings are only counted. Their dishes are not searched for.
 func (l *linter) full() bool { return len(l.findings) >= maxFindings }
 
-// add adds a finding; ids are pairs of a kind and an id.
 // maxMessage limits the message of a finding, in bytes: a menu of long names may have 10,000 findings.
 const maxMessage = 1_000
 
+// add adds a finding; ids are pairs of a kind and an id.
 func (l *linter) add(code string, products, ids []string, format string, args ...any) {
 	if l.full() {
 		l.omitted++
@@ -294,24 +307,23 @@ func (l *linter) issues() {
 		count    int
 		products []string
 	}
-	var groups []group
-	known := map[Issue]int{}
+	var groups []*group
+	known := map[Issue]*group{}
 	for _, issue := range l.view.Issues {
 		key := Issue{Code: issue.Code, Field: issue.Field, Kind: issue.Kind}
 		if issueTexts[issue.Code].lost {
 			key.ID = issue.ID
 		}
-		at, again := known[key]
-		if !again && len(groups) >= maxFindings {
-			l.omitted++
-			continue
+		g := known[key]
+		if g == nil {
+			if len(groups) >= maxFindings {
+				l.omitted++
+				continue
+			}
+			g = &group{Issue: key}
+			g.Value = issue.Value
+			groups, known[key] = append(groups, g), g
 		}
-		if !again {
-			at, known[key] = len(groups), len(groups)
-			groups = append(groups, group{Issue: key})
-			groups[at].Value = issue.Value
-		}
-		g := &groups[at]
 		g.count++
 		if last := len(g.products) - 1; issue.Kind == "product" && issue.ID != key.ID && (last < 0 || g.products[last] != issue.ID) {
 			g.products = append(g.products, issue.ID)
@@ -342,11 +354,11 @@ func (l *linter) owner(kind, id string, products []string) string {
 		kind, id = "product", products[0]
 	}
 	name := ""
-	if p, ok := l.cat.products.ByID(id); ok && kind == "product" {
-		kind, name = "dish", l.cat.products.At(p).Name()
-	}
-	if i, ok := l.cat.ingredients.ByID(id); ok && kind == "ingredient" {
-		name = l.cat.ingredients.At(i).Name()
+	for _, k := range l.items {
+		if at, ok := k.table.ByID(id); ok && kind == k.kind {
+			kind, name = k.noun, k.table.At(at).Name()
+			break
+		}
 	}
 	if name == "" {
 		return fmt.Sprintf("%s %q: ", kind, id)

@@ -3,7 +3,6 @@ package menu
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,7 +70,7 @@ func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name str
 		differ, names := 0, []string(nil) // of the definitions that differ from the first
 		made := definition(all[at])
 		for _, i := range again[at] {
-			if reflect.DeepEqual(&all[i], &all[at]) || definition(all[i]) == made {
+			if definition(all[i]) == made {
 				continue
 			}
 			if differ++; differ <= 3 {
@@ -112,14 +111,7 @@ func definition[T any](one T) string {
 
 // categories reports unknown parents, cycles, and dishes in unknown categories.
 func (l *linter) categories() {
-	kept, ids := unique(l.view.Categories, func(c *Category) string { return c.ID })
-	parents := make([]Index, len(kept))
-	for i := range kept {
-		parents[i] = None
-		if parent, ok := ids[kept[i].ParentID]; ok {
-			parents[i] = parent
-		}
-	}
+	kept, ids, parents := parentsOf(l.view.Categories)
 	parent := func(c *Category) (string, []string) { return c.ID, optional(c.ParentID) }
 	dangling(l.view.Categories, parent, l.cat.categoryByID, func(c *Category, _ string) {
 		then := "the reference is ignored"
@@ -166,23 +158,17 @@ func optional(target string) []string { return []string{target}[:min(len(target)
 // references reports references to unknown schemes, groups and ingredients (policy W10), each pair once.
 func (l *linter) references() {
 	v, c := l.view, l.cat
-	dangling(v.Products, func(p *Product) (string, []string) { return p.ID, optional(p.SchemeID) }, c.schemeByID, func(p *Product, _ string) {
-		then := "the reference is ignored"
-		if at, _ := c.products.ByID(p.ID); c.productScheme[at] == None {
-			then = "it is offered without modifiers"
-		}
-		l.add(LintSchemeUnknown, []string{p.ID}, []string{"product", p.ID, "scheme", p.SchemeID},
-			"dish %q (%s) has the unknown scheme %q; %s", p.ID, p.Name, p.SchemeID, then)
-	})
-	ingredientScheme := func(in *Ingredient) (string, []string) { return in.ID, optional(in.SchemeID) }
-	dangling(v.Ingredients, ingredientScheme, c.schemeByID, func(in *Ingredient, _ string) {
-		then := "the reference is ignored"
-		if at, _ := c.ingredients.ByID(in.ID); c.ingredientScheme[at] == None {
-			then = "it is offered without parts"
-		}
-		l.add(LintSchemeUnknown, l.dishesOf("ingredient", in.ID), []string{"ingredient", in.ID, "scheme", in.SchemeID},
-			"ingredient %q (%s) has the unknown scheme %q; %s", in.ID, in.Name, in.SchemeID, then)
-	})
+	for _, k := range l.items {
+		scheme := func(p *Product) (string, []string) { return p.ID, optional(p.SchemeID) }
+		dangling(k.all, scheme, c.schemeByID, func(p *Product, _ string) {
+			then := "the reference is ignored"
+			if at, _ := k.table.ByID(p.ID); k.schemes[at] == None {
+				then = "it is offered without " + k.nested
+			}
+			l.add(LintSchemeUnknown, l.dishesOf(k.kind, p.ID), []string{k.kind, p.ID, "scheme", p.SchemeID},
+				"%s %q (%s) has the unknown scheme %q; %s", k.noun, p.ID, p.Name, p.SchemeID, then)
+		})
+	}
 	groups := func(s *Scheme) (_ string, ids []string) {
 		for _, limit := range s.Groups {
 			ids = append(ids, limit.GroupID)
@@ -233,13 +219,12 @@ func (l *linter) nesting() {
 		}
 		state[s] = done
 	}
-	for s := range c.schemes {
-		i := Index(s)
+	for s := range Index(len(c.schemes)) {
 		if state[s] == unseen {
-			visit(i)
+			visit(s)
 		}
 		if height[s] > c.settings.MaxDepth && len(l.dishes[s]) > 0 {
-			l.add(LintSchemeTooDeep, l.touched(i), []string{"scheme", c.schemes[s].ID},
+			l.add(LintSchemeTooDeep, l.touched(s), []string{"scheme", c.schemes[s].ID},
 				"scheme %q nests %d levels deep; at most %d can be ordered", c.schemes[s].ID, height[s], c.settings.MaxDepth)
 		}
 	}
@@ -248,21 +233,20 @@ func (l *linter) nesting() {
 // limits reports inverted limits, and other groups that cannot be satisfied for this restaurant (policies W10, M9).
 func (l *linter) limits() {
 	c := l.cat
-	for s := range c.schemes {
-		i := Index(s)
+	for s := range Index(len(c.schemes)) {
 		inverted := map[Index]bool{}
-		for _, limit := range c.Limits(i) {
+		for _, limit := range c.Limits(s) {
 			if limit.Max == Unlimited || limit.Max >= limit.Min {
 				continue
 			}
 			inverted[limit.Group] = true
-			l.add(LintLimitsInverted, l.touched(i), []string{"scheme", c.schemes[s].ID, "group", c.groups[limit.Group].ID},
+			l.add(LintLimitsInverted, l.touched(s), []string{"scheme", c.schemes[s].ID, "group", c.groups[limit.Group].ID},
 				"scheme %q requires at least %d and at most %d of group %q (%s)",
 				c.schemes[s].ID, limit.Min, limit.Max, c.groups[limit.Group].ID, c.groups[limit.Group].Name)
 		}
-		for _, g := range c.unsatisfied[i] {
+		for _, g := range c.unsatisfied[s] {
 			if !inverted[g] {
-				l.add(LintGroupUnsatisfiable, l.touched(i), []string{"scheme", c.schemes[s].ID, "group", c.groups[g].ID},
+				l.add(LintGroupUnsatisfiable, l.touched(s), []string{"scheme", c.schemes[s].ID, "group", c.groups[g].ID},
 					"group %q (%s) of scheme %q is required but has no available ingredients; its dishes cannot be ordered",
 					c.groups[g].ID, c.groups[g].Name, c.schemes[s].ID)
 			}
@@ -272,55 +256,51 @@ func (l *linter) limits() {
 
 // offers reports zero prices, and missing or shared external ids.
 func (l *linter) offers() {
-	c := l.cat
-	for i, p := range c.products.All() {
-		if !p.PriceInvalid() && p.priceNumber().Sign() == 0 {
-			l.add(LintPriceZero, []string{p.ID()}, []string{"product", p.ID()}, "dish %q (%s) costs nothing", p.ID(), p.Name())
+	for _, k := range l.items {
+		for i, item := range k.table.All() {
+			if k.kind == "product" && !item.PriceInvalid() && item.values().price.Sign() == 0 {
+				l.add(LintPriceZero, []string{item.ID()}, []string{"product", item.ID()},
+					"dish %q (%s) costs nothing", item.ID(), item.Name())
+			}
+			if item.ExternalID() == "" {
+				l.externalIDMissing(k, item)
+			} else {
+				l.externalIDTaken(k, i, item)
+				l.externalIDShared(k, i, item)
+			}
 		}
-		l.externalID("product", "dish", &c.products, i)
-	}
-	for i := range c.ingredients.All() {
-		l.externalID("ingredient", "ingredient", &c.ingredients, i)
 	}
 }
 
-// externalID reports the item at i if it has no external id, or if it is the first of several that
-// share one (policy O3).
-func (l *linter) externalID(kind, noun string, items *ItemTable, i Index) {
-	item := items.At(i)
-	if !item.hasExternalID() {
-		l.externalIDMissing(kind, noun, items, item)
-		return
-	}
-	l.externalIDTaken(kind, noun, items, i)
-	owners := items.SharingExternalID(i)
+// externalIDShared reports an item that is the first of several with its external id (policy O3).
+func (l *linter) externalIDShared(k itemKind, i Index, item Entry) {
+	owners := k.table.SharingExternalID(i)
 	if len(owners) < 2 || owners[0] != i {
 		return
 	}
 	ids := make([]string, len(owners))
-	for k, owner := range owners {
-		ids[k] = items.At(owner).ID()
+	for at, owner := range owners {
+		ids[at] = k.table.At(owner).ID()
 	}
 	products := ids
-	if kind == "ingredient" {
-		products = l.dishesOf(kind, ids[0])
+	if k.kind == "ingredient" {
+		products = l.dishesOf(k.kind, ids[0])
 	}
-	l.add(LintExternalIDShared, products, []string{kind, ids[0], "other", ids[1], "externalId", item.ExternalID()},
+	l.add(LintExternalIDShared, products, []string{k.kind, ids[0], "other", ids[1], "externalId", item.ExternalID()},
 		"externalId %q is shared by %s", item.ExternalID(), strings.Join(ids, ", "))
 }
 
 // externalIDTaken reports an item whose id is the externalId of another item. It has an externalId of its own, so it can
 // be ordered, but an order that names it by its id may mean the other item (policy O3).
-func (l *linter) externalIDTaken(kind, noun string, items *ItemTable, i Index) {
-	item := items.At(i)
-	for _, owner := range items.ByExternalID(item.ID()) {
+func (l *linter) externalIDTaken(k itemKind, i Index, item Entry) {
+	for _, owner := range k.table.ByExternalID(item.ID()) {
 		if owner == i || l.full() {
 			continue
 		}
-		other := items.At(owner)
-		l.add(LintExternalIDTaken, l.dishesOf(kind, item.ID()), []string{kind, item.ID(), "other", other.ID()},
+		other := k.table.At(owner)
+		l.add(LintExternalIDTaken, l.dishesOf(k.kind, item.ID()), []string{k.kind, item.ID(), "other", other.ID()},
 			"the id of %s %q (%s) is the externalId of %q (%s): an order that names it so means the other one on the compatible API",
-			noun, item.ID(), item.Name(), other.ID(), other.Name())
+			k.noun, item.ID(), item.Name(), other.ID(), other.Name())
 		l.findings[len(l.findings)-1].Severity = SeverityWarning
 		return
 	}
@@ -328,18 +308,18 @@ func (l *linter) externalIDTaken(kind, noun string, items *ItemTable, i Index) {
 
 // externalIDMissing reports an item without external id. If its id is the external id of another
 // item, an order would select that item (policy O2).
-func (l *linter) externalIDMissing(kind, noun string, items *ItemTable, item Entry) {
+func (l *linter) externalIDMissing(k itemKind, item Entry) {
 	id, name := item.ID(), item.Name()
-	if others := items.ByExternalID(id); len(others) > 0 {
-		other := items.At(others[0]).ID()
-		l.add(LintExternalIDTaken, l.dishesOf(kind, id), []string{kind, id, "other", other},
-			"%s %q (%s) has no externalId and its id is the externalId of %q; it cannot be ordered", noun, id, name, other)
+	if others := k.table.ByExternalID(id); len(others) > 0 {
+		other := k.table.At(others[0]).ID()
+		l.add(LintExternalIDTaken, l.dishesOf(k.kind, id), []string{k.kind, id, "other", other},
+			"%s %q (%s) has no externalId and its id is the externalId of %q; it cannot be ordered", k.noun, id, name, other)
 		return
 	}
 	then := "orders name it by its id"
 	if l.cat.settings.RefuseMissingExternalID {
 		then = "it cannot be ordered (missing_external_id: refuse)"
 	}
-	l.add(LintExternalIDMissing, l.dishesOf(kind, id), []string{kind, id},
-		"%s %q (%s) has no externalId; %s", noun, id, name, then)
+	l.add(LintExternalIDMissing, l.dishesOf(k.kind, id), []string{k.kind, id},
+		"%s %q (%s) has no externalId; %s", k.noun, id, name, then)
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shopspring/decimal"
+	"larder.local/internal/jsontext"
 )
 
 // dishesWithoutCategory reports dishes whose definitions contain no category. An unknown category
@@ -46,17 +46,13 @@ func (l *linter) categoriesWithoutDishes() {
 }
 
 func (l *linter) servingsWithoutUnit() {
-	report := func(kind, what string, e Entry) {
-		if e.hasMeasure() && strings.TrimSpace(e.values().unit) == "" {
-			l.add(LintUnitMissing, l.dishesOf(kind, e.ID()), []string{kind, e.ID()},
-				"the serving of %s %q (%s) has no unit", what, e.ID(), e.Name())
+	for _, k := range l.items {
+		for _, item := range k.table.All() {
+			if v := item.values(); v.hasMeasure && strings.TrimSpace(v.unit) == "" {
+				l.add(LintUnitMissing, l.dishesOf(k.kind, item.ID()), []string{k.kind, item.ID()},
+					"the serving of %s %q (%s) has no unit", k.noun, item.ID(), item.Name())
+			}
 		}
-	}
-	for _, p := range l.cat.products.All() {
-		report("product", "dish", p)
-	}
-	for _, in := range l.cat.ingredients.All() {
-		report("ingredient", "ingredient", in)
 	}
 }
 
@@ -80,7 +76,7 @@ func (l *linter) optionsByWeight() {
 	for s := range c.schemes {
 		for _, limit := range c.Limits(Index(s)) {
 			for _, member := range c.Members(limit.Group) {
-				if _, known := costing[Index(s)]; !known && c.ingredients.At(member).priceNumber().Sign() != 0 {
+				if _, known := costing[Index(s)]; !known && c.ingredients.At(member).values().price.Sign() != 0 {
 					costing[Index(s)] = c.ingredients.At(member)
 					queue = append(queue, Index(s))
 				}
@@ -97,13 +93,12 @@ func (l *linter) optionsByWeight() {
 	}
 	for i, p := range c.products.All() {
 		option, ok := costing[c.productScheme[i]]
-		if unit := p.values().unit; !ok || !p.hasMeasure() || !strings.EqualFold(unit, "kg") && !strings.EqualFold(unit, "liter") {
-			continue
-		}
-		if m := p.Measure(); m.Value.Equal(decimal.NewFromInt(1)) { // otherwise it is the size of a portion
+		v := p.values()
+		byWeight := strings.EqualFold(v.unit, "kg") || strings.EqualFold(v.unit, "liter")
+		if ok && byWeight && v.measure.Cmp(jsontext.Whole(1)) == 0 { // otherwise it is the size of a portion
 			l.add(LintOptionByWeight, l.listed([]Index{i}), []string{"product", p.ID(), "ingredient", option.ID()},
 				"dish %q (%s) is sold by the %s: the price of option %q (%s) is multiplied by the quantity, but the service gets the option once",
-				p.ID(), p.Name(), m.Unit, option.ID(), option.Name())
+				v.id, v.name, v.unit, option.ID(), option.Name())
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"larder.local/internal/jsontext"
@@ -44,19 +44,17 @@ func DecodePublished(raw []byte) (*View, Published, error) {
 // publish splits the members of a view into content and stop values. size is their approximate size in bytes.
 func publish(members []viewMember, size int) Published {
 	var canonical jsontext.Canonical
-	names := make([]jsontext.CanonicalName, len(members))
-	order := make([]int, len(members))
 	for i := range members {
-		names[i], order[i] = canonical.Name(members[i].name), i
+		members[i].CanonicalName = canonical.Name(members[i].name)
 	}
-	slices.SortStableFunc(order, func(i, k int) int { return strings.Compare(names[i].Folded, names[k].Folded) })
+	slices.SortStableFunc(members, func(a, b viewMember) int { return strings.Compare(a.Folded, b.Folded) })
 
 	var stops stopTable
 	content := append(make([]byte, 0, size), '{')
-	for n, i := range order {
-		content = append(append(jsontext.AppendComma(content, n), names[i].Literal...), ':')
-		canonical.Reader = newReader(members[i].value, 1)
-		if stoppable(names[i].Folded) && canonical.Kind() == jsontext.KindArray {
+	for i, m := range members {
+		content = append(append(jsontext.AppendComma(content, i), m.Literal...), ':')
+		canonical.Reader = newReader(m.value, 1)
+		if stoppable(m.Folded) && canonical.Kind() == jsontext.KindArray {
 			content = appendList(content, &canonical, &stops)
 		} else {
 			content = canonical.AppendNext(content)
@@ -68,14 +66,14 @@ func publish(members []viewMember, size int) Published {
 // appendList appends the next value, a list of dishes or ingredients, and collects their stop values.
 func appendList(content []byte, canonical *jsontext.Canonical, stops *stopTable) []byte {
 	content = append(content, '[')
-	var cut []byte
 	for i := range canonical.Elements() {
 		content = jsontext.AppendComma(content, i)
 		if canonical.Kind() != jsontext.KindObject {
 			content = canonical.AppendNext(content)
 			continue
 		}
-		content, cut = canonical.AppendParted(content, cut[:0], stopField)
+		var cut []byte
+		content, cut = canonical.AppendParted(content, stopField)
 		stops.add(cut)
 	}
 	return append(content, ']')
@@ -197,12 +195,8 @@ const formatNumber = 5
 // that compile and lint use, and the bytes of Content.
 func ContentHash(content []byte, s Settings) string {
 	h := sha256.New()
-	head := strconv.AppendInt(nil, formatNumber, 10)
-	for _, on := range []bool{s.MaxZeroNone, s.StopListAnyValue, s.RefuseMissingExternalID} {
-		head = strconv.AppendBool(append(head, ' '), on)
-	}
-	head = strconv.AppendInt(append(head, ' '), int64(s.depth()), 10)
-	h.Write(append(head, '\n'))
+	fmt.Fprintf(h, "%d %t %t %t %d\n",
+		formatNumber, s.MaxZeroNone, s.StopListAnyValue, s.RefuseMissingExternalID, s.depth())
 	h.Write(content)
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -212,12 +206,7 @@ func stoppable(folded string) bool { return folded == "products" || folded == "i
 
 // stopField reports whether the folded name is a field that stops a dish or ingredient (policy W7).
 func stopField(folded string) bool {
-	switch folded {
-	case "iscontaininstoplist", "isliststoped", "disabled":
-		return true
-	default:
-		return false
-	}
+	return folded == "iscontaininstoplist" || folded == "isliststoped" || folded == "disabled"
 }
 
 // stopTable contains the stop values of a view: the distinct values, and for each element the position of its
@@ -242,10 +231,7 @@ func (t *stopTable) add(value []byte) {
 }
 
 func (t *stopTable) encode() []byte {
-	text, err := json.Marshal(t)
-	if err != nil {
-		panic(err) // cannot happen: strings and numbers
-	}
+	text, _ := json.Marshal(t) // strings and numbers: it cannot fail
 	return text
 }
 

@@ -3,6 +3,11 @@ package menu
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Query selects dishes for a list of products.
@@ -26,17 +31,14 @@ func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 		within.set(root)
 	}
 	within = c.withDescendants(within)
-	words := DistinctWords(foldText(q.Text, " "))
-	for i := range words {
-		words[i] = trimWord(words[i])
-	}
-	words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
-	if len(words) == 0 && strings.TrimSpace(q.Text) != "" {
-		return nil, None
-	}
 	var found []flags
-	for _, word := range words {
-		found = append(found, c.dishesWith(word))
+	for _, word := range DistinctWords(foldText(q.Text, " ")) {
+		if word = trimWord(word); word != "" {
+			found = append(found, c.dishesWith(word))
+		}
+	}
+	if len(found) == 0 && strings.TrimSpace(q.Text) != "" {
+		return nil, None
 	}
 	if q.IDs != nil {
 		named := newFlags(c.products.Len())
@@ -94,22 +96,23 @@ func (c *Content) withDescendants(categories flags) flags {
 
 // dishesWith returns the dishes that contain the word or, if there are none, a word that differs in one letter.
 func (c *Content) dishesWith(word string) flags {
-	index := c.searchWords()
-	places := newFlags(c.products.Len() + len(c.categories) + c.ingredients.Len())
-	index.contain(word, places)
-	dishes, found := c.dishesAt(places)
-	if found {
-		return dishes
+	dishes, found := c.dishesAt(func(text string) bool { return strings.Contains(text, word) })
+	if !found {
+		dishes, _ = c.dishesAt(resembles(word))
 	}
-	clear(places)
-	index.resemble(word, places)
-	dishes, _ = c.dishesAt(places)
 	return dishes
 }
 
-// dishesAt returns the dishes at the given places of a searchIndex, in a category at one of them,
-// or that offer an ingredient at one of them.
-func (c *Content) dishesAt(places flags) (dishes flags, found bool) {
+// dishesAt returns the dishes with a fitting word, in a category with one, or that offer an ingredient with one.
+func (c *Content) dishesAt(fits func(word string) bool) (dishes flags, found bool) {
+	places := newFlags(c.products.Len() + len(c.categories) + c.ingredients.Len())
+	for _, w := range c.searchWords() {
+		if fits(w.text) {
+			for _, place := range w.places {
+				places.set(place)
+			}
+		}
+	}
 	categories := newFlags(len(c.categories))
 	for i := range c.categories {
 		if places.has(Index(c.products.Len() + i)) {
@@ -121,8 +124,7 @@ func (c *Content) dishesAt(places flags) (dishes flags, found bool) {
 		return places.has(Index(c.products.Len()+len(c.categories)) + i)
 	})
 	dishes = newFlags(c.products.Len())
-	for i := range c.products.Len() {
-		p := Index(i)
+	for p := range Index(c.products.Len()) {
 		s := c.productScheme[p]
 		if places.has(p) || s != None && schemes.has(s) || slices.ContainsFunc(c.CategoriesOf(p), categories.has) {
 			dishes.set(p)
@@ -137,18 +139,17 @@ func (c *Content) dishesAt(places flags) (dishes flags, found bool) {
 func (c *Content) schemesOffering(wanted func(ingredient Index) bool) flags {
 	groups, schemes := newFlags(len(c.groups)), newFlags(len(c.schemes))
 	for range c.settings.MaxDepth {
-		for i := range c.ingredients.Len() {
+		for i := range Index(c.ingredients.Len()) {
 			inner := c.ingredientScheme[i]
-			if !wanted(Index(i)) && (inner == None || !schemes.has(inner)) {
+			if !wanted(i) && (inner == None || !schemes.has(inner)) {
 				continue
 			}
-			for _, g := range c.GroupsOf(Index(i)) {
+			for _, g := range c.GroupsOf(i) {
 				groups.set(g)
 			}
 		}
 		changed := false
-		for i := range c.schemes {
-			s := Index(i)
+		for s := range Index(len(c.schemes)) {
 			if !schemes.has(s) && slices.ContainsFunc(c.Limits(s), func(l Limit) bool { return groups.has(l.Group) }) {
 				schemes.set(s)
 				changed = true
@@ -159,4 +160,110 @@ func (c *Content) schemesOffering(wanted func(ingredient Index) bool) flags {
 		}
 	}
 	return schemes
+}
+
+// searchWord is a distinct folded word of a content's names and descriptions, with its places: dishes, then categories,
+// then ingredients. A query word is compared with each of them once, independent of the length of the texts.
+type searchWord struct {
+	text   string
+	places []Index
+}
+
+// newSearchWords returns all words of the content: O(texts).
+func (c *Content) newSearchWords() (words []searchWord) {
+	known, place := map[string]int{}, Index(0) // known has the position of each word
+	add := func(text string) {
+		for word := range strings.FieldsSeq(foldText(text, "")) {
+			if word = trimWord(word); word == "" {
+				continue
+			}
+			at, again := known[word]
+			if !again {
+				word, at = strings.Clone(word), len(words)
+				known[word], words = at, append(words, searchWord{text: word})
+			}
+			if w := &words[at]; len(w.places) == 0 || w.places[len(w.places)-1] != place {
+				w.places = append(w.places, place)
+			}
+		}
+		place++
+	}
+	for _, p := range c.products.All() {
+		v := p.values()
+		add(v.name + "\n" + v.description)
+	}
+	for i := range c.categories {
+		add(c.categories[i].Name)
+	}
+	for _, in := range c.ingredients.All() {
+		add(in.Name())
+	}
+	for i := range words {
+		words[i].places = slices.Clone(words[i].places) // without unused memory
+	}
+	return words
+}
+
+// resembles returns what reports whether a word differs from the given one in one letter. It ignores numbers, because
+// another digit is not a typing error.
+func resembles(word string) func(text string) bool {
+	if strings.ContainsFunc(word, unicode.IsDigit) {
+		return func(string) bool { return false }
+	}
+	letters := []rune(word)
+	return func(text string) bool {
+		longer := utf8.RuneCountInString(text) - len(letters)
+		return longer >= -1 && longer <= 1 && max(len(letters)+longer, len(letters)) >= leastTolerated && oneEdit(letters, []rune(text))
+	}
+}
+
+// leastTolerated is the minimum length of a word, in the query or in the menu, that may have one wrong letter.
+const leastTolerated = 5
+
+// oneEdit reports whether two different words differ by one edit: a replaced, additional, missing
+// letter, or two swapped neighbours.
+func oneEdit(a, b []rune) bool {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	if len(a) == 2 && len(b) == 2 {
+		return a[0] == b[1] && a[1] == b[0]
+	}
+	return len(a) <= 1 && len(b) <= 1
+}
+
+func trimWord(word string) string { return strings.TrimFunc(word, unicode.IsPunct) }
+
+// foldText makes texts of any script comparable. It ignores case, width, diacritics, hyphens, the
+// kind of apostrophe, differences between the Arabic letters ة and ه and between the Turkish I, ı,
+// İ and i, and treats œ and æ as two letters. hyphen replaces hyphens: by nothing in a menu, and by
+// a space in a query, so that the parts of a hyphenated query word match separately.
+func foldText(text, hyphen string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	for _, r := range norm.NFKD.String(text) {
+		switch {
+		case r < unicode.MaxASCII && r != '-' && r != '`':
+			b.WriteByte(byte(r))
+		case r == '’' || r == '‘' || r == 'ʼ' || r == '`':
+			b.WriteByte('\'')
+		case r == 'ة':
+			b.WriteRune('ه')
+		case r == 'ı':
+			b.WriteByte('i')
+		case r == 'œ' || r == 'Œ':
+			b.WriteString("oe")
+		case r == 'æ' || r == 'Æ':
+			b.WriteString("ae")
+		case r == '\u2212' || unicode.Is(unicode.Pd, r):
+			b.WriteString(hyphen)
+		case r == '\u00ad': // soft hyphen
+		case !unicode.Is(unicode.Mn, r):
+			b.WriteRune(r)
+		}
+	}
+	return cases.Fold().String(b.String())
 }

@@ -35,19 +35,16 @@ func changedIDs(before, after []string) []Availability {
 // Stops returns the stop lists of the view for one restaurant (policy W7). If an id has several
 // definitions, the first one counts, as in Compile.
 func (v *View) Stops(restaurant RestaurantID, s Settings) Stops {
-	return Stops{
-		Products:    stopped(v.Products, restaurant, s, func(p *Product) (string, StopList) { return p.ID, p.Stop }),
-		Ingredients: stopped(v.Ingredients, restaurant, s, func(in *Ingredient) (string, StopList) { return in.ID, in.Stop }),
-	}
+	return Stops{Products: stopped(v.Products, restaurant, s), Ingredients: stopped(v.Ingredients, restaurant, s)}
 }
 
 // stopped returns the sorted ids whose first definition is stopped.
-func stopped[T any](all []T, restaurant RestaurantID, s Settings, read func(*T) (id string, stop StopList)) (ids []string) {
+func stopped(all []Product, restaurant RestaurantID, s Settings) (ids []string) {
 	seen := newIndex(len(all))
 	for i := range all {
-		id, stop := read(&all[i])
-		_, again := seen.add(id, Index(i), func(at Index) string { other, _ := read(&all[at]); return other })
-		if id != "" && !again && stop.stoppedFor(restaurant, s.StopListAnyValue) {
+		id := all[i].ID
+		_, again := seen.add(id, Index(i), func(at Index) string { return all[at].ID })
+		if id != "" && !again && all[i].Stop.stoppedFor(restaurant, s.StopListAnyValue) {
 			ids = append(ids, id)
 		}
 	}
@@ -67,7 +64,10 @@ func (c *Content) WithStops(stops Stops) *Catalogue {
 	}
 	cat.stops.Products = stopItems(&c.products, stops.Products, cat.stopped)
 	cat.stops.Ingredients = stopItems(&c.ingredients, stops.Ingredients, cat.ingredientStopped)
-	excluded := cat.ingredientStopped.with(c.ingredientInvalid)
+	excluded := slices.Clone(c.ingredientInvalid)
+	for i, stopped := range cat.ingredientStopped {
+		excluded[i] |= stopped
+	}
 	cat.unsatisfied, cat.tooDeep = c.unsatisfiable(excluded), c.schemesTooDeep(excluded)
 	cat.counts = Counts{Categories: len(c.categories), Products: c.products.Len()}
 	for i, p := range c.products.All() {
@@ -105,12 +105,3 @@ func newFlags(places int) flags { return make(flags, (places+63)/64) }
 func (f flags) set(i Index) { f[i/64] |= 1 << (i % 64) }
 
 func (f flags) has(i Index) bool { return f[i/64]>>(i%64)&1 != 0 }
-
-// with returns the union of both.
-func (f flags) with(other flags) flags {
-	both := slices.Clone(f)
-	for i := range other {
-		both[i] |= other[i]
-	}
-	return both
-}

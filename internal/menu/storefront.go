@@ -135,7 +135,7 @@ func (c *Content) AppendOptionIDs(dst []byte, g Index) []byte {
 
 // appendPrice appends the price, or null if it is invalid (policy W9a).
 func (v *values) appendPrice(dst []byte) []byte {
-	if v.priceInvalid {
+	if v.PriceInvalid() {
 		return append(dst, "null"...)
 	}
 	return v.price.Append(dst)
@@ -239,7 +239,7 @@ type dishForm struct {
 
 func (f *dishForm) groups(dst []byte, s Index) []byte {
 	dst = append(dst, `,"groups":[`...)
-	if !f.opens(s) {
+	if s == None || len(f.path) >= f.c.settings.MaxDepth || slices.Contains(f.path, s) {
 		return append(dst, ']')
 	}
 	f.path = append(f.path, s)
@@ -266,8 +266,4 @@ func (f *dishForm) groups(dst []byte, s Index) []byte {
 	}
 	f.path = f.path[:len(f.path)-1]
 	return append(dst, ']')
-}
-
-func (f *dishForm) opens(s Index) bool {
-	return s != None && len(f.path) < f.c.settings.MaxDepth && !slices.Contains(f.path, s)
 }

@@ -40,67 +40,42 @@ const (
 	IssueStopListForm     = "stop_list_form"
 )
 
-// interfaceName returns the interface's spelling of a folded field name, or the name itself if it is unknown.
-func interfaceName(folded string) string {
-	for _, name := range [...]string{
-		"isPossibleDelete", "haveChanges", "ingredientsSchemes", "ingredientsGroups", "parentId", "externalId", "categoryId", "schemeId",
-		"imageUrls", "isContainInStopList", "isListStoped", "energyValue", "minCount", "maxCount",
-	} {
-		if strings.EqualFold(name, folded) {
-			return name
-		}
-	}
-	return folded
-}
-
 // null consumes a null that replaces another value, and records an issue.
-func (d *decoder) null(field string) bool {
+func (d *decoder) null() bool {
 	if d.Kind() != jsontext.KindNull {
 		return false
 	}
 	d.Skip()
-	d.report(IssueNull, field, "")
+	d.report(IssueNull, "")
 	return true
 }
 
-func (d *decoder) identifier(field string) string {
-	kind := d.Kind()
-	start := d.Offset()
+func (d *decoder) identifier() string {
+	kind, start := d.Kind(), d.Offset()
 	id, ok := d.ID()
 	switch {
 	case !ok:
-		d.report(IssueTypeMismatch, field, d.Source()[start:d.Offset()])
+		d.report(IssueTypeMismatch, d.Source()[start:d.Offset()])
 	case kind == jsontext.KindNumber:
-		d.report(IssueIDNotText, field, id)
+		d.report(IssueIDNotText, id)
 	}
-	return d.checkText(field, id)
+	return d.checkText(id)
 }
 
-func (d *decoder) identifierList(field string) (ids []string) {
-	d.list(field, func() {
-		d.tail = "[]"
-		if id := d.identifier(field); id != "" {
-			ids = append(ids, id)
-		}
-		d.tail = ""
-	})
-	return ids
-}
-
-func (d *decoder) readText(field string) string {
+func (d *decoder) readText() string {
 	switch d.Kind() {
 	case jsontext.KindString:
 		s, _ := d.Text()
-		return d.checkText(field, d.cutText(field, s))
+		return d.checkText(d.cutText(s))
 	case jsontext.KindNull:
 		d.Skip()
 		return ""
 	case jsontext.KindNumber, jsontext.KindBool:
 		raw := d.Raw()
-		d.report(IssueTypeMismatch, field, raw)
+		d.report(IssueTypeMismatch, raw)
 		return raw
 	default:
-		d.report(IssueTypeMismatch, field, d.Raw())
+		d.report(IssueTypeMismatch, d.Raw())
 		return ""
 	}
 }
@@ -112,32 +87,32 @@ const (
 )
 
 // cutText returns the beginning of a text that is too long, and reports it.
-func (d *decoder) cutText(field, text string) string {
+func (d *decoder) cutText(text string) string {
 	most := maxNameBytes
-	if strings.HasSuffix(field, ".description") {
+	if d.field == "description" {
 		most = maxDescriptionBytes
 	}
-	if len(text) <= most || strings.HasSuffix(field, ".imageUrls") { // half an address is of no use
+	if len(text) <= most || d.field == "imageUrls" { // half an address is of no use
 		return text
 	}
-	d.report(IssueTextTooLong, field, strconv.Itoa(len(text)))
+	d.report(IssueTextTooLong, strconv.Itoa(len(text)))
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // checkText reports characters that are lost or invisible, or that change the direction of what follows. It returns text.
-func (d *decoder) checkText(field, text string) string {
+func (d *decoder) checkText(text string) string {
 	if isUsual(text) {
 		return text
 	}
 	if strings.ContainsRune(text, unicode.ReplacementChar) {
-		d.report(IssueReplacement, field, text)
+		d.report(IssueReplacement, text)
 	}
 	for _, r := range text {
 		if r >= ' ' && r < 0x7f || !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r) ||
-			strings.ContainsRune("\t\r\n", r) && strings.HasSuffix(field, ".description") {
+			strings.ContainsRune("\t\r\n", r) && d.field == "description" {
 			continue
 		}
-		d.report(IssueControlCharacter, field, fmt.Sprintf("%U in %q", r, text[:min(len(text), maxIssueValue)]))
+		d.report(IssueControlCharacter, fmt.Sprintf("%U in %q", r, text[:min(len(text), maxIssueValue)]))
 		break
 	}
 	return text
@@ -155,53 +130,46 @@ func isUsual(text string) bool {
 	return true
 }
 
-// name reports a name without a visible character.
-func (d *decoder) name(field, name string) {
+// named reports a name without a visible character. It returns the id of the element with the name.
+func (d *decoder) named(name, id string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
-		d.report(IssueNameEmpty, field, "")
+		d.field = "name"
+		d.report(IssueNameEmpty, "")
 	}
+	return id
 }
 
-// readImages is readTexts for image addresses.
-func (d *decoder) readImages(field string) []string {
-	images := d.readTexts(field)
+// images decodes image addresses.
+func (d *decoder) images() (images []string) {
+	add := func(image string) {
+		if image != "" {
+			images = append(images, image)
+		}
+	}
+	switch d.Kind() {
+	case jsontext.KindNull:
+		d.null()
+	case jsontext.KindArray:
+		d.each(func() { add(d.readText()) })
+	case jsontext.KindString: // one URL instead of a list
+		s, _ := d.Text()
+		d.report(IssueTypeMismatch, s)
+		add(s)
+	default:
+		d.report(IssueTypeMismatch, d.Raw())
+	}
+	d.tail = "[]"
 	for _, image := range images {
 		if u, err := url.Parse(image); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
 			strings.Contains(image, `\`) {
-			d.report(IssueImageAddress, field+"[]", image)
+			d.report(IssueImageAddress, image)
 		}
 	}
+	d.tail = ""
 	return images
 }
 
-func (d *decoder) readTexts(field string) (texts []string) {
-	switch d.Kind() {
-	case jsontext.KindNull:
-		d.null(field)
-		return nil
-	case jsontext.KindArray:
-		d.tail = "[]"
-		for range d.Elements() {
-			if s := d.readText(field); s != "" {
-				texts = append(texts, s)
-			}
-		}
-		d.tail = ""
-		return texts
-	case jsontext.KindString: // one URL instead of a list
-		s, _ := d.Text()
-		d.report(IssueTypeMismatch, field, s)
-		if s != "" {
-			texts = append(texts, s)
-		}
-		return texts
-	default:
-		d.report(IssueTypeMismatch, field, d.Raw())
-		return nil
-	}
-}
-
-func (d *decoder) flag(field string) bool {
+func (d *decoder) flag() bool {
 	switch d.Kind() {
 	case jsontext.KindBool:
 		value, _ := d.Bool()
@@ -211,30 +179,26 @@ func (d *decoder) flag(field string) bool {
 		return false
 	default:
 		raw := d.Raw()
-		d.report(IssueTypeMismatch, field, raw)
+		d.report(IssueTypeMismatch, raw)
 		return strings.EqualFold(raw, `"true"`) || raw == "1" || raw == `"1"`
 	}
 }
 
-// number decodes a decimal and records an issue for every form but a JSON number.
-func (d *decoder) number(field string) (decimal.Decimal, jsontext.NumberState) {
-	return d.numberAs(field, IssueDecimalComma, IssueNumberInvalid)
-}
-
-// numberAs is number with the codes for a decimal comma and for an invalid number.
-func (d *decoder) numberAs(field, comma, invalid string) (decimal.Decimal, jsontext.NumberState) {
+// number decodes a decimal and records an issue for every form but a JSON number. comma and invalid are the codes for a
+// decimal comma and for an invalid number.
+func (d *decoder) number(comma, invalid string) (decimal.Decimal, jsontext.NumberState) {
 	kind, start := d.Kind(), d.Offset()
 	number, state := d.Number()
 	raw := d.Source()[start:d.Offset()]
 	switch {
 	case state == jsontext.NumberComma:
-		d.report(comma, field, raw)
+		d.report(comma, raw)
 	case state == jsontext.NumberInvalid && kind != jsontext.KindString && kind != jsontext.KindNumber:
-		d.report(IssueTypeMismatch, field, raw)
+		d.report(IssueTypeMismatch, raw)
 	case state == jsontext.NumberInvalid:
-		d.report(invalid, field, raw)
+		d.report(invalid, raw)
 	case kind == jsontext.KindString:
-		d.report(IssueNumberAsText, field, raw)
+		d.report(IssueNumberAsText, raw)
 	}
 	if state != jsontext.NumberOK {
 		return decimal.Decimal{}, state
@@ -249,94 +213,113 @@ func (d *decoder) numberAs(field, comma, invalid string) (decimal.Decimal, jsont
 
 // price decodes the price of a dish or ingredient. bad is true if the price is null, empty or not a number, because orders
 // need a valid price (policy W9a).
-func (d *decoder) price(field string) (price decimal.Decimal, bad bool) {
-	value, state := d.number(field)
-	switch {
-	case state == jsontext.NumberNull:
-		d.report(IssuePriceMissing, field, "")
-		return decimal.Decimal{}, true
-	case state != jsontext.NumberOK:
-		return decimal.Decimal{}, true
+func (d *decoder) price() (price decimal.Decimal, bad bool) {
+	value, state := d.number(IssueDecimalComma, IssueNumberInvalid)
+	if state == jsontext.NumberNull {
+		d.report(IssuePriceMissing, "")
 	}
-	return value, false
+	return value, state != jsontext.NumberOK
 }
 
 // count decodes minCount or maxCount; none means no limit. A missing or negative one is no limit, whatever a maximum of 0
-// means (policy M2). A maximum with a fraction is rounded down, but not below 1 (policy W17). ok is false if the value
-// is invalid or implausible.
-func (d *decoder) count(field string, none int) (n int, ok bool) {
-	value, state := d.number(field)
+// means (policy M2). A maximum with a fraction is rounded down, but not below 1 (policy W17). It returns invalid if the
+// value is invalid or implausible.
+func (d *decoder) count(none, invalid int) int {
+	value, state := d.number(IssueDecimalComma, IssueNumberInvalid)
 	whole := value.IsInteger()
 	switch {
+	case state == jsontext.NumberNull:
+		return none
 	case state != jsontext.NumberOK:
-		return none, state == jsontext.NumberNull
+		return invalid
 	case value.IsNegative():
-		d.report(IssueCountNegative, field, value.String())
-		return none, true
+		d.report(IssueCountNegative, value.String())
+		return none
 	case value.GreaterThan(maxCount), !whole && none != Unlimited:
-		d.report(IssueNumberInvalid, field, value.String())
-		return none, false
+		d.report(IssueNumberInvalid, value.String())
+		return invalid
 	case !whole:
-		d.report(IssueCountFraction, field, value.String())
-		return max(int(value.IntPart()), 1), true
+		d.report(IssueCountFraction, value.String())
+		return max(int(value.IntPart()), 1)
 	}
-	return int(value.IntPart()), true
+	return int(value.IntPart())
 }
 
 // maxCount is the largest plausible limit.
 var maxCount = decimal.NewFromInt(1_000_000) //nolint:gochecknoglobals // constant
 
 // measure decodes a serving; null and a serving without a value are nil (policy W6).
-func (d *decoder) measure(field string) *Measure {
-	if d.Kind() == jsontext.KindNull {
+func (d *decoder) measure() *Measure {
+	switch d.Kind() {
+	case jsontext.KindObject:
+	case jsontext.KindNull:
 		d.Skip()
 		return nil
-	}
-	if d.Kind() != jsontext.KindObject {
-		d.report(IssueTypeMismatch, field, d.Raw())
+	default:
+		d.report(IssueTypeMismatch, d.Raw())
 		return nil
 	}
 	var m Measure
 	state := jsontext.NumberNull
 	for name := range d.Members() {
-		switch d.fieldName(name).folded {
+		switch jsontext.FoldName(name) {
 		case "value":
 			d.tail = ".value"
-			m.Value, state = d.number(field)
+			m.Value, state = d.number(IssueDecimalComma, IssueNumberInvalid)
 		case "unit":
 			d.tail = ".unit"
-			m.Unit = d.readText(field)
+			m.Unit = d.readText()
 		default:
-			d.report(IssueUnknownField, field+"."+name, "")
+			d.tail = "." + name
+			d.report(IssueUnknownField, "")
 		}
 		d.tail = ""
 	}
 	if state != jsontext.NumberOK {
-		d.report(IssueMeasureEmpty, field, m.Unit)
+		d.report(IssueMeasureEmpty, m.Unit)
 		return nil
 	}
 	return &m
 }
 
-// nutrition decodes one nutritional value.
-func (d *decoder) nutrition(folded string, n *Nutrition) bool {
-	var into *decimal.NullDecimal
-	var field string
-	switch folded {
-	case "calories":
-		into, field = &n.Calories, "products[].calories"
-	case "energyvalue":
-		into, field = &n.EnergyValue, "products[].energyValue"
-	case "proteins":
-		into, field = &n.Proteins, "products[].proteins"
-	case "fats":
-		into, field = &n.Fats, "products[].fats"
-	case "carbohydrates":
-		into, field = &n.Carbohydrates, "products[].carbohydrates"
+// stopList decodes a stop list, which may also be a boolean or one restaurant id (policy W7).
+func (d *decoder) stopList(list *StopList) {
+	switch d.Kind() {
+	case jsontext.KindArray:
+		d.each(func() { d.stopEntry(list) })
+	case jsontext.KindNull:
+		d.Skip()
+	case jsontext.KindBool:
+		value, _ := d.Bool()
+		list.All = list.All || value
+		d.report(IssueStopListForm, "")
+	case jsontext.KindString:
+		s, _ := d.Text()
+		d.report(IssueStopListForm, s)
+		switch strings.ToLower(s) {
+		case "true":
+			list.All = true
+		case "", "false":
+		default:
+			list.IDs = append(list.IDs, s)
+		}
 	default:
-		return false
+		d.report(IssueStopListForm, d.Raw())
 	}
-	value, state := d.numberAs(field, IssueNutritionInvalid, IssueNutritionInvalid)
-	*into = decimal.NullDecimal{Decimal: value, Valid: state == jsontext.NumberOK}
-	return true
+}
+
+// stopEntry decodes an element of a stop list. An invalid one is kept as its JSON text: it names no restaurant, but
+// makes the list non-empty (setting stop_list_any_value).
+func (d *decoder) stopEntry(list *StopList) {
+	var id string
+	switch d.Kind() {
+	case jsontext.KindString, jsontext.KindNumber, jsontext.KindNull:
+		id = d.identifier()
+	default:
+		id = string(jsontext.AppendCompact(nil, d.Raw(), nil))
+		d.report(IssueStopListForm, id)
+	}
+	if id != "" {
+		list.IDs = append(list.IDs, id)
+	}
 }

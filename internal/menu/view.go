@@ -73,17 +73,10 @@ type Group struct {
 	Ingredients []string
 }
 
-// Ingredient is an ingredient or modifier. SchemeID is set if it has modifiers itself (a part of a combo).
-// Without a price it is free; PriceInvalid means that the price is null or invalid (policy W9a).
-type Ingredient struct {
-	ID, ExternalID, Name  string
-	Price                 decimal.Decimal
-	PriceInvalid          bool
-	SchemeID, Description string
-	ImageURLs             []string
-	Measure               *Measure
-	Stop                  StopList
-}
+// Ingredient is an ingredient or modifier, with the fields of a dish except CategoryID and Nutrition. SchemeID is set
+// if it has modifiers itself (a part of a combo). Without a price it is free; PriceInvalid means that the price is null
+// or invalid (policy W9a).
+type Ingredient = Product
 
 // StopList contains the restaurants for which a dish or ingredient is stopped (policy W7): all of them, or a list.
 type StopList struct {
