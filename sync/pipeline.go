@@ -280,7 +280,6 @@ func (p *pipelineRun) publish(
 		Base:       st.current.Version,
 		Catalogue:  m.catalogue,
 		Published:  m.published,
-		Content:    m.hash,
 		SyncedAt:   p.runner.deps.Clock().UTC(),
 		Floor:      st.floor,
 		Hold:       hold,
