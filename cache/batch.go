@@ -28,29 +28,14 @@ func newBatch(ctx context.Context, client redis.UniversalClient) *batch {
 	return &batch{ctx: ctx, pipe: client.TxPipeline()}
 }
 
-// hash adds the fields to the hash key. A life of 0 means no expiry.
-func (b *batch) hash(key string, fields pairs, life time.Duration) {
-	b.split(key, fields, 2, life, func(part []any) { b.pipe.HSet(b.ctx, key, part...) })
-}
-
-func (b *batch) set(key string, members []string, life time.Duration) {
-	b.split(key, members, 1, life, func(part []any) { b.pipe.SAdd(b.ctx, key, part...) })
-}
-
-// value sets a string key.
-func (b *batch) value(key string, value []byte, life time.Duration) {
-	if b.bytes > 0 && b.bytes+len(value) > batchBytes {
-		b.send()
-	}
-	b.pipe.Set(b.ctx, key, value, life)
-	b.bytes += len(value)
-	b.arguments += 3
-}
-
-// split writes the values of a key in parts within the limits. step values stay together.
-func (b *batch) split(key string, values []string, step int, life time.Duration, write func(part []any)) {
-	var part []any
+// add adds values to a key with a command such as hset, in parts within the limits. step values stay together. A life of 0
+// means no expiry.
+func (b *batch) add(command, key string, values []string, step int, life time.Duration) {
+	part := []any{command, key}
 	for i, value := range values {
+		if i == 0 && b.bytes+len(value) > batchBytes {
+			b.send()
+		}
 		part = append(part, value)
 		b.bytes += len(value)
 		b.arguments++
@@ -58,8 +43,8 @@ func (b *batch) split(key string, values []string, step int, life time.Duration,
 		if !full && i < len(values)-1 {
 			continue
 		}
-		write(part)
-		part = nil
+		b.pipe.Do(b.ctx, part...)
+		part = []any{command, key}
 		if life > 0 {
 			b.pipe.PExpire(b.ctx, key, life)
 		}

@@ -44,14 +44,11 @@ func (f *publishTx) planRetirement(s *Store, before publishState) {
 	v := f.version
 	f.overlay = before.version > 0 && before.content == v.Content
 	kept := before.history
-	var gone []historyEntry
+	var replaced []historyEntry
 	if f.overlay && len(kept) > 0 {
-		gone, kept = kept[:1], kept[1:]
+		replaced, kept = kept[:1], kept[1:]
 	}
-	if before := s.history - 1; len(kept) > before {
-		gone = append(slices.Clip(gone), kept[before:]...)
-	}
-	for _, entry := range gone {
+	for _, entry := range slices.Concat(replaced, kept[min(len(kept), s.history-1):]) {
 		f.old = append(f.old, s.keys.Record(v.Restaurant, entry.version), s.keys.StopValues(v.Restaurant, entry.version))
 	}
 	if before.version > 0 {

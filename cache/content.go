@@ -16,11 +16,7 @@ import (
 //
 // It is compiled with other settings than the stored ones (policy S9), unless as is nil.
 func (s *Store) Content(ctx context.Context, hash string, as *menu.Settings) (*menu.Content, error) {
-	stored, err := s.redis.Client().HMGet(ctx, s.keys.ContentBody(hash), contentFields()...).Result()
-	if err != nil {
-		return nil, unavailable("load content "+hash, err)
-	}
-	raw, settings, err := s.readContent(hash, stored)
+	raw, settings, err := s.loadContent(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -34,11 +30,12 @@ func (s *Store) Content(ctx context.Context, hash string, as *menu.Settings) (*m
 	return menu.CompileContent(view, settings), nil
 }
 
-// contentFields are the fields of Keys.ContentBody that readContent needs, in order.
-func contentFields() []string { return []string{"view", "settings"} }
-
-// readContent decodes stored, the values of contentFields. Errors: ErrNoCatalogue, ErrCorrupt.
-func (s *Store) readContent(hash string, stored []any) (raw []byte, settings menu.Settings, err error) {
+// loadContent returns the stored view and settings of a content. Errors are those of Content.
+func (s *Store) loadContent(ctx context.Context, hash string) (raw []byte, settings menu.Settings, err error) {
+	stored, err := s.redis.Client().HMGet(ctx, s.keys.ContentBody(hash), "view", "settings").Result()
+	if err != nil {
+		return nil, settings, unavailable("load content "+hash, err)
+	}
 	view, there := stored[0].(string)
 	if !there {
 		return nil, settings, fmt.Errorf("cache: content %s: %w", hash, ErrNoCatalogue)
@@ -130,7 +127,7 @@ func (s *Store) indexContent(ctx context.Context, hash string, c *menu.Catalogue
 	shared := s.keys.Content(hash)
 	b := newBatch(ctx, s.redis.Client())
 	for _, documented := range documentedHashes(s.keys, shared, c, true) {
-		b.hash(documented.key, documented.fields, 0)
+		b.add("hset", documented.key, documented.fields, 2, 0)
 	}
 	if err := b.flush(); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 // documentedHash is one of the hashes that other programs may read.
 type documentedHash struct {
 	key    string
-	fields pairs
+	fields []string // field, value, field, value, and so on
 }
 
 // documentedHashes returns the documented hashes of a catalogue. index is the prefix of
@@ -24,19 +24,14 @@ func documentedHashes(k Keys, index string, c *menu.Catalogue, shared bool) []do
 	}
 }
 
-// pairs are the arguments of HSET: field, value, field, value, and so on.
-type pairs []string
-
-func (p *pairs) add(field string, value []byte) { *p = append(*p, field, string(value)) }
-
 // productIndex returns the documented hash products. It maps a dish id to {externalId, name, price, schemeId, categoryId,
 // categoryIds, available}. If shared is true, it omits available, which differs between the restaurants that use the hash.
-func productIndex(c *menu.Catalogue, shared bool) pairs {
-	fields := make(pairs, 0, 2*c.Products().Len())
+func productIndex(c *menu.Catalogue, shared bool) []string {
+	fields := make([]string, 0, 2*c.Products().Len())
 	var scratch []byte
 	for at, p := range c.Products().All() {
 		scratch = appendProduct(scratch[:0], c, at, shared)
-		fields.add(p.ID(), scratch)
+		fields = append(fields, p.ID(), string(scratch))
 	}
 	return fields
 }
@@ -62,8 +57,8 @@ func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []by
 
 // externalIDIndex returns the documented hash externalIds. It maps an externalId to the
 // JSON array of the ids of its dishes, in the sequence of the menu view (policy O3).
-func externalIDIndex(c *menu.Catalogue) pairs {
-	fields := make(pairs, 0, 2*c.Products().Len())
+func externalIDIndex(c *menu.Catalogue) []string {
+	fields := make([]string, 0, 2*c.Products().Len())
 	var scratch []byte
 	for at, p := range c.Products().All() {
 		owners := c.Products().SharingExternalID(at)
@@ -74,20 +69,20 @@ func externalIDIndex(c *menu.Catalogue) pairs {
 		for k, owner := range owners {
 			scratch = jsontext.AppendString(jsontext.AppendComma(scratch, k), c.Products().At(owner).ID())
 		}
-		fields.add(p.ExternalID(), append(scratch, ']'))
+		fields = append(fields, p.ExternalID(), string(append(scratch, ']')))
 	}
 	return fields
 }
 
 // schemeIndex returns the documented hash schemes. It maps a scheme id to a JSON array with one {group, name, min, max,
 // options} for each group, in the sequence of the scheme. The limits are those of policy M2.
-func schemeIndex(c *menu.Catalogue) pairs {
+func schemeIndex(c *menu.Catalogue) []string {
 	schemes := c.Schemes()
-	fields := make(pairs, 0, 2*len(schemes))
+	fields := make([]string, 0, 2*len(schemes))
 	var scratch []byte
 	for i := range schemes {
 		scratch = appendScheme(scratch[:0], c, menu.Index(i))
-		fields.add(schemes[i].ID, scratch)
+		fields = append(fields, schemes[i].ID, string(scratch))
 	}
 	return fields
 }

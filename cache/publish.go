@@ -37,9 +37,7 @@ type Publication struct {
 	// Catalogue is compiled from Published, with its stop lists. The caller must not change either.
 	Catalogue *menu.Catalogue
 	Published menu.Published
-	// Content is the menu.ContentHash of Published if the publisher has it. If it is empty, Publish computes it.
-	Content  string
-	SyncedAt time.Time // kept in whole milliseconds
+	SyncedAt  time.Time // kept in whole milliseconds
 	// CheckedAt is when the ordering service was last asked; zero means SyncedAt.
 	CheckedAt time.Time
 	// Floor is the highest version that the publisher has served. The new one is
@@ -69,14 +67,6 @@ func (s *Store) Publish(ctx context.Context, p Publication) (Version, error) {
 	return version, nil
 }
 
-// contentHash returns Content, or computes it.
-func (p *Publication) contentHash() string {
-	if p.Content != "" {
-		return p.Content
-	}
-	return menu.ContentHash(p.Published.Content, p.Catalogue.Settings())
-}
-
 func (s *Store) publishVersion(ctx context.Context, p Publication) (Version, error) {
 	if p.Restaurant == "" || p.Catalogue == nil || len(p.Published.Content) == 0 {
 		return Version{}, errIncomplete
@@ -88,19 +78,12 @@ func (s *Store) publishVersion(ctx context.Context, p Publication) (Version, err
 	if stored.form != catalogueForm && p.Base == 0 {
 		p.Base = stored.version // a version of another format: continue its numbers
 	}
-	// Checked here to save work; the script checks again.
-	switch {
-	case stored.fence > p.Fence:
-		return Version{}, fmt.Errorf("fence %d, the stored one is %d: %w", p.Fence, stored.fence, ErrFenced)
-	case stored.version != p.Base:
-		return Version{}, fmt.Errorf("version %d is current: %w", stored.version, ErrStale)
-	}
 	version := Version{
 		Restaurant:  p.Restaurant,
 		Name:        strings.Clone(p.Name),
 		Version:     max(p.Base, p.Floor, stored.floor, stored.last) + 1,
 		Floor:       stored.floor,
-		Content:     p.contentHash(),
+		Content:     menu.ContentHash(p.Published.Content, p.Catalogue.Settings()),
 		Stops:       p.Catalogue.Stops(),
 		SyncedAt:    truncateMillis(p.SyncedAt),
 		CheckedAt:   truncateMillis(cmp.Or(p.CheckedAt, p.SyncedAt)),
@@ -139,7 +122,6 @@ func (s *Store) publishVersion(ctx context.Context, p Publication) (Version, err
 const outcomeUpdated = "updated"
 
 type publishState struct {
-	fence   int64
 	floor   int64
 	last    int64 // the version that any source published last
 	version int64
@@ -174,16 +156,15 @@ func (s *Store) publishState(ctx context.Context, restaurant menu.RestaurantID) 
 	pipe := s.redis.Client().Pipeline()
 	current := pipe.HMGet(ctx, s.keys.Current(restaurant),
 		"version", "content", "held", "form", "hold", "holdOf", "modifiedAt", "publishedAt")
-	fence := pipe.HMGet(ctx, s.keys.Fence(restaurant), "fence", "floor")
+	floor := pipe.HMGet(ctx, s.keys.Fence(restaurant), "floor")
 	history := pipe.LRange(ctx, s.keys.History(restaurant), 0, -1)
 	last := pipe.HMGet(ctx, s.keys.Published(restaurant), "version")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return publishState{}, err
 	}
-	of, fences := fieldValues(current.Val()), fieldValues(fence.Val())
+	of := fieldValues(current.Val())
 	return publishState{
-		fence:       fences.number(0),
-		floor:       fences.number(1),
+		floor:       fieldValues(floor.Val()).number(0),
 		last:        fieldValues(last.Val()).number(0),
 		version:     of.number(0),
 		content:     of.text(1),
@@ -202,23 +183,23 @@ func (s *Store) stage(ctx context.Context, p Publication, v Version, index strin
 	if index == s.keys.Version(v.Restaurant, v.Version) { // else the content's hashes are already written
 		for _, hash := range documentedHashes(s.keys, index, p.Catalogue, false) {
 			staged := step.stageKey(hash.key, "HLEN", len(hash.fields)/2)
-			b.hash(staged, hash.fields, stagedLife)
+			b.add("hset", staged, hash.fields, 2, stagedLife)
 		}
 	}
 	stopped := stoppedIndex(v.Stops)
-	b.set(step.stageKey(s.keys.Stopped(v.Restaurant, v.Version), "SCARD", len(stopped)), stopped, stagedLife)
-	packed := s.packer.pack(p.Published.Stops)
-	b.value(step.stageKey(s.keys.StopValues(v.Restaurant, v.Version), "STRLEN", len(packed)), packed, stagedLife)
-	recordBytes, err := encodeRecord(v)
+	b.add("sadd", step.stageKey(s.keys.Stopped(v.Restaurant, v.Version), "SCARD", len(stopped)), stopped, 1, stagedLife)
+	packed := string(s.packer.pack(p.Published.Stops))
+	b.add("set", step.stageKey(s.keys.StopValues(v.Restaurant, v.Version), "STRLEN", len(packed)), []string{packed}, 1, stagedLife)
+	record, err := encodeRecord(v)
 	if err != nil {
 		return nil, err
 	}
-	b.value(step.stageKey(s.keys.Record(v.Restaurant, v.Version), "STRLEN", len(recordBytes)), recordBytes, stagedLife)
+	b.add("set", step.stageKey(s.keys.Record(v.Restaurant, v.Version), "STRLEN", len(record)), []string{string(record)}, 1, stagedLife)
 	step.current = []any{
 		"version", v.Version, "content", v.Content, "syncedAt", menu.FormatTime(v.SyncedAt), "index", index,
 		"checkedAt", menu.FormatTime(v.CheckedAt), "modifiedAt", menu.FormatTime(v.ModifiedAt), "lastOutcome", v.LastOutcome,
 		"form", catalogueForm, "published", v.Published, "publishedAt", menu.FormatTime(v.PublishedAt),
-		"record", recordBytes, "publication", step.token,
+		"record", record, "publication", step.token,
 	}
 	if v.Source != "" {
 		step.current = append(step.current, "source", v.Source)

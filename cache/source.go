@@ -60,39 +60,6 @@ func (s *Store) IsOwn(v Version) bool {
 	return len(names) == 0 || slices.Contains(names, v.Source)
 }
 
-// findElsewhere completes the results of restaurants whose source has no version.
-func findElsewhere(ctx context.Context, s *Store, restaurants []menu.RestaurantID, all []Found) error {
-	var missing []menu.RestaurantID
-	var at []int
-	for i, id := range restaurants {
-		if errors.Is(all[i].Err, ErrNoCatalogue) && len(s.sources(id)) > 0 {
-			missing, at = append(missing, id), append(at, i)
-		}
-	}
-	for part := range slices.Chunk(missing, pipelined) {
-		taken, err := takeOver(ctx, s, part)
-		if err != nil {
-			return err
-		}
-		found, err := find(ctx, s, part, func(id menu.RestaurantID) string {
-			if taken[id] {
-				return s.keys.Current(id)
-			}
-			return s.keys.Published(id)
-		})
-		if err != nil {
-			return err
-		}
-		for i := range found {
-			if !errors.Is(found[i].Err, ErrNoCatalogue) {
-				all[at[i]] = found[i]
-			}
-		}
-		at = at[len(part):]
-	}
-	return nil
-}
-
 // takeOver moves the menus without a source, or of a former source, to the restaurants' source (policy O16). It returns
 // the restaurants that have a menu of their source then.
 func takeOver(ctx context.Context, s *Store, restaurants []menu.RestaurantID) (map[menu.RestaurantID]bool, error) {

@@ -1,28 +1,14 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"larder.local/internal/menu"
 )
-
-// Status is what changes without a new version: a few fields of Keys.Current and the floor.
-type Status struct {
-	Version     int64 // 0: no version
-	Content     string
-	SyncedAt    time.Time
-	CheckedAt   time.Time
-	LastOutcome string
-	Hold        Hold
-	Published   string
-	PublishedAt time.Time
-	Source      string
-	Floor       int64 // of Keys.Fence; may be set without a version
-}
 
 // statusFields are the fields of Keys.Current that readStatus needs, in order.
 func statusFields() []string {
@@ -32,20 +18,23 @@ func statusFields() []string {
 	}
 }
 
-// readStatus reads the values that queryCurrent returns for statusFields. A value
-// that larder did not write, or in another format, counts as absent.
-func readStatus(values []any) Status {
+// readStatus reads the values that queryCurrent returns for statusFields, into the fields of a Version that change without
+// a new version, and those that identify it. A value that larder did not write, or in another format, counts as absent.
+func readStatus(restaurant menu.RestaurantID, values []any) Version {
 	of := fieldValues(values)
 	if of.text(8) != catalogueForm {
-		return Status{Floor: of.number(12)}
+		return Version{Restaurant: restaurant, Floor: of.number(12)}
 	}
-	return Status{
+	hold := readHold(of.text(5), of.text(9), of.text(10))
+	return Version{
+		Restaurant:  restaurant,
 		Version:     of.number(0),
 		Content:     of.text(1),
 		SyncedAt:    of.time(2),
 		CheckedAt:   of.time(3),
 		LastOutcome: of.text(4),
-		Hold:        readHold(of.text(5), of.text(9), of.text(10)),
+		Held:        hold != Hold{},
+		Hold:        hold,
 		Published:   of.text(6),
 		PublishedAt: of.time(7),
 		Source:      of.text(11),
@@ -53,35 +42,34 @@ func readStatus(values []any) Status {
 	}
 }
 
-// Statuses reads the statuses of many restaurants in few round trips and passes them to received, in
-// order. A restaurant without a catalogue has version 0. The error is redisdb.ErrUnavailable.
-func (s *Store) Statuses(ctx context.Context, restaurants []menu.RestaurantID, received func(menu.RestaurantID, Status)) error {
+// Statuses reads of many restaurants, in few round trips, what identifies the current version and what changes without a new
+// one, and passes that to received, in order. The other fields are zero. A restaurant without a catalogue has version 0. The
+// error is redisdb.ErrUnavailable.
+func (s *Store) Statuses(ctx context.Context, restaurants []menu.RestaurantID, received func(there Version)) error {
 	return s.queryCurrent(ctx, restaurants, s.keys.Current, statusFields(), func(restaurant menu.RestaurantID, values []any) {
-		received(restaurant, readStatus(values))
+		received(readStatus(restaurant, values))
 	})
 }
 
-// identifies reports whether Redis has this version.
-func (s Status) identifies(v Version) bool {
-	return s.Version > 0 && s.Version == v.Version && s.Content == v.Content && s.SyncedAt.Equal(v.SyncedAt)
+// Same reports whether both are one version. Redis that lost its data may use a number twice.
+func (v Version) Same(other Version) bool {
+	return v.Version == other.Version && v.Content == other.Content && v.SyncedAt.Equal(other.SyncedAt)
 }
 
-// With returns the version with its moving fields set.
-func (v Version) With(s Status) Version {
-	if !s.CheckedAt.IsZero() {
-		v.CheckedAt = s.CheckedAt
+// With returns the version with the fields that change without a new version, from Statuses.
+func (v Version) With(there Version) Version {
+	if !there.CheckedAt.IsZero() {
+		v.CheckedAt = there.CheckedAt
 	}
-	v.LastOutcome, v.Hold, v.Held = s.LastOutcome, s.Hold, s.Hold != Hold{}
-	v.Published, v.PublishedAt, v.Floor = s.Published, s.PublishedAt, s.Floor
-	if s.Source != "" { // a menu that was taken over has another one in its record
-		v.Source = s.Source
-	}
+	v.LastOutcome, v.Hold, v.Held = there.LastOutcome, there.Hold, there.Held
+	v.Published, v.PublishedAt, v.Floor = there.Published, there.PublishedAt, there.Floor
+	v.Source = cmp.Or(there.Source, v.Source) // a menu that was taken over has another one in its record
 	return v
 }
 
-// Lost reports whether Redis has neither the served version, nor a later one, nor a floor as high.
-func (s Status) Lost(served Version) bool {
-	return s.Floor < served.highest() && (s.Version < served.highest() || s.Version == served.Version && !s.identifies(served))
+// Lost reports whether Redis, where there is current, has neither the served version, nor a later one, nor a floor as high.
+func (v Version) Lost(there Version) bool {
+	return there.Floor < v.highest() && (there.Version < v.highest() || there.Version == v.Version && !there.Same(v))
 }
 
 // Behind reports whether Redis has lost this version or a later one. The served menu may then not be

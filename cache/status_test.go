@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"larder.local/cache"
@@ -66,18 +67,20 @@ func TestStatuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		var ids []menu.RestaurantID
-		got := map[menu.RestaurantID]cache.Status{}
+		got := map[menu.RestaurantID]cache.Version{}
 		asked := []menu.RestaurantID{"grill", bistro, "diner"}
-		if err := s.Statuses(t.Context(), asked, func(id menu.RestaurantID, status cache.Status) {
-			ids, got[id] = append(ids, id), status
+		if err := s.Statuses(t.Context(), asked, func(there cache.Version) {
+			ids, got[there.Restaurant] = append(ids, there.Restaurant), there
 		}); err != nil {
 			t.Fatal(err)
 		}
 		if len(ids) != 3 || ids[0] != asked[0] || ids[1] != asked[1] || ids[2] != asked[2] {
 			t.Errorf("statuses of %v, want %v", ids, asked)
 		}
-		if got["grill"] != (cache.Status{}) || got["diner"] != (cache.Status{}) {
-			t.Errorf("of a restaurant without a catalogue: %+v; of a foreign key: %+v", got["grill"], got["diner"])
+		for _, id := range []menu.RestaurantID{"grill", "diner"} { // without a catalogue, with a foreign key
+			if diff := cmp.Diff(cache.Version{Restaurant: id}, got[id]); diff != "" {
+				t.Errorf("of %s: -want +got:\n%s", id, diff)
+			}
 		}
 		there := got[bistro]
 		if there.Version != 2 || there.Content != v.Content || there.Published != v.Published || !v.With(there).PublishedAt.Equal(v.PublishedAt) {
@@ -94,12 +97,12 @@ func TestStatuses(t *testing.T) {
 			"one that Redis never had":         {later, true},
 			"another version with this number": {twin, true},
 		} {
-			if there.Lost(c.served) != c.lost {
+			if c.served.Lost(there) != c.lost {
 				t.Errorf("%s: lost %t, want %t", name, !c.lost, c.lost)
 			}
 		}
 		there.Floor = 3
-		if there.Lost(later) {
+		if later.Lost(there) {
 			t.Error("a version below the floor counts as lost again")
 		}
 	})

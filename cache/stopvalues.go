@@ -65,20 +65,15 @@ func PublishedSum(content string, stops []byte) string {
 // Errors: ErrNoCatalogue if the version is not stored, ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) View(ctx context.Context, v Version) (menu.Published, error) {
 	doing := fmt.Sprintf("the view of %s@%d as published", v.Restaurant, v.Version)
-	pipe := s.redis.Client().Pipeline()
-	stored := pipe.HMGet(ctx, s.keys.ContentBody(v.Content), contentFields()...)
-	packedStops := pipe.Get(ctx, s.keys.StopValues(v.Restaurant, v.Version))
-	_, _ = pipe.Exec(ctx) // each command has its own error
-	for _, err := range []error{stored.Err(), packedStops.Err()} {
-		if err != nil {
-			return menu.Published{}, orMiss(doing, ErrNoCatalogue, err)
-		}
-	}
-	content, _, err := s.readContent(v.Content, stored.Val())
+	content, _, err := s.loadContent(ctx, v.Content)
 	if err != nil {
 		return menu.Published{}, fmt.Errorf("cache: %s: %w", doing, err)
 	}
-	stops, err := s.packer.unpack([]byte(packedStops.Val()))
+	packedStops, err := s.redis.Client().Get(ctx, s.keys.StopValues(v.Restaurant, v.Version)).Bytes()
+	if err != nil {
+		return menu.Published{}, orMiss(doing, ErrNoCatalogue, err)
+	}
+	stops, err := s.packer.unpack(packedStops)
 	if err != nil {
 		return menu.Published{}, fmt.Errorf("cache: %s: %w", doing, err)
 	}

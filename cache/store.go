@@ -68,7 +68,7 @@ func (s *Store) Current(ctx context.Context, restaurant menu.RestaurantID) (Vers
 	if err != nil {
 		return Version{}, err
 	}
-	return found[0].Version, found[0].Err
+	return found[restaurant].Version, found[restaurant].Err
 }
 
 // State is what a publisher must know about a restaurant before it fetches.
@@ -100,15 +100,15 @@ func (s *Store) State(
 	if _, err := pipe.Exec(ctx); err != nil && !IsForeign(status.Err()) {
 		return State{}, unavailable("read the current version of "+string(restaurant), err)
 	}
-	state := readStatus(append(status.Val(), floor.Val()...))
-	if state.Lost(held) {
+	state := readStatus(restaurant, append(status.Val(), floor.Val()...))
+	if held.Lost(state) {
 		floors, _, err := s.RaiseFloor(ctx, held)
 		if err != nil {
 			return State{}, err
 		}
 		state.Floor = floors[0]
 	}
-	if there != nil && state.identifies(held) {
+	if there != nil && state.Same(held) {
 		return State{Version: held.With(state), Stored: there.Val() > 0, Floor: state.Floor}, nil
 	}
 	version, err := s.Current(ctx, restaurant)
@@ -135,37 +135,57 @@ type Found struct {
 	Err     error // ErrNoCatalogue or ErrCorrupt
 }
 
-// Find reads the current versions of many restaurants in few round trips. It
-// returns one Found for each, in order. If the restaurant's source has no version, it takes over that of a former
-// source, or else returns the version of the source that published last (policy O16). The error is redisdb.ErrUnavailable.
-func (s *Store) Find(ctx context.Context, restaurants []menu.RestaurantID) ([]Found, error) {
-	all, err := find(ctx, s, restaurants, s.keys.Current)
-	if err != nil {
-		return all, err
+// Find reads the current versions of many restaurants in few round trips. It returns one Found for each. If the
+// restaurant's source has no version, it takes over that of a former source, or else returns the version of the source
+// that published last (policy O16). The error is redisdb.ErrUnavailable.
+func (s *Store) Find(ctx context.Context, restaurants []menu.RestaurantID) (map[menu.RestaurantID]Found, error) {
+	all := make(map[menu.RestaurantID]Found, len(restaurants))
+	if err := find(ctx, s, restaurants, s.keys.Current, all); err != nil {
+		return nil, err
 	}
-	return all, findElsewhere(ctx, s, restaurants, all)
+	var missing []menu.RestaurantID
+	for id, found := range all {
+		if errors.Is(found.Err, ErrNoCatalogue) && len(s.sources(id)) > 0 {
+			missing = append(missing, id)
+		}
+	}
+	for part := range slices.Chunk(missing, pipelined) {
+		taken, err := takeOver(ctx, s, part)
+		if err != nil {
+			return nil, err
+		}
+		err = find(ctx, s, part, func(id menu.RestaurantID) string {
+			if taken[id] {
+				return s.keys.Current(id)
+			}
+			return s.keys.Published(id)
+		}, all)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
-func find(ctx context.Context, s *Store, restaurants []menu.RestaurantID, key func(menu.RestaurantID) string) ([]Found, error) {
-	all := make([]Found, 0, len(restaurants))
+// find reads the versions under the given keys into all.
+func find(
+	ctx context.Context, s *Store, restaurants []menu.RestaurantID, key func(menu.RestaurantID) string, all map[menu.RestaurantID]Found,
+) error {
 	fields := append([]string{"record"}, statusFields()...)
-	err := s.queryCurrent(ctx, restaurants, key, fields, func(restaurant menu.RestaurantID, values []any) {
-		all = append(all, readCurrent(restaurant, values))
+	return s.queryCurrent(ctx, restaurants, key, fields, func(restaurant menu.RestaurantID, values []any) {
+		if len(values) == 0 {
+			all[restaurant] = Found{Err: fmt.Errorf("cache: %s: its key holds a value of another type: %w", restaurant, ErrCorrupt)}
+			return
+		}
+		raw, stored := values[0].(string)
+		state := readStatus(restaurant, values[1:])
+		if !stored || state.Version == 0 {
+			all[restaurant] = Found{Err: fmt.Errorf("cache: %s: %w", restaurant, ErrNoCatalogue)}
+			return
+		}
+		version, err := decodeRecord(restaurant, []byte(raw))
+		all[restaurant] = Found{Version: version.With(state), Err: err}
 	})
-	return all, err
-}
-
-func readCurrent(restaurant menu.RestaurantID, values []any) Found {
-	if len(values) == 0 {
-		return Found{Err: fmt.Errorf("cache: %s: its key holds a value of another type: %w", restaurant, ErrCorrupt)}
-	}
-	raw, stored := values[0].(string)
-	state := readStatus(values[1:])
-	if !stored || state.Version == 0 {
-		return Found{Err: fmt.Errorf("cache: %s: %w", restaurant, ErrNoCatalogue)}
-	}
-	version, err := decodeRecord(restaurant, []byte(raw))
-	return Found{Version: version.With(state), Err: err}
 }
 
 // queryCurrent reads fields of a key such as Keys.Current, then the floor, of many restaurants in order. A foreign
@@ -186,11 +206,11 @@ func (s *Store) queryCurrent(
 			if err := cmp.Or(floors[i].Err(), answers[i].Err()); err != nil && !IsForeign(err) {
 				return unavailable("read current versions", err)
 			}
-			if values := answers[i].Val(); values != nil {
-				answer(restaurant, append(values, floors[i].Val()...))
-			} else {
-				answer(restaurant, nil)
+			values := answers[i].Val()
+			if values != nil {
+				values = append(values, floors[i].Val()...)
 			}
+			answer(restaurant, values)
 		}
 	}
 	return nil

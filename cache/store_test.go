@@ -304,8 +304,8 @@ func TestCurrentVersionsOfManyRestaurants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, got := range found {
-			switch {
+		for i := range ids {
+			switch got := found[ids[i]]; {
 			case i == 0 || i == 599:
 				if got.Err != nil || got.Version.Version != 1 || got.Version.Restaurant != ids[i] {
 					t.Errorf("%s: %+v, want its version", ids[i], got)

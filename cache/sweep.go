@@ -38,24 +38,17 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 }
 
 func (s *Store) sweepAll(ctx context.Context) (removed int, err error) {
-	for cursor := uint64(0); ; {
-		hashes, next, err := s.redis.Client().SScan(ctx, s.keys.Contents(), cursor, "", sweepPage).Result()
+	hashes := s.redis.Client().SScan(ctx, s.keys.Contents(), 0, "", sweepPage).Iterator()
+	for hashes.Next(ctx) {
+		gone, err := s.sweepContent(ctx, hashes.Val())
 		if err != nil {
 			return removed, err
 		}
-		for _, hash := range hashes {
-			gone, err := s.sweepContent(ctx, hash)
-			if err != nil {
-				return removed, err
-			}
-			if gone {
-				removed++
-			}
-		}
-		if cursor = next; cursor == 0 {
-			return removed, nil
+		if gone {
+			removed++
 		}
 	}
+	return removed, hashes.Err()
 }
 
 // sweepContent removes one content unless the history of one of its users names it. Users are never
@@ -111,14 +104,12 @@ func (s *Store) unlist(ctx context.Context, hash string) error {
 // Run sweeps unused contents until ctx ends: at the start, for instances that run less than an hour,
 // and then every hour. The first instance in a day does the work. It starts no goroutine.
 func (s *Store) Run(ctx context.Context) error {
-	ticker := time.NewTicker(time.Hour)
-	defer ticker.Stop()
 	for {
 		_, _ = s.Sweep(ctx) // tried again in an hour; until then it only costs space
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-ticker.C:
+		case <-time.After(time.Hour):
 		}
 	}
 }

@@ -3,44 +3,48 @@ package cache
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
 	"larder.local/internal/menu"
 )
 
-// Version describes one version of a restaurant's catalogue. The caller must not change its slices.
+// Version describes one version of a restaurant's catalogue. Its record in Redis is JSON with the fields that have a name.
+// The caller must not change its slices.
 type Version struct {
-	Restaurant menu.RestaurantID
-	Name       string // the restaurant's name in the configuration when this version was published
-	Version    int64  // from 1, only grows
-	Content    string // the hash of its content
-	Stops      menu.Stops
-	SyncedAt   time.Time // UTC, whole milliseconds: when this version was fetched
-	CheckedAt  time.Time // UTC, whole milliseconds: when it was last confirmed
-	Counts     menu.Counts
+	Restaurant menu.RestaurantID `json:"-"`
+	Version    int64             `json:"version"` // from 1, only grows
+	Content    string            `json:"content"` // the hash of its content
+	Name       string            `json:"name"`    // the restaurant's name in the configuration when this version was published
+	Stops      menu.Stops        `json:"stops"`
+	SyncedAt   time.Time         `json:"syncedAt"` // UTC, whole milliseconds: when this version was fetched
+	CheckedAt  time.Time         `json:"-"`        // UTC, whole milliseconds: when it was last confirmed
+	Counts     menu.Counts       `json:"counts"`
 	// LastOutcome is the outcome of the last finished run: "updated", "unchanged", "quarantined", "failed", ….
-	LastOutcome string
-	Held        bool // a rollback holds it (policy S7a)
-	Hold        Hold // zero if Held is false
-	Bytes       int  // size of the content
+	LastOutcome string `json:"-"`
+	Held        bool   `json:"-"`     // a rollback holds it (policy S7a)
+	Hold        Hold   `json:"-"`     // zero if Held is false
+	Bytes       int    `json:"bytes"` // size of the content
 	// ModifiedAt is SyncedAt, or the next full second after the previous version's ModifiedAt if that is later.
 	// So no two versions have the same Last-Modified, and ModifiedAt may be slightly in the future.
-	ModifiedAt time.Time
+	ModifiedAt time.Time `json:"modifiedAt,omitzero"` // the record omits it if it is SyncedAt
 	// Published identifies what the ordering service published: the content and the stop lists of all restaurants.
 	// Published and PublishedAt may change without a new version. PublishedAt follows the rule of ModifiedAt.
-	Published   string
-	PublishedAt time.Time
+	Published   string    `json:"-"`
+	PublishedAt time.Time `json:"-"`
 	// Floor is the highest version that was served and that Redis has lost, or 0; see Behind.
-	Floor int64
+	Floor int64 `json:"-"`
 	// Source is the service that published it (policy O16); empty if the Store has no sources.
-	Source string
+	Source string `json:"source,omitempty"`
 	// Settings are those that it was compiled with; nil if an older version of larder published it. ReadAt is when the
 	// configuration with them was read, by Redis's clock (policy S9).
-	Settings *menu.Settings
-	ReadAt   time.Time
+	Settings *menu.Settings `json:"settings,omitempty"`
+	ReadAt   time.Time      `json:"readAt,omitzero"`
 }
 
 // Snapshot is one version of a restaurant's catalogue. It never changes, so
@@ -58,74 +62,44 @@ func (v Version) EventID() string {
 	return strconv.FormatInt(v.Version, 10) + "-" + hex.EncodeToString(hash[:4])
 }
 
-// record is a version as stored in Redis. Times are in menu.TimeFormat.
-type record struct {
-	Version  int64       `json:"version"`
-	Content  string      `json:"content"`
-	Name     string      `json:"name"`
-	Stops    menu.Stops  `json:"stops"`
-	SyncedAt string      `json:"syncedAt"`
-	Counts   menu.Counts `json:"counts"`
-	Bytes    int         `json:"bytes"`
-	// ModifiedAt is omitted if it is SyncedAt.
-	ModifiedAt string         `json:"modifiedAt,omitempty"`
-	Source     string         `json:"source,omitempty"`
-	Settings   *menu.Settings `json:"settings,omitempty"`
-	ReadAt     string         `json:"readAt,omitempty"`
-}
+// recordTimes are the options for a record: those of encoding/json, and times in menu.TimeFormat. A time that larder did not
+// write is read as zero.
+//
+//nolint:gochecknoglobals // constant
+var recordTimes = json.JoinOptions(
+	jsonv1.DefaultOptionsV1(),
+	json.WithMarshalers(json.MarshalToFunc(func(to *jsontext.Encoder, t time.Time) error {
+		return to.WriteToken(jsontext.String(menu.FormatTime(t)))
+	})),
+	json.WithUnmarshalers(json.UnmarshalFromFunc(func(from *jsontext.Decoder, t *time.Time) error {
+		token, err := from.ReadToken()
+		*t, _ = parseTime(token.String())
+		return err
+	})),
+)
 
 func encodeRecord(v Version) ([]byte, error) {
-	r := record{
-		Version:  v.Version,
-		Content:  v.Content,
-		Name:     v.Name,
-		Stops:    v.Stops,
-		SyncedAt: menu.FormatTime(v.SyncedAt),
-		Counts:   v.Counts,
-		Bytes:    v.Bytes,
-		Source:   v.Source,
-		Settings: v.Settings,
+	if !v.ModifiedAt.After(v.SyncedAt) {
+		v.ModifiedAt = time.Time{}
 	}
-	if !v.ReadAt.IsZero() {
-		r.ReadAt = menu.FormatTime(v.ReadAt)
-	}
-	if v.ModifiedAt.After(v.SyncedAt) {
-		r.ModifiedAt = menu.FormatTime(v.ModifiedAt)
-	}
-	return json.Marshal(r)
+	return json.Marshal(v, recordTimes)
 }
 
 // decodeRecord reads a record. It sets CheckedAt to SyncedAt. The error is ErrCorrupt.
 func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, error) {
-	var r record
-	if err := json.Unmarshal(raw, &r); err != nil {
+	v := Version{Restaurant: restaurant}
+	if err := json.Unmarshal(raw, &v, recordTimes); err != nil {
 		return Version{}, fmt.Errorf("cache: record of %s: %w: %w", restaurant, ErrCorrupt, err)
 	}
-	syncedAt, err := parseTime(r.SyncedAt)
-	if err != nil || r.Version < 1 || r.Content == "" {
-		return Version{}, fmt.Errorf("cache: record of %s: version %d, content %q, syncedAt %q: %w",
-			restaurant, r.Version, r.Content, r.SyncedAt, ErrCorrupt)
+	if v.Version < 1 || v.Content == "" || v.SyncedAt.IsZero() {
+		return Version{}, fmt.Errorf("cache: record of %s: version %d, content %q, syncedAt %s: %w",
+			restaurant, v.Version, v.Content, v.SyncedAt, ErrCorrupt)
 	}
-	modifiedAt, err := parseTime(r.ModifiedAt)
-	if err != nil {
-		modifiedAt = syncedAt
+	v.CheckedAt = v.SyncedAt
+	if v.ModifiedAt.IsZero() {
+		v.ModifiedAt = v.SyncedAt
 	}
-	readAt, _ := parseTime(r.ReadAt) // zero: not known
-	return Version{
-		Restaurant: restaurant,
-		Name:       r.Name,
-		Version:    r.Version,
-		Content:    r.Content,
-		Stops:      r.Stops,
-		SyncedAt:   syncedAt,
-		CheckedAt:  syncedAt,
-		ModifiedAt: modifiedAt,
-		Counts:     r.Counts,
-		Bytes:      r.Bytes,
-		Source:     r.Source,
-		Settings:   r.Settings,
-		ReadAt:     readAt,
-	}, nil
+	return v, nil
 }
 
 // fieldValues is a result of HMGET. A value that is absent, or that larder did not write, counts as zero.

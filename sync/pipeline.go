@@ -265,7 +265,6 @@ func (p *pipelineRun) publish(ctx context.Context, st state, m built, now lastFe
 		Base:       st.current.Version,
 		Catalogue:  m.catalogue,
 		Published:  m.published,
-		Content:    m.hash,
 		SyncedAt:   p.runner.deps.Clock().UTC(),
 		Floor:      st.floor,
 		Hold:       hold,

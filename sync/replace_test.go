@@ -86,7 +86,7 @@ func TestAddedAndChangedRestaurantsAreSyncedAtOnce(t *testing.T) {
 		synced := func(ids ...menu.RestaurantID) func() bool {
 			return func() bool {
 				found, err := g.store.Find(t.Context(), ids)
-				return err == nil && !slices.ContainsFunc(found, func(one cache.Found) bool { return one.Err != nil })
+				return err == nil && !slices.ContainsFunc(ids, func(id menu.RestaurantID) bool { return found[id].Err != nil })
 			}
 		}
 		eventually(t, "the first ones are synced", synced("a", "b"))

@@ -236,8 +236,8 @@ func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 		s.noteMovedSources(ctx, set)
 	}
 	var absent, old []*Target
-	err := s.deps.Store.Statuses(ctx, set.catalogued, func(id menu.RestaurantID, there cache.Status) {
-		switch t := set.byID[id]; {
+	err := s.deps.Store.Statuses(ctx, set.catalogued, func(there cache.Version) {
+		switch t := set.byID[there.Restaurant]; {
 		case there.Version == 0, t.fetchAll.Load():
 			absent = append(absent, t)
 		case there.Version <= there.Floor, t.schedule.missed(1, there.CheckedAt, now):

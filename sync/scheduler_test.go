@@ -33,7 +33,7 @@ func TestStartupCatchesUp(t *testing.T) {
 		eventually(t, "everything is synced", func() bool {
 			found, err := g.store.Find(t.Context(), []menu.RestaurantID{bistro, own})
 			_, _, missing := g.store.Reasons(t.Context(), "main")
-			return err == nil && found[0].Err == nil && found[1].Err == nil && missing == nil
+			return err == nil && found[bistro].Err == nil && found[own].Err == nil && missing == nil
 		})
 		stop()
 		list, _, err := g.store.Reasons(t.Context(), "main")

@@ -124,13 +124,8 @@ func (v *VersionBodies) Clear(b *Bodies) {
 	v.closed = true
 	key := v.key
 	for key.Product = PublishedMenu; key.Product <= v.last; key.Product++ {
-		b.drop(key)
-	}
-}
-
-// drop removes the body of the key in every encoding.
-func (b *Bodies) drop(key Key) {
-	for key.Encoding = Identity; int(key.Encoding) < encodings; key.Encoding++ {
-		b.cache.Invalidate(key)
+		for key.Encoding = Identity; int(key.Encoding) < encodings; key.Encoding++ {
+			b.cache.Invalidate(key)
+		}
 	}
 }

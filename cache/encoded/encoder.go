@@ -3,11 +3,9 @@ package encoded
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/andybalholm/brotli"
@@ -58,12 +56,8 @@ func NewEncoder() *Encoder {
 // Represent encodes an identity body of a version.
 func (e *Encoder) Represent(version int64, identity []byte, enc Encoding) (*Representation, error) {
 	sum := sha256.Sum256(identity)
-	tag := strconv.AppendInt([]byte(`W/"`), version, 10)
-	tag = append(tag, '-')
-	tag = hex.AppendEncode(tag, sum[:4])
-	tag = append(tag, '"')
 	body, err := e.encode(enc, identity)
-	return &Representation{Body: body, ETag: string(tag), Encoding: enc}, err
+	return &Representation{Body: body, ETag: fmt.Sprintf(`W/"%d-%x"`, version, sum[:4]), Encoding: enc}, err
 }
 
 func (e *Encoder) encode(enc Encoding, body []byte) ([]byte, error) {

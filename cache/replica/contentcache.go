@@ -2,8 +2,8 @@ package replica
 
 import (
 	"context"
+	"fmt"
 	"runtime"
-	"strings"
 	"sync"
 	"weak"
 
@@ -12,94 +12,73 @@ import (
 	"larder.local/internal/menu"
 )
 
-// contentCache has one copy of every compiled content that a catalogue uses, for each settings (see contentKey). Its pointers are weak:
-// Go's garbage collector frees a content that nothing uses.
+// contentCache has one copy of every compiled content that a catalogue uses, for each settings.
 type contentCache struct {
-	load func(ctx context.Context, key string) (*menu.Content, error)
-
-	flight      singleflight.Group
-	mu          sync.Mutex
-	entries     map[string]weak.Pointer[menu.Content]
-	packedViews map[string][]byte // content hash to its published view, compressed as in Redis
-	live        map[string]int    // content hash to the number of its contents in memory
+	load     func(context.Context, contentKey) (*menu.Content, error)
+	flight   singleflight.Group
+	contents weakMap[contentKey, menu.Content]
 }
 
-func newContentCache(load func(context.Context, string) (*menu.Content, error)) *contentCache {
-	return &contentCache{
-		load: load, entries: map[string]weak.Pointer[menu.Content]{}, packedViews: map[string][]byte{}, live: map[string]int{},
-	}
+// contentKey identifies a content that is compiled with settings, or with the stored ones.
+type contentKey struct {
+	hash        string
+	settings    menu.Settings
+	asPublished bool
 }
 
 // content returns the content with the key. If memory has none, concurrent callers share one load; the
 // end of ctx ends only this caller's wait.
-func (c *contentCache) content(ctx context.Context, key string) (*menu.Content, error) {
-	if content := c.cached(key); content != nil {
+func (c *contentCache) content(ctx context.Context, key contentKey) (*menu.Content, error) {
+	if content := c.contents.get(key); content != nil {
 		return content, nil
 	}
-	return shared(ctx, &c.flight, key, func(ctx context.Context) (*menu.Content, error) {
-		if content := c.cached(key); content != nil {
+	return shared(ctx, &c.flight, fmt.Sprint(key), func(ctx context.Context) (*menu.Content, error) {
+		if content := c.contents.get(key); content != nil {
 			return content, nil
 		}
 		content, err := c.load(ctx, key)
 		if err != nil {
 			return nil, err
 		}
-		return c.intern(key, content), nil
+		return c.contents.intern(key, content), nil
 	})
 }
 
-func (c *contentCache) cached(key string) *menu.Content {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.entries[key].Value()
+// weakMap finds values that are in use by their keys. Its pointers are weak: Go's garbage collector frees a value that
+// nothing uses. The zero value is empty.
+type weakMap[K comparable, V any] struct {
+	mu      sync.Mutex
+	entries map[K]weak.Pointer[V]
 }
 
-// intern returns the content in memory that has the key. If memory has no such content, intern caches
-// the given content and returns it.
-func (c *contentCache) intern(key string, content *menu.Content) *menu.Content {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if cached := c.entries[key].Value(); cached != nil {
-		return cached
+// get returns the value with the key; nil if memory has none.
+func (m *weakMap[K, V]) get(key K) *V {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.entries[key].Value()
+}
+
+// intern returns the value in memory that has the key. If memory has no such value, intern keeps the given one and
+// returns it.
+func (m *weakMap[K, V]) intern(key K, value *V) *V {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if there := m.entries[key].Value(); there != nil {
+		return there
 	}
-	c.entries[key] = weak.Make(content)
-	c.live[hashOf(key)]++
-	runtime.AddCleanup(content, c.remove, key)
-	return content
-}
-
-// remove deletes the entry of a content that was freed, unless the content was loaded again.
-func (c *contentCache) remove(key string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.entries[key].Value() == nil {
-		delete(c.entries, key)
+	if m.entries == nil {
+		m.entries = map[K]weak.Pointer[V]{}
 	}
-	of := hashOf(key)
-	if c.live[of]--; c.live[of] == 0 {
-		delete(c.live, of)
-		delete(c.packedViews, of)
-	}
+	m.entries[key] = weak.Make(value)
+	runtime.AddCleanup(value, m.remove, key)
+	return value
 }
 
-// hashOf returns the content hash of a contentKey.
-func hashOf(key string) string {
-	hash, _, _ := strings.Cut(key, " ")
-	return hash
-}
-
-func (c *contentCache) packedContent(hash string) ([]byte, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	packed, cached := c.packedViews[hash]
-	return packed, cached
-}
-
-// keepPackedContent caches the compressed view of a content while the content is in memory.
-func (c *contentCache) keepPackedContent(hash string, packed []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.live[hash] > 0 {
-		c.packedViews[hash] = packed
+// remove deletes the entry of a value that was freed, unless there is another one with its key.
+func (m *weakMap[K, V]) remove(key K) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.entries[key].Value() == nil {
+		delete(m.entries, key)
 	}
 }

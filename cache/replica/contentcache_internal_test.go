@@ -17,16 +17,16 @@ func TestContentCache_CallerGivesUp(t *testing.T) {
 
 func callerGivesUp(t *testing.T) {
 	begun, end := make(chan struct{}), make(chan struct{})
-	c := newContentCache(func(ctx context.Context, _ string) (*menu.Content, error) {
+	c := contentCache{load: func(ctx context.Context, _ contentKey) (*menu.Content, error) {
 		close(begun)
 		<-end
 		return &menu.Content{}, ctx.Err()
-	})
+	}}
 	first, leave := context.WithCancel(t.Context())
 	left, got := make(chan error, 1), make(chan error, 1)
-	go func() { _, err := c.content(first, "h"); left <- err }()
+	go func() { _, err := c.content(first, contentKey{hash: "h"}); left <- err }()
 	<-begun
-	go func() { _, err := c.content(t.Context(), "h"); got <- err }()
+	go func() { _, err := c.content(t.Context(), contentKey{hash: "h"}); got <- err }()
 	synctest.Wait() // it waits for the same load
 	leave()
 	if err := <-left; !errors.Is(err, context.Canceled) {

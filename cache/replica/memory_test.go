@@ -20,15 +20,16 @@ func TestContentCache_SharesAndReleases(t *testing.T) {
 	t.Parallel()
 	var loads atomic.Int64
 	settings := menu.DefaultSettings()
-	l := newContentCache(func(context.Context, string) (*menu.Content, error) {
+	l := contentCache{load: func(context.Context, contentKey) (*menu.Content, error) {
 		loads.Add(1)
 		return menu.CompileContent(&menu.View{Name: "Menu"}, settings), nil
-	})
+	}}
+	key := contentKey{hash: "h"}
 	var wait sync.WaitGroup
 	got := make([]*menu.Content, 8)
 	for i := range got {
 		wait.Go(func() {
-			if content, err := l.content(t.Context(), "h"); err == nil {
+			if content, err := l.content(t.Context(), key); err == nil {
 				got[i] = content
 			}
 		})
@@ -39,7 +40,7 @@ func TestContentCache_SharesAndReleases(t *testing.T) {
 			t.Fatalf("caller %d got another content", i)
 		}
 	}
-	if interned := l.intern("h", menu.CompileContent(&menu.View{}, settings)); interned != got[0] {
+	if interned := l.contents.intern(key, menu.CompileContent(&menu.View{}, settings)); interned != got[0] {
 		t.Error("a second content of one hash was interned")
 	}
 	if loads.Load() != 1 || l.size() != 1 {
@@ -56,15 +57,15 @@ func TestContentCache_SharesAndReleases(t *testing.T) {
 	if l.size() != 0 {
 		t.Fatal("an unused content is still in memory")
 	}
-	if _, err := l.content(t.Context(), "h"); err != nil || loads.Load() != 2 {
+	if _, err := l.content(t.Context(), key); err != nil || loads.Load() != 2 {
 		t.Errorf("after its release: %d loads, %v; want 2", loads.Load(), err)
 	}
 }
 
 func TestContentCache_PassesErrorsOn(t *testing.T) {
 	t.Parallel()
-	l := newContentCache(func(context.Context, string) (*menu.Content, error) { return nil, cache.ErrCorrupt })
-	if _, err := l.content(t.Context(), "h"); !errors.Is(err, cache.ErrCorrupt) || l.size() != 0 {
+	l := contentCache{load: func(context.Context, contentKey) (*menu.Content, error) { return nil, cache.ErrCorrupt }}
+	if _, err := l.content(t.Context(), contentKey{hash: "h"}); !errors.Is(err, cache.ErrCorrupt) || l.size() != 0 {
 		t.Errorf("got %v, %d held", err, l.size())
 	}
 }
@@ -88,9 +89,9 @@ func TestMissesAreBounded(t *testing.T) {
 
 // size returns the number of contents in memory.
 func (c *contentCache) size() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.entries)
+	c.contents.mu.Lock()
+	defer c.contents.mu.Unlock()
+	return len(c.contents.entries)
 }
 
 func heap() int64 {

@@ -17,7 +17,7 @@ const viewsAtATime = 16
 // memory so that it can be read while Redis is down (docs/decisions/0008-published-menu-view.md).
 type packedView struct {
 	snapshot *cache.Snapshot // that it is the view of
-	content  []byte          // shared by all restaurants that have the content
+	content  *[]byte         // shared by all restaurants that have the content
 	stops    []byte
 	bodies   encoded.VersionBodies
 }
@@ -83,7 +83,7 @@ func (v *packedView) isOf(snap *cache.Snapshot) bool {
 func (r *Replica) unpackBody(key encoded.Key, view *packedView) (*encoded.Representation, error) {
 	return r.bodies.Build(key, &view.bodies, func() (*encoded.Representation, error) {
 		defer r.readers.enter()()
-		content, err := r.store.Unpack(view.content)
+		content, err := r.store.Unpack(*view.content)
 		if err != nil {
 			return nil, err
 		}
@@ -134,20 +134,21 @@ func (r *Replica) loadViews(ctx context.Context, snapshots []*cache.Snapshot) er
 	for i, snapshot := range snapshots {
 		versions[i] = snapshot.Version
 	}
-	stops, contents, err := r.store.PackedViews(ctx, versions, func(content string) bool {
-		_, held := r.contents.packedContent(content)
-		return held
+	contents := map[string]*[]byte{} // by hash
+	stops, loaded, err := r.store.PackedViews(ctx, versions, func(hash string) bool {
+		contents[hash] = r.packedContents.get(hash)
+		return contents[hash] != nil
 	})
 	if err != nil {
 		return err
 	}
-	for hash, packed := range contents {
-		r.contents.keepPackedContent(hash, packed)
+	for hash, packed := range loaded {
+		contents[hash] = r.packedContents.intern(hash, &packed)
 	}
 	for i, snapshot := range snapshots {
-		content, held := r.contents.packedContent(snapshot.Content)
+		content := contents[snapshot.Content]
 		values, err := r.store.Unpack(stops[i])
-		if !held || err != nil || cache.PublishedSum(snapshot.Content, values) != snapshot.Published {
+		if content == nil || err != nil || cache.PublishedSum(snapshot.Content, values) != snapshot.Published {
 			continue
 		}
 		r.slots.change(snapshot.Restaurant, func(one *slot) {

@@ -104,13 +104,14 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 			held = append(held, id)
 		}
 	}
-	err = r.store.Statuses(ctx, held, func(id menu.RestaurantID, there cache.Status) {
+	err = r.store.Statuses(ctx, held, func(there cache.Version) {
+		id := there.Restaurant
 		now := r.slots.current(id)
 		if now == nil || r.slots.isElsewhere(now.snapshot.Version) {
 			return // dropped meanwhile, or the configuration has changed
 		}
 		here := now.snapshot
-		if there.Lost(here.Version) {
+		if here.Version.Lost(there) {
 			lost = append(lost, here) // memory keeps serving it
 		}
 		switch {
@@ -120,7 +121,7 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 				version.Floor = there.Floor
 				r.slots.replaceCurrent(version, here.Catalogue)
 			}
-		case replaces(cache.Version{Version: there.Version, Content: there.Content, SyncedAt: there.SyncedAt}, here.Version),
+		case replaces(there, here.Version),
 			there.Version == here.Version.Version && !r.slots.isSetUp(here):
 			behind = append(behind, id)
 		case there.Version == here.Version.Version && statusDiffers(here.Version, there):
@@ -172,8 +173,8 @@ func (r *Replica) learn(ctx context.Context, behind []menu.RestaurantID) (versio
 		return nil, nil, err
 	}
 	versions = make([]cache.Version, 0, len(founds))
-	for _, found := range founds {
-		switch {
+	for _, id := range behind {
+		switch found := founds[id]; {
 		case found.Err == nil:
 			r.slots.setPending(found.Version)
 			versions = append(versions, found.Version)
@@ -187,27 +188,22 @@ func (r *Replica) learn(ctx context.Context, behind []menu.RestaurantID) (versio
 // applyAll loads versions into memory, one content at a time, and leaves a CPU core to readers. failed
 // has the errors of single versions. If Redis stops responding, applyAll returns an error.
 func (r *Replica) applyAll(ctx context.Context, versions []cache.Version) (failed []error, err error) {
-	shared := make(map[string][]*cache.Version)
-	var contents []string // in the order of versions
+	sharing := make(map[string][]*cache.Version) // by content
 	for i := range versions {
-		content := versions[i].Content
-		if shared[content] == nil {
-			contents = append(contents, content)
-		}
-		shared[content] = append(shared[content], &versions[i])
+		sharing[versions[i].Content] = append(sharing[versions[i].Content], &versions[i])
 	}
 	var mu sync.Mutex // of failed
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, runtime.GOMAXPROCS(0)-1))
-	for _, content := range contents {
+	for _, same := range sharing {
 		if ctx.Err() != nil {
 			break
 		}
 		group.Go(func() error {
-			if r.slots.current(shared[content][0].Restaurant) == nil { // no reader has requested it
+			if r.slots.current(same[0].Restaurant) == nil { // no reader has requested it
 				r.readers.yieldToRequests(ctx)
 			}
-			for _, version := range shared[content] {
+			for _, version := range same {
 				err := r.apply(ctx, *version)
 				if errors.Is(err, redisdb.ErrUnavailable) {
 					return err
@@ -226,7 +222,7 @@ func (r *Replica) applyAll(ctx context.Context, versions []cache.Version) (faile
 }
 
 // statusDiffers reports whether a moving field of the version in memory differs.
-func statusDiffers(held cache.Version, there cache.Status) bool {
+func statusDiffers(held, there cache.Version) bool {
 	moved := held.With(there)
 	return !moved.CheckedAt.Equal(held.CheckedAt) || moved.LastOutcome != held.LastOutcome || moved.Hold != held.Hold ||
 		moved.Published != held.Published || moved.Floor != held.Floor

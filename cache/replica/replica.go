@@ -50,6 +50,8 @@ type Setup struct {
 	Sources  []string // as of cache.StoreConfig
 	Settings menu.Settings
 	Name     string // of the restaurant; empty: that of the menu
+
+	asPublished bool // with the settings of the publisher
 }
 
 // Replica has the catalogues in the memory of this process, and serves all reads from there, also while Redis
@@ -60,6 +62,8 @@ type Replica struct {
 	contents *contentCache
 	bodies   *encoded.Bodies
 	encoder  *encoded.Encoder
+
+	packedContents weakMap[string, []byte] // the contents of packedViews by hash, compressed as in Redis
 
 	slots   slots
 	reasons sync.Map           // connection to its rejection reasons, []byte
@@ -92,17 +96,19 @@ func New(store *cache.Store, cfg Config) *Replica {
 	if cfg.Restaurants == nil {
 		cfg.Restaurants = func() []menu.RestaurantID { return nil }
 	}
+	if cfg.Setup == nil {
+		cfg.Setup = func(menu.RestaurantID) Setup { return Setup{asPublished: true} }
+	}
 	bodies := encoded.NewBodies(cfg.Memory)
 	return &Replica{
 		store: store,
 		cfg:   cfg,
-		contents: newContentCache(func(ctx context.Context, key string) (*menu.Content, error) {
-			hash, as, err := splitContentKey(key)
-			if err != nil {
-				return nil, err
+		contents: &contentCache{load: func(ctx context.Context, key contentKey) (*menu.Content, error) {
+			if key.asPublished {
+				return store.Content(ctx, key.hash, nil)
 			}
-			return store.Content(ctx, hash, as)
-		}),
+			return store.Content(ctx, key.hash, &key.settings)
+		}},
 		bodies:  bodies,
 		encoder: encoded.NewEncoder(),
 		slots: slots{
@@ -110,7 +116,7 @@ func New(store *cache.Store, cfg Config) *Replica {
 			setup:   cfg.Setup,
 			bodies:  bodies,
 			misses:  misses{clock: cfg.Clock, all: make(map[string]miss)},
-			watches: watches{all: make(map[menu.RestaurantID]map[*Watch]struct{})},
+			watches: watches{all: make(map[menu.RestaurantID][]*Watch)},
 		},
 		noticeQueue: &queue{all: make(map[menu.RestaurantID]struct{}), wake: sleep.NewSignal()},
 		pollNow:     sleep.NewSignal(),

@@ -3,34 +3,24 @@ package replica
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"larder.local/cache"
 	"larder.local/internal/menu"
 	"larder.local/internal/redisdb"
 )
 
-// sources returns the configured source of a restaurant, then its former names; none if sources are not known.
-func (s *slots) sources(id menu.RestaurantID) []string {
-	if s.setup == nil {
-		return nil
-	}
-	return s.setup(id).Sources
-}
-
 // isForeign reports whether a version is of another source than the configured one (policy O16).
 func (s *slots) isForeign(v cache.Version) bool {
-	names := s.sources(v.Restaurant)
+	names := s.setup(v.Restaurant).Sources
 	return len(names) > 0 && !slices.Contains(names, v.Source)
 }
 
 // isElsewhere reports whether a version is not stored under the keys of the configured source: it is foreign, or of a
 // former source.
 func (s *slots) isElsewhere(v cache.Version) bool {
-	names := s.sources(v.Restaurant)
+	names := s.setup(v.Restaurant).Sources
 	return len(names) > 0 && names[0] != v.Source
 }
 
@@ -45,11 +35,8 @@ func (s *slots) supersedes(v cache.Version, held *cache.Snapshot) bool {
 
 // isSetUp reports whether a catalogue is compiled with this instance's settings (policy S9).
 func (s *slots) isSetUp(snapshot *cache.Snapshot) bool {
-	if s.setup == nil {
-		return true
-	}
 	of := s.setup(snapshot.Restaurant)
-	return of.Settings == snapshot.Catalogue.Settings() && cmp.Or(of.Name, snapshot.Name) == snapshot.Name
+	return (of.asPublished || of.Settings == snapshot.Catalogue.Settings()) && cmp.Or(of.Name, snapshot.Name) == snapshot.Name
 }
 
 // completes reports whether a snapshot is the one in memory with this instance's settings.
@@ -58,22 +45,10 @@ func (s *slots) completes(snapshot, held *cache.Snapshot) bool {
 		s.isSetUp(snapshot) && !s.isSetUp(held)
 }
 
-// contentKey returns the key in contentCache of a version's content with this instance's settings.
-func (s *slots) contentKey(v cache.Version) string {
-	if s.setup == nil {
-		return v.Content
-	}
-	settings, _ := json.Marshal(s.setup(v.Restaurant).Settings) // never fails: numbers and booleans
-	return v.Content + " " + string(settings)
-}
-
-// splitContentKey returns the content and the settings of a contentKey; nil for the stored settings.
-func splitContentKey(key string) (hash string, as *menu.Settings, err error) {
-	hash, text, found := strings.Cut(key, " ")
-	if found {
-		err = json.Unmarshal([]byte(text), &as)
-	}
-	return hash, as, err
+// contentKey returns the key of a version's content with this instance's settings.
+func (s *slots) contentKey(v cache.Version) contentKey {
+	of := s.setup(v.Restaurant)
+	return contentKey{hash: v.Content, settings: of.Settings, asPublished: of.asPublished}
 }
 
 // compile loads a version and compiles it with this instance's settings, whatever those of its publisher are (policy
@@ -83,20 +58,18 @@ func compile(ctx context.Context, r *Replica, version cache.Version) (*cache.Sna
 	if err != nil {
 		return nil, err
 	}
-	if r.slots.setup == nil {
-		return &cache.Snapshot{Version: version, Catalogue: content.WithStops(version.Stops)}, nil
-	}
 	of, stops := r.slots.setup(version.Restaurant), version.Stops
-	published := of.Settings // of a version without settings: they change with its next publication
+	use := content.Settings()
+	published := use // of a version without settings: they change with its next publication
 	if version.Settings != nil {
 		published = *version.Settings
 	}
-	if of.Settings.StopListAnyValue != published.StopListAnyValue {
-		if stops, err = readStops(ctx, r.store, version, of.Settings); err != nil {
+	if use.StopListAnyValue != published.StopListAnyValue {
+		if stops, err = readStops(ctx, r.store, version, use); err != nil {
 			return nil, err
 		}
 	}
-	if name := cmp.Or(of.Name, version.Name); name != version.Name || of.Settings != published {
+	if name := cmp.Or(of.Name, version.Name); name != version.Name || use != published {
 		version.Name = name
 		version.ModifiedAt = version.ModifiedAfter(r.cfg.Clock())
 	}

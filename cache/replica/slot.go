@@ -108,7 +108,7 @@ func (r *Replica) Install(snapshot *cache.Snapshot) {
 		r.noticeQueue.add(snapshot.Restaurant)
 		return
 	}
-	if content := r.contents.intern(r.slots.contentKey(snapshot.Version), catalogue.Content); content != catalogue.Content {
+	if content := r.contents.contents.intern(r.slots.contentKey(snapshot.Version), catalogue.Content); content != catalogue.Content {
 		catalogue = content.WithStops(snapshot.Stops)
 	}
 	r.slots.replaceCurrent(snapshot.Version, catalogue)
@@ -119,8 +119,7 @@ func (r *Replica) Install(snapshot *cache.Snapshot) {
 // go back (policy S2). If Redis lost its data and used a number twice, its version wins. The two then
 // differ in content or, if only stop lists changed, in the sync time.
 func replaces(v, held cache.Version) bool {
-	return v.Version > held.Version ||
-		v.Version == held.Version && (v.Content != held.Content || !v.SyncedAt.Equal(held.SyncedAt))
+	return v.Version > held.Version || v.Version == held.Version && !v.Same(held)
 }
 
 // isNewerCheck reports whether a check may replace another: it is later, or so much

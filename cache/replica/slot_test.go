@@ -33,13 +33,13 @@ func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 		}
 		replica := New(s, Config{Restaurants: func() []menu.RestaurantID { return ids }})
 		begun, gate := make(chan struct{}), make(chan struct{})
-		replica.contents = newContentCache(func(ctx context.Context, hash string) (*menu.Content, error) {
-			if hash == slow {
+		replica.contents = &contentCache{load: func(ctx context.Context, key contentKey) (*menu.Content, error) {
+			if key.hash == slow {
 				close(begun)
 				<-gate
 			}
-			return s.Content(ctx, hash, nil)
-		})
+			return s.Content(ctx, key.hash, nil)
+		}}
 		done := make(chan error, 1)
 		go func() { done <- replica.Poll(ctx) }()
 		<-begun

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"slices"
 	"sync"
 
 	"larder.local/cache"
@@ -46,9 +47,8 @@ func (w *Watch) Newest() *Change {
 func (w *Watch) Close() {
 	w.of.mu.Lock()
 	defer w.of.mu.Unlock()
-	open := w.of.all[w.restaurant]
-	delete(open, w)
-	if len(open) == 0 {
+	w.of.all[w.restaurant] = slices.DeleteFunc(w.of.all[w.restaurant], func(open *Watch) bool { return open == w })
+	if len(w.of.all[w.restaurant]) == 0 {
 		delete(w.of.all, w.restaurant)
 	}
 }
@@ -64,19 +64,14 @@ func (r *Replica) Watch(restaurant menu.RestaurantID) *Watch {
 	if now := r.slots.current(restaurant); now != nil {
 		w.newest.After = now.snapshot.Version
 	}
-	open := w.of.all[restaurant]
-	if open == nil {
-		open = map[*Watch]struct{}{}
-		w.of.all[restaurant] = open
-	}
-	open[w] = struct{}{}
+	w.of.all[restaurant] = append(w.of.all[restaurant], w)
 	return w
 }
 
 // watches holds all open watches, by restaurant.
 type watches struct {
 	mu  sync.Mutex
-	all map[menu.RestaurantID]map[*Watch]struct{}
+	all map[menu.RestaurantID][]*Watch
 }
 
 // onReplaced notifies the watches of a version that has become current. before is
@@ -84,7 +79,7 @@ type watches struct {
 func (ws *watches) onReplaced(before *currentEntry, after *cache.Snapshot) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	for w := range ws.all[after.Restaurant] {
+	for _, w := range ws.all[after.Restaurant] {
 		if after.Version.Version == w.newest.After.Version && !replaces(after.Version, w.newest.After) {
 			continue // the watch began between the replacement and this call
 		}

@@ -159,9 +159,9 @@ func (h *Handlers) currentVersions(ctx context.Context, restaurants []directory.
 		ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
 		defer cancel()
 		if found, err := h.deps.Store.Find(ctx, ids); err == nil {
-			for i, stored := range found {
+			for id, stored := range found {
 				if stored.Err == nil {
-					versions[ids[i]] = stored.Version
+					versions[id] = stored.Version
 				}
 			}
 		}

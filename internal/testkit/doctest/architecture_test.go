@@ -155,6 +155,12 @@ func receiver(d *ast.FuncDecl) string {
 	if pointer, ok := typ.(*ast.StarExpr); ok {
 		typ = pointer.X
 	}
+	switch generic := typ.(type) {
+	case *ast.IndexExpr:
+		typ = generic.X
+	case *ast.IndexListExpr:
+		typ = generic.X
+	}
 	name, _ := typ.(*ast.Ident)
 	return name.Name + "."
 }
