@@ -108,31 +108,34 @@ func (o *Orders) sendAgain(ctx context.Context, record Record, again ResolveCall
 }
 
 func (r *ResolveRequest) check() error {
-	notes := &violation.List{}
+	var violations []violation.Violation
+	refuse := func(path string, code violation.Code, params violation.Params) {
+		violations = append(violations, violation.New(path, code, params, violation.English))
+	}
 	switch r.Operation {
 	case upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject:
 	default:
-		notes.Add(0, "/operation", violation.ValueNotAllowed, violation.Params{"allowed": []string{
+		refuse("/operation", violation.ValueNotAllowed, violation.Params{"allowed": []string{
 			string(upstream.OpCreate), string(upstream.OpPay), string(upstream.OpComplete), string(upstream.OpReject),
-		}}, "")
+		}})
 	}
 	switch r.Resolution {
 	case ResolvedDone:
 		switch {
 		case r.Operation != upstream.OpCreate:
 		case r.OrderID == "":
-			notes.Add(2, "/orderID", violation.FieldRequired, violation.Params{"field": "orderID"}, "")
+			refuse("/orderID", violation.FieldRequired, violation.Params{"field": "orderID"})
 		case !upstream.InPath(r.OrderID): // no change of the order could ever be sent
 			allowed := []string{"an orderID that is valid in a URL path"}
-			notes.Add(2, "/orderID", violation.ValueNotAllowed, violation.Params{"allowed": allowed}, "")
+			refuse("/orderID", violation.ValueNotAllowed, violation.Params{"allowed": allowed})
 		}
 	case ResolvedNotDone, ResolvedRetry:
 	default:
-		notes.Add(1, "/outcome", violation.ValueNotAllowed, violation.Params{"allowed": []string{
+		refuse("/outcome", violation.ValueNotAllowed, violation.Params{"allowed": []string{
 			string(ResolvedDone), string(ResolvedNotDone), string(ResolvedRetry),
-		}}, "")
+		}})
 	}
-	if violations, _ := notes.Sorted(); violations != nil {
+	if violations != nil {
 		return &InvalidError{Violations: violations}
 	}
 	return nil

@@ -24,7 +24,6 @@ type Payments struct {
 type payment struct {
 	object
 
-	path                       string // JSON Pointer
 	code, amount, paidAt, name value
 }
 
@@ -33,19 +32,19 @@ type payment struct {
 func ReadPayments(in Input) (*Payments, error) {
 	d, p := newDecoder(in), &Payments{}
 	d.record()
-	at, count := d.here(""), 0
-	if p.broken = !d.is(jsontext.KindArray, at, wantArray); !p.broken {
+	where, count := at(d.offset()), 0
+	if p.broken = !d.is(jsontext.KindArray, wantArray); !p.broken {
 		for i := range d.Elements() {
 			count++
 			switch {
 			case i < maxPayments:
-				p.readPayment(d, i)
+				p.readPayment(d)
 			case i == maxPayments:
-				d.add(at, violation.LimitExceeded, violation.Params{"limit": maxPayments}, violation.LimitOfPayments)
+				d.add(where, violation.LimitExceeded, violation.Params{"limit": maxPayments}, violation.LimitOfPayments)
 			}
 		}
 		if count == 0 {
-			d.add(at, violation.FieldRequired, violation.Params{"field": "payments"}, "")
+			d.missing(where, "payments")
 		}
 	}
 	p.broken = p.broken || count == 0 || count > maxPayments
@@ -54,40 +53,38 @@ func ReadPayments(in Input) (*Payments, error) {
 	return p, err
 }
 
-func (p *Payments) readPayment(d *decoder, i int) {
-	d.open = append(d.open[:0], step{"", i})
-	if !d.is(jsontext.KindObject, d.here(""), wantObject) {
+func (p *Payments) readPayment(d *decoder) {
+	paid := payment{}
+	if !d.is(jsontext.KindObject, wantObject) {
 		p.broken = true
-	} else {
-		paid := payment{path: element("", i)}
-		readMembers(d, paymentFields, &paid, &paid.object, nil)
-		p.broken = !paid.check(&d.violations) || p.broken
-		p.all = append(p.all, paid)
+		return
 	}
-	d.open = d.open[:0]
+	readMembers(d, paymentFields, &paid, &paid.object, nil)
+	p.broken = !paid.check(&d.notes) || p.broken
+	p.all = append(p.all, paid)
 }
 
 // check checks a payment, and reports whether its amount is known.
-func (p *payment) check(notes *violation.List) (known bool) {
+func (p *payment) check(n *notes) (known bool) {
 	for _, f := range paymentFields.fields[:3] { // all but the name
-		requireValue(notes, &p.object, p.path, f.of(p), f.name)
+		n.requireValue(&p.object, f.of(p), f.name)
 	}
-	checkTexts(notes, paymentFields, p, p.path)
+	checkTexts(n, paymentFields, p)
 	known = p.amount.state == readable
 	if known && p.amount.number.Sign() < 0 {
 		known = false
-		refuseValue(notes, &p.amount, p.path, violation.ValueNotAllowed, violation.Params{"allowed": []string{"≥ 0"}})
+		n.refuseChoice(&p.amount, "≥ 0")
 	}
 	if v := &p.paidAt; v.state == readable && !v.blank() {
-		readTime(notes, v, p.path)
+		readTime(n, v)
 	}
 	return known
 }
 
 // requireValue adds a violation if a value is missing or empty.
-func requireValue(notes *violation.List, of *object, base string, v *value, name string) {
+func (n *notes) requireValue(of *object, v *value, name string) {
 	if v.blank() {
-		addMissing(notes, v.or(name, of.end), base, name)
+		n.missing(of.placeOf(v.pos, name), name)
 	}
 }
 
@@ -102,7 +99,7 @@ func (p *Payments) Cover(total decimal.NullDecimal) {
 	}
 	if wanted := jsontext.NumberOf(total.Decimal); sum.Cmp(wanted) < 0 {
 		last := &p.all[len(p.all)-1]
-		refuseValue(&p.violations, &last.amount, last.path, violation.AmountInsufficient, violation.Params{"total": number(wanted)})
+		p.add(at(last.amount.pos), violation.AmountInsufficient, violation.Params{"total": number(wanted)}, "")
 	}
 }
 
@@ -142,11 +139,11 @@ type Rejection struct {
 func ReadRejection(in Input) (*Rejection, error) {
 	d, r := newDecoder(in), &Rejection{}
 	d.record()
-	if d.is(jsontext.KindObject, d.here(""), wantObject) {
+	if d.is(jsontext.KindObject, wantObject) {
 		readMembers(d, rejectionFields, r, &r.object, nil)
-		checkTexts(&d.violations, rejectionFields, r, "")
+		checkTexts(&d.notes, rejectionFields, r)
 	}
-	r.found = d.violations.Len()
+	r.found = len(d.all)
 	var err error
 	r.body, err = d.finish()
 	return r, err
@@ -155,9 +152,9 @@ func ReadRejection(in Input) (*Rejection, error) {
 // Check checks the rejection against the reasons that the service lists (policy O11), and reports
 // whether it is valid. It replaces the violations of an earlier Check.
 func (r *Rejection) Check(reasons []upstream.Reason) bool {
-	r.violations.Truncate(r.found)
+	r.all = r.all[:r.found]
 	r.checkReason(reasons)
-	return r.violations.Len() == r.found
+	return len(r.all) == r.found
 }
 
 func (r *Rejection) checkReason(reasons []upstream.Reason) {
@@ -168,13 +165,13 @@ func (r *Rejection) checkReason(reasons []upstream.Reason) {
 	if len(reasons) == 0 {
 		for _, v := range []*value{reason, text} {
 			if !v.blank() && v.state == readable {
-				refuseValue(&r.violations, v, "", violation.ValueNotAllowed, violation.Params{"allowed": []string{""}})
+				r.refuseChoice(v, "")
 			}
 		}
 		return
 	}
 	if reason.blank() {
-		requireValue(&r.violations, &r.object, "", reason, "rejectionReasonID")
+		r.requireValue(&r.object, reason, "rejectionReasonID")
 		return
 	}
 	ids := make([]string, len(reasons))
@@ -183,11 +180,11 @@ func (r *Rejection) checkReason(reasons []upstream.Reason) {
 			continue
 		}
 		if strings.EqualFold(listed.Type, typeText) {
-			requireValue(&r.violations, &r.object, "", text, "rejectionReasonText")
+			r.requireValue(&r.object, text, "rejectionReasonText")
 		}
 		return
 	}
-	refuseValue(&r.violations, reason, "", violation.ValueNotAllowed, violation.Params{"allowed": ids})
+	r.refuseChoice(reason, ids...)
 }
 
 // Upstream returns the body for the ordering service. Values that the client omitted are empty.

@@ -63,7 +63,7 @@ func (c *check) checkGroups(it *item, scheme menu.Index, above []menu.Index) {
 		}
 		c.countGroups(scheme)
 	case len(it.inner) > 0:
-		c.refuse(it, it.ingredients.position, violation.DishTakesNoIngredients, nil)
+		c.refuse(it, it.ingredients.pos, violation.DishTakesNoIngredients, nil)
 	}
 	if !it.nested() {
 		return
@@ -168,7 +168,7 @@ func (c *check) markReached() bool {
 	}
 	for i := range t.choices {
 		if ch := &t.choices[i]; ch.tooDeep && !t.hasOpenGroups(ch.index) {
-			c.refuse(ch.item, ch.position, violation.TooDeep, nil)
+			c.refuse(ch.item, ch.pos, violation.TooDeep, nil)
 		}
 	}
 	return true
@@ -224,7 +224,7 @@ func (c *check) selections() []selection {
 		ch := &t.choices[i]
 		if !ch.inOpenGroup {
 			params := violation.Params{"id": ch.entry().ID(), "dish": dishID(t.line.dish())}
-			c.refuse(ch.item, ch.position, violation.IngredientNotAllowed, params)
+			c.refuse(ch.item, ch.pos, violation.IngredientNotAllowed, params)
 			continue
 		}
 		c.pinGroup(ch)
@@ -262,7 +262,7 @@ func (c *check) pinGroup(ch *selected) {
 		ch.pinnedGroup = g
 		return
 	}
-	c.refuse(ch.item, pinned.position, violation.GroupPinInvalid, violation.Params{"groupId": pinned.text})
+	c.refuse(ch.item, pinned.pos, violation.GroupPinInvalid, violation.Params{"groupId": pinned.text})
 }
 
 // reportGroups adds violations for groups outside their limits (policies M1 to M3), in scheme order. The groups of a part
@@ -334,8 +334,7 @@ func (c *check) reportGroup(it *item, part, index menu.Index, d groupSlot) {
 
 // refuseList adds a violation for the ingredients of a line, which may be missing.
 func (c *check) refuseList(it *item, code violation.Code, params violation.Params, subject string) {
-	at := it.ingredients.or("ingredients", it.end)
-	c.violations.Add(at.pos, member(c.path(it), at.name), code, params, subject)
+	c.add(it.placeOf(it.ingredients.pos, "ingredients"), code, params, subject)
 }
 
 // dishID returns the menu's id of a dish, or the one that the client sent.

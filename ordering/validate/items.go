@@ -26,11 +26,10 @@ type item struct {
 	index  menu.Index      // in the table, or menu.None
 	// units is the number of units per unit of the parent: 0 if the client sent 0 or less,
 	// unreadable if it is not known.
-	units   int64
-	per     int64  // units per unit of the dish
-	clear   bool   // the quantity is valid
-	inner   []item // its ingredients
-	pointer string // see path
+	units int64
+	per   int64  // units per unit of the dish
+	clear bool   // the quantity is valid
+	inner []item // its ingredients
 }
 
 // dish returns the dish that contains the line.
@@ -60,37 +59,22 @@ func (it *item) title() string {
 	return it.entry().Name()
 }
 
-// path returns the JSON Pointer of a line. It is created on first use, because a valid order needs none.
-func (c *check) path(it *item) string {
-	switch {
-	case it.pointer != "":
-	case it.parent == nil:
-		if c.dishesPath == "" {
-			c.dishesPath = member("", c.order.dishes.name)
-		}
-		it.pointer = element(c.dishesPath, it.number)
-	default:
-		it.pointer = element(member(c.path(it.parent), it.parent.ingredients.name), it.number)
-	}
-	return it.pointer
-}
-
-// refuse adds a violation for a member of a line, or for the line at its own position.
-func (c *check) refuse(it *item, at position, code violation.Code, params violation.Params) {
-	c.violations.Add(at.pos, member(c.path(it), at.name), code, params, it.title())
+// refuse adds a violation for the value of a line at an offset, or for the line at its own.
+func (c *check) refuse(it *item, pos int32, code violation.Code, params violation.Params) {
+	c.add(at(pos), code, params, it.title())
 }
 
 // checkDishes checks every dish. complete is false if some were skipped, here or by the decoder.
 func (c *check) checkDishes() (dishes []item, complete bool) {
 	list := &c.order.dishes
 	if list.state == absent || list.state == readable && len(list.all) == 0 && !list.truncated {
-		addMissing(&c.violations, list.or("dishList", c.order.end), "", "dishList")
+		c.missing(c.order.placeOf(list.pos, "dishList"), "dishList")
 		return nil, false
 	}
-	before := c.violations.Len()
+	before := len(c.all)
 	dishes = make([]item, 0, len(list.all))
 	for i := range list.all {
-		if c.violations.Len()-before > violation.Max { // the other violations would not be listed (policy H7)
+		if len(c.all)-before > violation.Max { // the other violations would not be listed (policy H7)
 			return dishes, false
 		}
 		dishes = append(dishes, item{Line: &list.all[i], table: c.Catalogue.Products(), units: 1, per: 1})
@@ -107,10 +91,10 @@ func (c *check) checkDish(it *item) {
 		c.checkPrice(it)
 	}
 	c.checkDishQuantity(it)
-	before := c.violations.Len()
+	before := len(c.all)
 	c.checkIngredients(it)
 	c.checkGroups(it, scheme, nil)
-	if it.nested() && scheme != menu.None && c.violations.Len() == before {
+	if it.nested() && scheme != menu.None && len(c.all) == before {
 		c.checkFlat(it, scheme)
 	}
 }
@@ -122,13 +106,13 @@ func (c *check) checkAvailable(it *item) {
 	}
 	product := it.entry()
 	if !c.Catalogue.Available(it.index) {
-		c.refuse(it, it.position, violation.DishUnavailable, violation.Params{"id": product.ID(), "name": product.Name()})
+		c.refuse(it, it.pos, violation.DishUnavailable, violation.Params{"id": product.ID(), "name": product.Name()})
 	}
 	reasons := slices.DeleteFunc(slices.Clone(c.Catalogue.Reasons(it.index)), func(r menu.Reason) bool {
 		return r.Code == menu.ReasonStopped
 	})
 	if len(reasons) > 0 {
-		c.refuse(it, it.position, violation.DishNotOrderable, violation.Params{"id": product.ID(), "reasons": reasons})
+		c.refuse(it, it.pos, violation.DishNotOrderable, violation.Params{"id": product.ID(), "reasons": reasons})
 	}
 }
 
@@ -139,7 +123,7 @@ func (c *check) checkPrice(it *item) {
 	}
 	if current := it.current(); current.known && it.price.number.Cmp(current.Number) != 0 {
 		params := violation.Params{"sent": number(it.price.number), "current": number(current.Number)}
-		c.refuse(it, it.price.position, violation.PriceChanged, params)
+		c.refuse(it, it.price.pos, violation.PriceChanged, params)
 	}
 }
 
@@ -149,7 +133,8 @@ func (c *check) comparePrices(now, then []item) {
 		it := &now[i]
 		was, is := then[i].sent().Price, it.sent().Price
 		if was.Cmp(is) != 0 {
-			c.refuse(it, position{"price", it.pos}, violation.PriceChanged, violation.Params{"sent": number(was), "current": number(is)})
+			params := violation.Params{"sent": number(was), "current": number(is)}
+			c.add(atMember(it.pos, "price"), violation.PriceChanged, params, it.title())
 		}
 		c.comparePrices(it.inner, then[i].inner)
 	}
@@ -160,14 +145,14 @@ func (c *check) comparePrices(now, then []item) {
 func (c *check) checkDishQuantity(it *item) {
 	switch q := &it.quantity; {
 	case q.state == absent:
-		c.refuse(it, q.or("quantity", it.end), violation.FieldRequired, violation.Params{"field": "dishList[].quantity"})
+		c.add(it.placeOf(q.pos, "quantity"), violation.FieldRequired, violation.Params{"field": "dishList[].quantity"}, it.title())
 	case q.state == refused:
 	case q.number.Sign() <= 0:
-		c.refuse(it, q.position, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
+		c.refuse(it, q.pos, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
 	case q.number.Cmp(jsontext.Whole(int64(c.MaxQuantity))) > 0: // policy H10
-		c.refuse(it, q.position, violation.LimitExceeded, violation.Params{"limit": c.MaxQuantity})
+		c.refuse(it, q.pos, violation.LimitExceeded, violation.Params{"limit": c.MaxQuantity})
 	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(it.entry().Measure()):
-		c.refuse(it, q.position, violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)})
+		c.refuse(it, q.pos, violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)})
 	default:
 		it.clear = true
 	}
@@ -192,7 +177,7 @@ func (c *check) checkIngredients(parent *item) {
 		if it.index = c.find(it); it.index != menu.None {
 			// For a scheme that cannot be satisfied, its groups are reported instead.
 			if reasons := c.Catalogue.IngredientReasons(it.index); len(reasons) > 0 && reasons[0].Code != menu.ReasonGroupUnsatisfiable {
-				c.refuse(it, it.position, violation.IngredientUnavailable,
+				c.refuse(it, it.pos, violation.IngredientUnavailable,
 					violation.Params{"id": it.entry().ID(), "reason": reasons[0].Code})
 			}
 			c.checkPrice(it)
@@ -212,11 +197,11 @@ func (c *check) checkUnits(it *item) {
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		it.units = 0
-		c.refuse(it, q.position, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
+		c.refuse(it, q.pos, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
 	case !q.number.IsWhole():
-		c.refuse(it, q.position, violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)})
+		c.refuse(it, q.pos, violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)})
 	case q.number.Cmp(jsontext.Whole(maxUnits)) > 0:
-		c.refuse(it, q.position, violation.LimitExceeded, violation.Params{"limit": maxUnits})
+		c.refuse(it, q.pos, violation.LimitExceeded, violation.Params{"limit": maxUnits})
 	default:
 		it.units, _ = q.number.Int64()
 		it.clear = true
@@ -227,7 +212,11 @@ func (c *check) checkUnits(it *item) {
 	it.per = it.units * max(it.parent.per, 1)
 	if it.per > maxUnits {
 		it.clear = false
-		c.refuse(it, q.or("quantity", it.pos), violation.LimitExceeded, violation.Params{"limit": maxUnits})
+		where := atMember(it.pos, "quantity")
+		if q.pos > 0 {
+			where = at(q.pos)
+		}
+		c.add(where, violation.LimitExceeded, violation.Params{"limit": maxUnits}, it.title())
 	}
 }
 
@@ -244,7 +233,7 @@ func (c *check) find(it *item) menu.Index {
 	case it.id.state == refused, id == "" && it.externalID.state == refused:
 		return menu.None
 	case id == "" && it.externalID.text == "":
-		addMissing(&c.violations, it.id.or("ID", it.end), c.path(it), field)
+		c.missing(it.placeOf(it.id.pos, "ID"), field)
 		return menu.None
 	case id == "":
 		id, onlyExternalID = it.externalID.text, true
@@ -255,19 +244,19 @@ func (c *check) find(it *item) menu.Index {
 	meant, named := c.named(it, id, onlyExternalID)
 	switch {
 	case c.work < 0: // what the text means was perhaps not found
-		c.violations.Add(it.position.pos, c.path(it), violation.LimitExceeded, violation.Params{"limit": workLimit}, violation.LimitOfWork)
+		c.add(at(it.pos), violation.LimitExceeded, violation.Params{"limit": workLimit}, violation.LimitOfWork)
 		return menu.None
 	case meant == menu.None && len(named) > 0:
 		ids := make([]string, 0, violation.MaxIDs)
 		for _, shared := range named[:min(len(named), violation.MaxIDs)] {
 			ids = append(ids, it.table.At(shared).ID())
 		}
-		c.refuse(it, it.position, violation.ExternalIDAmbiguous, violation.Params{"externalId": id, "ids": ids})
+		c.refuse(it, it.pos, violation.ExternalIDAmbiguous, violation.Params{"externalId": id, "ids": ids})
 	case meant == menu.None:
-		c.refuse(it, it.position, unknown, violation.Params{"id": id})
+		c.refuse(it, it.pos, unknown, violation.Params{"id": id})
 	default:
 		if other, two := c.contradicts(it, meant, named); two {
-			c.refuse(it, it.position, violation.IDConflict, conflict(it, meant, other))
+			c.refuse(it, it.pos, violation.IDConflict, conflict(it, meant, other))
 			return menu.None
 		}
 	}

@@ -48,7 +48,7 @@ func (c *check) priceDish(it *item) (total amount) {
 	}
 	unit, ok := it.addIngredients(price.Number)
 	if ok && unit.Sign() < 0 { // policy W9b
-		c.refuse(it, it.position, violation.TotalNegative, nil)
+		c.refuse(it, it.pos, violation.TotalNegative, nil)
 	}
 	if !ok || !it.clear {
 		return total
@@ -57,7 +57,7 @@ func (c *check) priceDish(it *item) (total amount) {
 	total = amount{unit.Mul(it.quantity.number).Round(digits), true}
 	if unit.Sign() > 0 && total.Sign() == 0 {
 		least := leastQuantity(unit.Decimal(), digits, c.fractional(it.entry().Measure()))
-		c.refuse(it, it.quantity.position, violation.QuantityTooSmall, violation.Params{"minimum": json.Number(least.String())})
+		c.refuse(it, it.quantity.pos, violation.QuantityTooSmall, violation.Params{"minimum": json.Number(least.String())})
 	}
 	return total
 }

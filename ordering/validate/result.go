@@ -3,6 +3,7 @@ package validate
 import (
 	"cmp"
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -45,7 +46,7 @@ func (c *check) run() *checked {
 		r.totals, r.total = c.price(r.dishes, complete)
 		r.expectedAt = c.checkFields(r.total)
 	}
-	r.valid = c.violations.Len() == 0
+	r.valid = len(c.all) == 0
 	return r
 }
 
@@ -58,7 +59,7 @@ func (r *checked) result() *Result {
 		room := make([]byte, 0, len(r.Body)+len(r.Body)/2)
 		result.Order = r.upstreamOrder(r.dishes, r.expectedAt).AppendJSON(room, r.FieldCase)
 	}
-	result.Violations, result.More = r.violations.Sorted()
+	result.Violations, result.More = r.notes.Violations()
 	return result
 }
 
@@ -78,7 +79,7 @@ func (r *checked) appendJSON(dst []byte) ([]byte, error) {
 	}
 	w.Close(']')
 	w.Name("violations")
-	if violations, more := r.violations.Sorted(); len(violations) == 0 {
+	if violations, more := r.notes.Violations(); len(violations) == 0 {
 		w.Raw("[]")
 	} else {
 		text, err := json.Marshal(violations)
@@ -109,7 +110,7 @@ func (r *checked) writeLine(w *jsontext.Writer, dish *item, total amount) {
 	w.Next()
 	w.Open('{')
 	w.Name("path")
-	w.Text(r.path(dish))
+	w.Text("/" + r.order.dishList + "/" + strconv.Itoa(dish.number))
 	w.Name("id")
 	w.Text(id)
 	w.Name("name")

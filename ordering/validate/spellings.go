@@ -59,8 +59,8 @@ func (d *decoder) checkSpellings(s *spellings) {
 		case given && value != before:
 			s.repeated &^= 1 << field // one violation
 			spelt := strings.Join(slices.Compact([]string{names[field], name}), ", ")
-			at := position{name, s.pos}
-			d.add(at, violation.LimitExceeded, violation.Params{"limit": 1}, violation.LimitOfValues+"("+spelt+")")
+			where := place{pos: s.pos, value: int32(s.start), member: "/" + pointerEscapes.Replace(name)}
+			d.add(where, violation.LimitExceeded, violation.Params{"limit": 1}, violation.LimitOfValues+"("+spelt+")")
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"larder.local/internal/menu"
-	"larder.local/ordering/violation"
 )
 
 // Validator checks orders against catalogues, computes their prices, and converts them for the
@@ -130,7 +129,7 @@ func (v *Validator) Recheck(o *Order, req Request, before *menu.Catalogue) (*Res
 		req.Catalogue = before
 		then, _ := v.newCheck(o, req).checkDishes()
 		now.comparePrices(now.dishes, then)
-		result.Violations, result.More = now.violations.Sorted()
+		result.Violations, result.More = now.Violations()
 	}
 	return result, nil
 }
@@ -139,14 +138,13 @@ func (v *Validator) Recheck(o *Order, req Request, before *menu.Catalogue) (*Res
 type check struct {
 	Request
 	*rules
+	notes
 
-	now        time.Time
-	order      *Order
-	violations violation.List
-	dishesPath string                             // JSON Pointer of the dishes, once it is needed
-	work       int                                // remaining steps; see workLimit
-	offered    map[menu.Index]map[menu.Index]bool // the ingredients that a dish with the scheme offers; see offeredOf
-	groups     groupTable                         // of the current list of ingredients
+	now     time.Time
+	order   *Order
+	work    int                                // remaining steps; see workLimit
+	offered map[menu.Index]map[menu.Index]bool // the ingredients that a dish with the scheme offers; see offeredOf
+	groups  groupTable                         // of the current list of ingredients
 }
 
 func (v *Validator) newCheck(o *Order, req Request) *check {
@@ -154,8 +152,8 @@ func (v *Validator) newCheck(o *Order, req Request) *check {
 	if c.now.IsZero() {
 		c.now = v.clock()
 	}
-	c.Input, c.violations = o.Input, o.violations.Clone()
-	c.violations.Limit = 0
+	c.Input = o.Input
+	c.notes = notes{text: o.text, language: o.language, all: slices.Clone(o.all)}
 	return c
 }
 
