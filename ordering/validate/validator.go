@@ -144,7 +144,6 @@ type check struct {
 	order   *Order
 	work    int                                // remaining steps; see workLimit
 	offered map[menu.Index]map[menu.Index]bool // the ingredients that a dish with the scheme offers; see offeredOf
-	groups  groupTable                         // of the current list of ingredients
 }
 
 func (v *Validator) newCheck(o *Order, req Request) *check {
