@@ -17,8 +17,8 @@ const maxPayments = 100
 type Payments struct {
 	body
 
-	all    []payment
-	broken bool // the sum is not known
+	all   []payment
+	count int // of elements in the body, with those that are not in all
 }
 
 type payment struct {
@@ -32,22 +32,19 @@ type payment struct {
 func ReadPayments(in Input) (*Payments, error) {
 	d, p := newDecoder(in), &Payments{}
 	d.record()
-	where, count := at(d.offset()), 0
-	if p.broken = !d.is(jsontext.KindArray, wantArray); !p.broken {
-		for i := range d.Elements() {
-			count++
-			switch {
-			case i < maxPayments:
+	if where := at(d.offset()); d.is(jsontext.KindArray, wantArray) {
+		for range d.Elements() {
+			switch p.count++; {
+			case p.count <= maxPayments:
 				p.readPayment(d)
-			case i == maxPayments:
+			case p.count == maxPayments+1:
 				d.add(where, violation.LimitExceeded, violation.Params{"limit": maxPayments}, violation.LimitOfPayments)
 			}
 		}
-		if count == 0 {
+		if p.count == 0 {
 			d.missing(where, "payments")
 		}
 	}
-	p.broken = p.broken || count == 0 || count > maxPayments
 	var err error
 	p.body, err = d.finish()
 	return p, err
@@ -55,31 +52,28 @@ func ReadPayments(in Input) (*Payments, error) {
 
 func (p *Payments) readPayment(d *decoder) {
 	paid := payment{}
-	if !d.is(jsontext.KindObject, wantObject) {
-		p.broken = true
-		return
+	if d.is(jsontext.KindObject, wantObject) {
+		readMembers(d, paymentFields, &paid, &paid.object, nil)
+		paid.check(&d.notes)
+		p.all = append(p.all, paid)
 	}
-	readMembers(d, paymentFields, &paid, &paid.object, nil)
-	p.broken = !paid.check(&d.notes) || p.broken
-	p.all = append(p.all, paid)
 }
 
-// check checks a payment, and reports whether its amount is known.
-func (p *payment) check(n *notes) (known bool) {
+func (p *payment) check(n *notes) {
 	for _, f := range paymentFields.fields[:3] { // all but the name
 		n.requireValue(&p.object, f.of(p), f.name)
 	}
 	checkTexts(n, paymentFields, p)
-	known = p.amount.state == readable
-	if known && p.amount.number.Sign() < 0 {
-		known = false
+	if p.amount.state == readable && !p.hasAmount() {
 		n.refuseChoice(&p.amount, "≥ 0")
 	}
 	if v := &p.paidAt; v.state == readable && !v.blank() {
 		readTime(n, v)
 	}
-	return known
 }
+
+// hasAmount reports whether the amount is known and valid.
+func (p *payment) hasAmount() bool { return p.amount.state == readable && p.amount.number.Sign() >= 0 }
 
 // requireValue adds a violation if a value is missing or empty.
 func (n *notes) requireValue(of *object, v *value, name string) {
@@ -90,11 +84,14 @@ func (n *notes) requireValue(of *object, v *value, name string) {
 
 // Cover adds a violation to the last amount if the payments are less than total, unless one of them is not known.
 func (p *Payments) Cover(total decimal.NullDecimal) {
-	if p.broken || !total.Valid {
+	if len(p.all) == 0 || len(p.all) < p.count || !total.Valid {
 		return
 	}
 	var sum jsontext.Number
 	for i := range p.all {
+		if !p.all[i].hasAmount() {
+			return
+		}
 		sum = sum.Add(p.all[i].amount.number)
 	}
 	if wanted := jsontext.NumberOf(total.Decimal); sum.Cmp(wanted) < 0 {

@@ -248,14 +248,15 @@ func readObject[T any](d *decoder, fields *fieldTable[T], into *T, o *object) {
 // another way; it reports whether it did.
 func readMembers[T any](d *decoder, fields *fieldTable[T], into *T, o *object, special func(field, name string) bool) {
 	o.state = readable
-	seen := spellings{names: &fields.nameTable, start: d.Offset()}
+	start, seen, repeated := d.Offset(), uint32(0), false
 	for name := range d.Members() {
 		i := fields.find(name)
 		if i == unknownField {
 			d.readUnknown(&o.extra, name)
 			continue
 		}
-		seen.add(i, d.offset())
+		repeated = repeated || seen&(1<<i) != 0 && !fields.mayRepeat(i)
+		seen |= 1 << i
 		switch {
 		case special != nil && special(fields.fields[i].name, name):
 		case fields.fields[i].of != nil:
@@ -263,7 +264,9 @@ func readMembers[T any](d *decoder, fields *fieldTable[T], into *T, o *object, s
 		}
 	}
 	o.end = d.offset()
-	d.checkSpellings(&seen)
+	if repeated {
+		checkSpellings(d, fields, start)
+	}
 }
 
 // readUnknown reads a member that is forwarded on the compatible API only (policy W8).

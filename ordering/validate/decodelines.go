@@ -2,6 +2,7 @@ package validate
 
 import (
 	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
 	"larder.local/ordering/violation"
 )
 
@@ -18,6 +19,20 @@ type Line struct {
 	quantity    value
 	group       value // groupId: larder's own field, never sent (policy M4)
 	ingredients lines
+
+	match // set by each check
+}
+
+// match is what the menu of a check has for a line, and how much of it is ordered.
+type match struct {
+	parent *Line           // the line that contains this ingredient; nil for a dish
+	table  *menu.ItemTable // the dishes or the ingredients of the menu
+	index  menu.Index      // in the table, or menu.None
+	// units is the number of units per unit of the parent: 0 if the client sent 0 or less,
+	// unreadable if it is not known.
+	units int64
+	per   int64 // units per unit of the dish
+	clear bool  // the quantity is valid
 }
 
 // lines is a list of dishes or of ingredients.

@@ -108,49 +108,42 @@ type field[T any] struct {
 	of    func(*T) *value // nil if the field is not a plain value
 }
 
-// nameTable contains the names of the fields of one object.
-type nameTable struct {
-	kinds  []fieldKind
-	usual  []string       // in the spelling of the interface
-	byName map[string]int // in other usual spellings, and folded
+// fieldTable contains the fields of one object of the interface.
+type fieldTable[T any] struct {
+	fields []field[T]
+	usual  []string       // their names in the spelling of the interface
+	byName map[string]int // folded
 }
 
 // unknownField is the result of find for an unknown name.
 const unknownField = -1
 
 // find returns the index of a name in any spelling (policy W3), or unknownField.
-func (n *nameTable) find(name string) int {
-	if i := slices.Index(n.usual, name); i >= 0 { // faster than a map, and nearly always enough
+func (t *fieldTable[T]) find(name string) int {
+	if i := slices.Index(t.usual, name); i >= 0 { // faster than a map, and nearly always enough
 		return i
 	}
-	if i, ok := n.byName[name]; ok {
-		return i
-	}
-	if i, ok := n.byName[jsontext.FoldName(name)]; ok {
+	if i, ok := t.byName[jsontext.FoldName(name)]; ok {
 		return i
 	}
 	return unknownField
 }
 
-// fieldTable contains the fields of one object of the interface.
-type fieldTable[T any] struct {
-	nameTable
-
-	fields []field[T]
-}
+// mayRepeat reports whether an object may have several values of a field: of two IDs of a line, the menu decides (policy O3).
+func (t *fieldTable[T]) mayRepeat(field int) bool { return field == lineID && any(t) == any(lineFields) }
 
 // canonicalNames has the canonical forms of the names of all tables.
 var canonicalNames = map[string]jsontext.CanonicalName{} //nolint:gochecknoglobals // constant
 
 func newFieldTable[T any](fields ...field[T]) *fieldTable[T] {
 	var form jsontext.Canonical
-	t := &fieldTable[T]{fields: fields, nameTable: nameTable{byName: map[string]int{}}}
+	t := &fieldTable[T]{fields: fields, byName: map[string]int{}}
 	for i, f := range fields {
-		t.kinds, t.usual = append(t.kinds, f.kind), append(t.usual, f.name)
+		t.usual = append(t.usual, f.name)
+		t.byName[jsontext.FoldName(f.name)] = i
 		for _, spelling := range []string{
 			f.name, strings.Replace(f.name, "ID", "Id", 1), strings.Replace(f.name, "Id", "ID", 1), jsontext.FoldName(f.name),
 		} {
-			t.byName[spelling] = i
 			literal := `"` + spelling + `"`
 			canonicalNames[literal] = form.Name(literal)
 		}
@@ -158,12 +151,12 @@ func newFieldTable[T any](fields ...field[T]) *fieldTable[T] {
 	return t
 }
 
-// valueOf returns the function that returns a plain field, or nil for an unknown name.
+// valueOf returns the function that returns a plain field. It returns nil if there is no such field.
 func (t *fieldTable[T]) valueOf(name string) func(*T) *value {
-	if i := t.find(name); i != unknownField {
+	if i := t.find(name); i != unknownField && t.fields[i].of != nil {
 		return t.fields[i].of
 	}
-	return nil
+	return func(*T) *value { return nil }
 }
 
 // The fields of the interface (docs/ordering-service.md, section 2), with larder's own fields soonest and groupId.

@@ -19,9 +19,9 @@ type openScheme struct {
 
 // selected is one ingredient of the list that the menu has.
 type selected struct {
-	*item
+	*Line
 
-	count       int64      // units per unit of the line that has the list; see item.units
+	count       int64      // units per unit of the line that has the list; see match.units
 	pinnedGroup menu.Index // the only group it may count for; None for any (policy M4)
 	flat        bool       // its own ingredients are in the same list
 	inOpenGroup bool       // an open group contains it
@@ -32,7 +32,7 @@ type selected struct {
 type groupTable struct {
 	*check
 
-	line    *item        // the line that has the list
+	line    *Line        // the line that has the list
 	above   []menu.Index // the schemes that contain the line
 	slots   []groupSlot
 	schemes []openScheme
@@ -41,26 +41,26 @@ type groupTable struct {
 
 // checkGroups checks the ingredients of a line, and theirs, against their schemes (policies M1 to M6). scheme is the
 // line's scheme, and above are the schemes that contain the line.
-func (c *check) checkGroups(it *item, scheme menu.Index, above []menu.Index) {
+func (c *check) checkGroups(it *Line, scheme menu.Index, above []menu.Index) {
 	switch {
 	case it.index == menu.None:
 	case scheme != menu.None:
-		t := groupTable{check: c, line: it, above: above, choices: make([]selected, 0, len(it.inner))}
-		for i := range it.inner {
-			part := &it.inner[i]
-			t.choose(part, part.units, len(part.inner) == 0)
+		t := groupTable{check: c, line: it, above: above, choices: make([]selected, 0, len(it.ingredients.all))}
+		for i := range it.ingredients.all {
+			part := &it.ingredients.all[i]
+			t.choose(part, part.units, len(part.ingredients.all) == 0)
 		}
 		t.countGroups(scheme)
-	case len(it.inner) > 0:
+	case len(it.ingredients.all) > 0:
 		c.refuse(it, it.ingredients.pos, violation.DishTakesNoIngredients, nil)
 	}
 	if !it.nested() {
 		return
 	}
 	inside := append(slices.Clip(above), scheme)
-	for i := range it.inner {
-		part := &it.inner[i]
-		if len(part.inner) == 0 {
+	for i := range it.ingredients.all {
+		part := &it.ingredients.all[i]
+		if len(part.ingredients.all) == 0 {
 			continue
 		}
 		own := menu.None
@@ -76,23 +76,23 @@ func (c *check) checkGroups(it *item, scheme menu.Index, above []menu.Index) {
 
 // checkFlat checks a dish again as it will be sent: with nested ingredients in one flat list (policy M5). For
 // ordinary menus, an order that is valid nested is valid flat; with cycles of schemes it may not be.
-func (c *check) checkFlat(dish *item, scheme menu.Index) {
+func (c *check) checkFlat(dish *Line, scheme menu.Index) {
 	t := groupTable{check: c, line: dish}
 	t.flatten(dish)
 	t.countGroups(scheme)
 }
 
-func (t *groupTable) flatten(it *item) {
-	for i := range it.inner {
-		t.choose(&it.inner[i], it.inner[i].per, true)
-		t.flatten(&it.inner[i])
+func (t *groupTable) flatten(it *Line) {
+	for i := range it.ingredients.all {
+		t.choose(&it.ingredients.all[i], it.ingredients.all[i].per, true)
+		t.flatten(&it.ingredients.all[i])
 	}
 }
 
 // choose adds an ingredient to the table, unless the menu does not have it.
-func (t *groupTable) choose(it *item, count int64, flat bool) {
+func (t *groupTable) choose(it *Line, count int64, flat bool) {
 	if it.index != menu.None {
-		t.choices = append(t.choices, selected{item: it, count: count, pinnedGroup: menu.None, flat: flat})
+		t.choices = append(t.choices, selected{Line: it, count: count, pinnedGroup: menu.None, flat: flat})
 	}
 }
 
@@ -115,8 +115,9 @@ func (t *groupTable) countGroups(scheme menu.Index) {
 
 // open adds the groups of a scheme. If a quantity in them is unknown, they have no limits.
 func (t *groupTable) open(s openScheme, unknown bool) {
-	t.schemes = append(t.schemes, s)
-	for _, limit := range t.Catalogue.Limits(s.scheme) {
+	limits := t.Catalogue.Limits(s.scheme)
+	t.schemes, t.slots = append(t.schemes, s), slices.Grow(t.slots, len(limits))
+	for _, limit := range limits {
 		slot := groupSlot{max: noMaximum, group: limit.Group, scheme: len(t.schemes) - 1, unknown: unknown}
 		if !unknown {
 			slot.min = int64(limit.Min) * s.times
@@ -148,7 +149,7 @@ func (t *groupTable) markReached() bool {
 	}
 	for i := range t.choices {
 		if ch := &t.choices[i]; ch.tooDeep && !t.hasOpenGroups(ch.index) {
-			t.refuse(ch.item, ch.pos, violation.TooDeep, nil)
+			t.refuse(ch.Line, ch.pos, violation.TooDeep, nil)
 		}
 	}
 	return true
@@ -195,16 +196,16 @@ func (t *groupTable) hasOpenGroups(owner menu.Index) bool {
 // selections returns the choices to count, and rejects those that are in no open group. A choice
 // with an unknown quantity makes its groups unknown, so that they are not checked.
 func (t *groupTable) selections() []selection {
-	all := make([]selection, 0, len(t.choices))
+	all, eligible := make([]selection, 0, len(t.choices)), make([]int32, 0, len(t.choices))
 	for i := range t.choices {
 		ch := &t.choices[i]
 		if !ch.inOpenGroup {
 			params := violation.Params{"id": ch.entry().ID(), "dish": dishID(t.line.dish())}
-			t.refuse(ch.item, ch.pos, violation.IngredientNotAllowed, params)
+			t.refuse(ch.Line, ch.pos, violation.IngredientNotAllowed, params)
 			continue
 		}
 		t.pinGroup(ch)
-		groups, eligible := t.Catalogue.GroupsOf(ch.index), []int32(nil)
+		groups, start := t.Catalogue.GroupsOf(ch.index), len(eligible)
 		for o := range t.slots {
 			slot := &t.slots[o]
 			if !hasGroup(groups, slot.group) || (ch.pinnedGroup != menu.None && ch.pinnedGroup != slot.group) {
@@ -217,7 +218,7 @@ func (t *groupTable) selections() []selection {
 			eligible = append(eligible, int32(o))
 		}
 		if ch.count > 0 { // implies that eligible is not empty
-			all = append(all, selection{units: ch.count, eligible: eligible})
+			all = append(all, selection{units: ch.count, eligible: slices.Clip(eligible[start:])})
 		}
 	}
 	return all
@@ -236,7 +237,7 @@ func (t *groupTable) pinGroup(ch *selected) {
 		ch.pinnedGroup = g
 		return
 	}
-	t.refuse(ch.item, pinned.pos, violation.GroupPinInvalid, violation.Params{"groupId": pinned.text})
+	t.refuse(ch.Line, pinned.pos, violation.GroupPinInvalid, violation.Params{"groupId": pinned.text})
 }
 
 // reportGroups adds violations for groups outside their limits (policies M1 to M3), in scheme order. The groups of a part
@@ -250,7 +251,7 @@ func (t *groupTable) reportGroups(selections []selection) {
 		lines := t.linesOf(from.owner, selections)
 		switch {
 		case lines == nil:
-			lines = []*item{t.line}
+			lines = []*Line{t.line}
 		case slot.count > 0: // the ingredients in this list are those of the first parts
 			lines = lines[len(lines)-1:]
 		default: // each part lacks its own
@@ -267,20 +268,20 @@ func (t *groupTable) reportGroups(selections []selection) {
 
 // linesOf returns the lines of a part whose groups are counted in the list. It returns nil if the order is flat:
 // no part has ingredients, and a line of the list can only count for a part.
-func (t *groupTable) linesOf(part menu.Index, selections []selection) (lines []*item) {
+func (t *groupTable) linesOf(part menu.Index, selections []selection) (lines []*Line) {
 	nested := t.line.dish().nested()
 	ofList := func(slot int32) bool { return t.schemes[t.slots[slot].scheme].owner == menu.None }
 	flat := slices.ContainsFunc(selections, func(s selection) bool { return !slices.ContainsFunc(s.eligible, ofList) })
 	for i := range t.choices {
 		if ch := &t.choices[i]; ch.index == part && ch.flat && (nested || !flat) {
-			lines = append(lines, ch.item)
+			lines = append(lines, ch.Line)
 		}
 	}
 	return lines
 }
 
 // reportGroup adds a violation for a group at the ingredients of a line. part has the group; None if the line has it.
-func (t *groupTable) reportGroup(it *item, part menu.Index, slot groupSlot) {
+func (t *groupTable) reportGroup(it *Line, part menu.Index, slot groupSlot) {
 	group, code := &t.Catalogue.Groups()[slot.group], violation.GroupMin
 	if slot.count > slot.min {
 		code = violation.GroupMax
@@ -306,12 +307,12 @@ func (t *groupTable) reportGroup(it *item, part menu.Index, slot groupSlot) {
 }
 
 // refuseList adds a violation for the ingredients of a line, which may be missing.
-func (c *check) refuseList(it *item, code violation.Code, params violation.Params, subject string) {
+func (c *check) refuseList(it *Line, code violation.Code, params violation.Params, subject string) {
 	c.add(it.placeOf(it.ingredients.pos, "ingredients"), code, params, subject)
 }
 
 // dishID returns the menu's id of a dish, or the one that the client sent.
-func dishID(dish *item) string {
+func dishID(dish *Line) string {
 	if dish.index == menu.None {
 		return dish.id.text
 	}

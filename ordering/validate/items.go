@@ -17,23 +17,8 @@ const maxUnits = 1_000_000
 // unreadable is the number of units if it is not known.
 const unreadable = -1
 
-// item is a line with what the menu has for it.
-type item struct {
-	*Line
-
-	parent *item           // the line that contains this ingredient; nil for a dish
-	table  *menu.ItemTable // the dishes or the ingredients of the menu
-	index  menu.Index      // in the table, or menu.None
-	// units is the number of units per unit of the parent: 0 if the client sent 0 or less,
-	// unreadable if it is not known.
-	units int64
-	per   int64  // units per unit of the dish
-	clear bool   // the quantity is valid
-	inner []item // its ingredients
-}
-
 // dish returns the dish that contains the line.
-func (it *item) dish() *item {
+func (it *Line) dish() *Line {
 	for it.parent != nil {
 		it = it.parent
 	}
@@ -41,18 +26,23 @@ func (it *item) dish() *item {
 }
 
 // nested reports whether an ingredient of the line has ingredients.
-func (it *item) nested() bool {
-	return slices.ContainsFunc(it.inner, func(part item) bool { return len(part.inner) > 0 })
+func (it *Line) nested() bool {
+	for i := range it.ingredients.all {
+		if len(it.ingredients.all[i].ingredients.all) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // entry returns what the menu has for the line; it must have something.
-func (it *item) entry() menu.Entry { return it.table.At(it.index) }
+func (it *Line) entry() menu.Entry { return it.table.At(it.index) }
 
 // sent returns what is sent for the line.
-func (it *item) sent() *menu.Item { return it.table.Item(it.index) }
+func (it *Line) sent() *menu.Item { return it.table.Item(it.index) }
 
 // title returns the menu's name of the line; it is empty if the menu has none.
-func (it *item) title() string {
+func (it *Line) title() string {
 	if it.index == menu.None {
 		return ""
 	}
@@ -60,31 +50,31 @@ func (it *item) title() string {
 }
 
 // refuse adds a violation for the value of a line at an offset, or for the line at its own.
-func (c *check) refuse(it *item, pos int32, code violation.Code, params violation.Params) {
+func (c *check) refuse(it *Line, pos int32, code violation.Code, params violation.Params) {
 	c.add(at(pos), code, params, it.title())
 }
 
-// checkDishes checks every dish. complete is false if some were skipped, here or by the decoder.
-func (c *check) checkDishes() (dishes []item, complete bool) {
+// checkDishes checks every dish, and sets what the menu has for its lines. complete is false if some were skipped, here or by
+// the decoder.
+func (c *check) checkDishes() (dishes []Line, complete bool) {
 	list := &c.order.dishes
 	if list.state == absent || list.state == readable && len(list.all) == 0 && !list.truncated {
 		c.missing(c.order.placeOf(list.pos, "dishList"), "dishList")
 		return nil, false
 	}
 	before := len(c.all)
-	dishes = make([]item, 0, len(list.all))
 	for i := range list.all {
 		if len(c.all)-before > violation.Max { // the other violations would not be listed (policy H7)
-			return dishes, false
+			return list.all[:i], false
 		}
-		dishes = append(dishes, item{Line: &list.all[i], table: c.Catalogue.Products(), units: 1, per: 1})
-		c.checkDish(&dishes[i])
+		c.checkDish(&list.all[i])
 	}
-	return dishes, !list.truncated
+	return list.all, !list.truncated
 }
 
-func (c *check) checkDish(it *item) {
+func (c *check) checkDish(it *Line) {
 	scheme := menu.None
+	it.match = match{table: c.Catalogue.Products(), units: 1, per: 1}
 	if it.index = c.find(it); it.index != menu.None {
 		scheme = c.Catalogue.ProductScheme(it.index)
 		c.checkAvailable(it)
@@ -100,7 +90,7 @@ func (c *check) checkDish(it *item) {
 }
 
 // checkAvailable rejects stopped dishes (policy M10) and dishes that cannot be ordered (policy M9).
-func (c *check) checkAvailable(it *item) {
+func (c *check) checkAvailable(it *Line) {
 	if c.Catalogue.Orderable(it.index) {
 		return
 	}
@@ -117,7 +107,7 @@ func (c *check) checkAvailable(it *item) {
 }
 
 // checkPrice compares the price that the client sent with the current one (policy P2).
-func (c *check) checkPrice(it *item) {
+func (c *check) checkPrice(it *Line) {
 	if it.price.state != readable {
 		return
 	}
@@ -127,22 +117,31 @@ func (c *check) checkPrice(it *item) {
 	}
 }
 
-// comparePrices adds a violation for each line whose price differs between two menus that have all lines.
-func (c *check) comparePrices(now, then []item) {
-	for i := range now {
-		it := &now[i]
-		was, is := then[i].sent().Price, it.sent().Price
-		if was.Cmp(is) != 0 {
-			params := violation.Params{"sent": number(was), "current": number(is)}
+// appendPrices appends the prices of the lines, each followed by those of its ingredients.
+func appendPrices(to []amount, lines []Line) []amount {
+	for i := range lines {
+		to = appendPrices(append(to, lines[i].current()), lines[i].ingredients.all)
+	}
+	return to
+}
+
+// comparePrices adds a violation for each line whose price differs from an earlier one, as appendPrices returned it. It
+// returns the earlier prices of other lines.
+func (c *check) comparePrices(lines []Line, earlier []amount) []amount {
+	for i := range lines {
+		it, was, is := &lines[i], earlier[0], lines[i].current()
+		if was.Cmp(is.Number) != 0 {
+			params := violation.Params{"sent": number(was.Number), "current": number(is.Number)}
 			c.add(atMember(it.pos, "price"), violation.PriceChanged, params, it.title())
 		}
-		c.comparePrices(it.inner, then[i].inner)
+		earlier = c.comparePrices(it.ingredients.all, earlier[1:])
 	}
+	return earlier
 }
 
 // checkDishQuantity checks a dish's quantity: positive, at most ordering.max_quantity (policy H10),
 // and whole unless the dish is sold by weight (policy M8).
-func (c *check) checkDishQuantity(it *item) {
+func (c *check) checkDishQuantity(it *Line) {
 	switch q := &it.quantity; {
 	case q.state == absent:
 		c.add(it.placeOf(q.pos, "quantity"), violation.FieldRequired, violation.Params{"field": "dishList[].quantity"}, it.title())
@@ -165,15 +164,10 @@ func (r *rules) fractional(m *menu.Measure) bool {
 }
 
 // checkIngredients checks the ingredients of a line, and theirs.
-func (c *check) checkIngredients(parent *item) {
-	lines := parent.ingredients.all
-	if len(lines) == 0 {
-		return
-	}
-	parent.inner = make([]item, len(lines))
-	for i := range lines {
-		it := &parent.inner[i]
-		*it = item{Line: &lines[i], parent: parent, table: c.Catalogue.Ingredients()}
+func (c *check) checkIngredients(parent *Line) {
+	for i := range parent.ingredients.all {
+		it := &parent.ingredients.all[i]
+		it.match = match{parent: parent, table: c.Catalogue.Ingredients()}
 		if it.index = c.find(it); it.index != menu.None {
 			// For a scheme that cannot be satisfied, its groups are reported instead.
 			if reasons := c.Catalogue.IngredientReasons(it.index); len(reasons) > 0 && reasons[0].Code != menu.ReasonGroupUnsatisfiable {
@@ -188,7 +182,7 @@ func (c *check) checkIngredients(parent *item) {
 }
 
 // checkUnits reads the quantity of an ingredient: a whole number from 1, by default 1 (policy M7).
-func (c *check) checkUnits(it *item) {
+func (c *check) checkUnits(it *Line) {
 	q := &it.quantity
 	it.units = unreadable
 	switch {
@@ -222,7 +216,7 @@ func (c *check) checkUnits(it *item) {
 
 // find returns the dish or ingredient of a line (policy O3). If the ID is null, only the externalId counts (policy
 // W12). Unless the line certainly means one item, find adds a violation and returns menu.None.
-func (c *check) find(it *item) menu.Index {
+func (c *check) find(it *Line) menu.Index {
 	it.index = menu.None // the violations have no name
 	id, onlyExternalID := it.id.text, false
 	unknown, field := violation.IngredientNotInMenu, "dishList[].ingredients[].ID"
@@ -267,7 +261,7 @@ func (c *check) find(it *item) menu.Index {
 // The dish may not offer them. On the compatible API it is an externalId first, as the interface says, and on /v1 an id.
 // Among several items of an ingredient, those of the dish's groups come first. If several items share the externalId, and
 // the id does not decide, named returns menu.None and them.
-func (c *check) named(it *item, text string, onlyExternalID bool) (meant menu.Index, all []menu.Index) {
+func (c *check) named(it *Line, text string, onlyExternalID bool) (meant menu.Index, all []menu.Index) {
 	byID, owners := menu.None, it.table.ByExternalID(text)
 	if i, ok := it.table.ByID(text); ok && !onlyExternalID {
 		byID = i
@@ -333,7 +327,7 @@ func addOffered(c *check, all map[menu.Index]bool, scheme menu.Index, seen map[m
 
 // contradicts reports whether a line says that it means another item than the one that its ID means: by another ID, by
 // its externalId, or by a name or a price that fits only the other. The other item may be menu.None.
-func (c *check) contradicts(it *item, meant menu.Index, named []menu.Index) (other menu.Index, conflict bool) {
+func (c *check) contradicts(it *Line, meant menu.Index, named []menu.Index) (other menu.Index, conflict bool) {
 	items := it.table
 	if it.otherID != "" {
 		if second, _ := c.named(it, it.otherID, false); second != meant {
@@ -365,7 +359,7 @@ func (c *check) contradicts(it *item, meant menu.Index, named []menu.Index) (oth
 }
 
 // conflict describes a line that names two items.
-func conflict(it *item, first, other menu.Index) violation.Params {
+func conflict(it *Line, first, other menu.Index) violation.Params {
 	names := []string{it.table.At(first).Name()}
 	ids := []string{it.table.At(first).ID()}
 	if other != menu.None {

@@ -55,7 +55,7 @@ func (n *notes) refuseChoice(v *value, allowed ...string) {
 }
 
 // lacks reports whether a mandatory field of the order is missing, which is a separate violation.
-func (c *check) lacks(v *value, name string) bool { return v.blank() && requires(c.required(), name) }
+func (c *check) lacks(v *value, name string) bool { return v.blank() && c.requires(name) }
 
 // checkListed rejects a value that is not in allowed (policy O5).
 func (c *check) checkListed(v *value, name string, allowed []string) {
@@ -70,34 +70,26 @@ func (c *check) checkRange(v *value, low, high int64) {
 	}
 }
 
-// checkRequired adds a violation for each missing mandatory field (policy O1).
+// checkRequired adds a violation for each missing mandatory field (policy O1). An object of the wrong kind already has one.
 func (c *check) checkRequired() {
-	wanted := c.required()
-	for i := range wanted {
-		switch f, o := &wanted[i], c.order; {
+	o, wanted := c.order, c.requiredFields()
+	if c.Guest && !c.requires(guestPhone.name) { // policy O19
+		wanted = append(slices.Clip(wanted), guestPhone)
+	}
+	for _, f := range wanted {
+		switch of, v := f.of(o); {
 		case f.name == "expectedAt" && o.soonest: // policy O4
 		case f.name == "address.fullAddress" && o.fullAddress() != "":
-		case f.value != nil:
-			c.require(f)
-		case f.object(o).state == absent: // a guest or an address with any content
-			c.missing(o.placeOf(f.object(o).pos, f.name), f.name)
+		case v == nil: // a guest or an address, with any content
+			if of.state == absent {
+				c.missing(o.placeOf(of.pos, f.name), f.name)
+			}
+		case of.state == refused || !v.blank():
+		case of.end == 0: // the whole object is missing
+			c.missing(atMember(o.end, strings.Replace(f.name, ".", "/", 1)), f.name)
+		default:
+			c.missing(of.placeOf(v.pos, f.inner), f.name)
 		}
-	}
-	if c.Guest && !requires(wanted, guestPhone.name) { // policy O19
-		c.require(&guestPhone)
-	}
-}
-
-// require adds a violation if an object does not have a mandatory field. An object of the
-// wrong kind already has a violation.
-func (c *check) require(f *requiredField) {
-	of, v := f.object(c.order), f.value(c.order)
-	switch {
-	case of.state == refused || !v.blank():
-	case of.end == 0: // the whole object is missing
-		c.missing(atMember(c.order.end, f.outer+"/"+f.inner), f.name)
-	default:
-		c.missing(of.placeOf(v.pos, f.inner), f.name)
 	}
 }
 
@@ -233,34 +225,26 @@ func digits(text string) (n int, equal bool) {
 
 // requiredField is a mandatory field, other than those of dishes.
 type requiredField struct {
-	name   string // full name in the interface: guest.phone
-	outer  string // guest or address; empty for the order itself
-	inner  string // in its object: phone
-	object func(*Order) *object
-	value  func(*Order) *value // nil for a guest or an address itself
+	name  string                               // full name in the interface: guest.phone
+	inner string                               // in its object: phone
+	of    func(*Order) (in *object, is *value) // the value is nil for a guest or an address itself
 }
 
 var guestPhone = newRequiredField("guest.phone") //nolint:gochecknoglobals // constant
 
 func newRequiredField(name string) requiredField {
 	outer, inner, _ := strings.Cut(name, ".")
-	f := requiredField{name: name, outer: outer, inner: inner}
 	switch outer {
 	case "guest":
-		f.object = func(o *Order) *object { return &o.guest.object }
-		if of := guestFields.valueOf(inner); of != nil {
-			f.value = func(o *Order) *value { return of(&o.guest) }
-		}
+		of := guestFields.valueOf(inner)
+		return requiredField{name, inner, func(o *Order) (*object, *value) { return &o.guest.object, of(&o.guest) }}
 	case "address":
-		f.object = func(o *Order) *object { return &o.address.object }
-		if of := addressFields.valueOf(inner); of != nil {
-			f.value = func(o *Order) *value { return of(&o.address) }
-		}
+		of := addressFields.valueOf(inner)
+		return requiredField{name, inner, func(o *Order) (*object, *value) { return &o.address.object, of(&o.address) }}
 	default:
-		f.outer, f.inner, f.value = "", name, orderFields.valueOf(name)
-		f.object = func(o *Order) *object { return &o.object }
+		of := orderFields.valueOf(name)
+		return requiredField{name, name, func(o *Order) (*object, *value) { return &o.object, of(o) }}
 	}
-	return f
 }
 
 // requiredFieldsOf converts a list of Required. It omits fields that are checked elsewhere: the
@@ -271,27 +255,22 @@ func requiredFieldsOf(names []string) (fields []requiredField) {
 		names = append([]string{"expeditionType"}, names...)
 	}
 	for _, name := range names {
-		f := newRequiredField(name)
-		if name != "restaurantID" && (f.value != nil || name == "guest" || name == "address") {
-			fields = append(fields, f)
+		if name != "restaurantID" && !strings.HasPrefix(name, "dishList") {
+			fields = append(fields, newRequiredField(name))
 		}
 	}
 	return fields
 }
 
-// requires reports whether the field with a full name is mandatory.
-func requires(fields []requiredField, name string) bool {
-	return slices.ContainsFunc(fields, func(f requiredField) bool { return f.name == name })
+// requires reports whether a field of the order is mandatory.
+func (c *check) requires(name string) bool {
+	return slices.ContainsFunc(c.requiredFields(), func(f requiredField) bool { return f.name == name })
 }
 
-// required returns the mandatory fields of the order (policy O1).
-func (c *check) required() []requiredField {
-	switch c.order.expedition.text {
-	case delivery:
-		return c.delivery
-	case pickup:
-		return c.pickup
-	default:
-		return c.either
+// requiredFields returns the mandatory fields of the order (policy O1).
+func (c *check) requiredFields() []requiredField {
+	if fields, known := c.required[c.order.expedition.text]; known {
+		return fields
 	}
+	return c.required[""]
 }

@@ -74,22 +74,22 @@ type rules struct {
 
 	location *time.Location
 
-	// The fields that policy O1 requires by type of order; either is for an unknown type and has
-	// only the fields that all types need.
-	delivery, pickup, either []requiredField
+	// The fields that policy O1 requires, by type of order. An unknown type has only the fields that all types need.
+	required map[string][]requiredField
 }
 
 func newRules(cfg Config, location *time.Location) *rules {
-	location = cmp.Or(location, time.UTC)
 	both := slices.DeleteFunc(slices.Clone(cfg.Required.Pickup), func(name string) bool {
 		return !slices.Contains(cfg.Required.Delivery, name)
 	})
 	return &rules{
 		Config:   cfg,
-		location: location,
-		delivery: requiredFieldsOf(cfg.Required.Delivery),
-		pickup:   requiredFieldsOf(cfg.Required.Pickup),
-		either:   requiredFieldsOf(both),
+		location: cmp.Or(location, time.UTC),
+		required: map[string][]requiredField{
+			delivery: requiredFieldsOf(cfg.Required.Delivery),
+			pickup:   requiredFieldsOf(cfg.Required.Pickup),
+			"":       requiredFieldsOf(both),
+		},
 	}
 }
 
@@ -123,12 +123,15 @@ func (v *Validator) Recheck(o *Order, req Request, before *menu.Catalogue) (*Res
 	if err != nil {
 		return nil, err
 	}
+	current := req.Catalogue
+	req.Catalogue = before
+	dishes, _ := v.newCheck(o, req).checkDishes()
+	earlier := appendPrices(nil, dishes)
+	req.Catalogue = current
 	now := v.newCheck(o, req).run()
 	result := now.result()
 	if result.Valid {
-		req.Catalogue = before
-		then, _ := v.newCheck(o, req).checkDishes()
-		now.comparePrices(now.dishes, then)
+		now.comparePrices(now.dishes, earlier)
 		result.Violations, result.More = now.Violations()
 	}
 	return result, nil
