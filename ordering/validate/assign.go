@@ -8,8 +8,8 @@ import (
 	"larder.local/internal/menu"
 )
 
-// groupSlot is one group that applies to a list of ingredients, with its limits. assign counts the items for it, for one
-// unit of the dish.
+// groupSlot is one group that applies to a list of ingredients, with its limits. assign counts the items for it, for
+// one unit of the dish.
 type groupSlot struct {
 	min, max int64 // max is noMaximum or at least 0
 	count    int64 // the result of assign

@@ -129,8 +129,11 @@ func (t *fieldTable[T]) find(name string) int {
 	return unknownField
 }
 
-// mayRepeat reports whether an object may have several values of a field: of two IDs of a line, the menu decides (policy O3).
-func (t *fieldTable[T]) mayRepeat(field int) bool { return field == lineID && any(t) == any(lineFields) }
+// mayRepeat reports whether an object may have several values of a field: of two IDs of a line, the menu decides
+// (policy O3).
+func (t *fieldTable[T]) mayRepeat(field int) bool {
+	return field == lineID && any(t) == any(lineFields)
+}
 
 // canonicalNames has the canonical forms of the names of all tables.
 var canonicalNames = map[string]jsontext.CanonicalName{} //nolint:gochecknoglobals // constant
@@ -151,7 +154,7 @@ func newFieldTable[T any](fields ...field[T]) *fieldTable[T] {
 	return t
 }
 
-// valueOf returns the function that returns a plain field. It returns nil if there is no such field.
+// valueOf returns the function that returns a plain field. The function returns nil if there is no such field.
 func (t *fieldTable[T]) valueOf(name string) func(*T) *value {
 	if i := t.find(name); i != unknownField && t.fields[i].of != nil {
 		return t.fields[i].of

@@ -7,8 +7,8 @@ import (
 	"larder.local/ordering/violation"
 )
 
-// openScheme is a scheme whose groups apply to one list of ingredients. It is the scheme of the dish or ingredient that has
-// the list, or of an ingredient chosen flat in the list (policy M5).
+// openScheme is a scheme whose groups apply to one list of ingredients. It is the scheme of the dish or ingredient that
+// has the list, or of an ingredient chosen flat in the list (policy M5).
 type openScheme struct {
 	scheme menu.Index
 	owner  menu.Index // the chosen ingredient; None for the list's own scheme

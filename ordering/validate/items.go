@@ -54,8 +54,8 @@ func (c *check) refuse(it *Line, pos int32, code violation.Code, params violatio
 	c.add(at(pos), code, params, it.title())
 }
 
-// checkDishes checks every dish, and sets what the menu has for its lines. complete is false if some were skipped, here or by
-// the decoder.
+// checkDishes checks every dish, and sets what the menu has for its lines. complete is false if some were skipped, here
+// or by the decoder.
 func (c *check) checkDishes() (dishes []Line, complete bool) {
 	list := &c.order.dishes
 	if list.state == absent || list.state == readable && len(list.all) == 0 && !list.truncated {
@@ -144,7 +144,8 @@ func (c *check) comparePrices(lines []Line, earlier []amount) []amount {
 func (c *check) checkDishQuantity(it *Line) {
 	switch q := &it.quantity; {
 	case q.state == absent:
-		c.add(it.placeOf(q.pos, "quantity"), violation.FieldRequired, violation.Params{"field": "dishList[].quantity"}, it.title())
+		params := violation.Params{"field": "dishList[].quantity"}
+		c.add(it.placeOf(q.pos, "quantity"), violation.FieldRequired, params, it.title())
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		c.refuse(it, q.pos, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})

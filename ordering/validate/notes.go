@@ -13,7 +13,8 @@ import (
 // place is where a violation is in the body.
 type place struct {
 	pos int32 // violations are listed in this order
-	// The JSON Pointer is that of the value which starts, or of the object which ends, at this offset, with the member after it.
+	// The JSON Pointer is that of the value which starts, or of the object which ends, at this offset, with the member
+	// after it.
 	value  int32
 	member string // empty, or with a slash
 }
@@ -68,7 +69,8 @@ func (n *notes) Violations() (list []violation.Violation, more bool) {
 	reader := jsontext.NewReader(n.text, maxBodyDepth)
 	findPointers(&reader, nil, pointers)
 	for _, one := range listed {
-		list = append(list, violation.NewAbout(one.subject, pointers[one.value]+one.member, one.code, one.params, n.language))
+		pointer := pointers[one.value] + one.member
+		list = append(list, violation.NewAbout(one.subject, pointer, one.code, one.params, n.language))
 	}
 	return list, len(n.all) > violation.Max
 }
@@ -76,8 +78,8 @@ func (n *notes) Violations() (list []violation.Violation, more bool) {
 // pointerEscapes escapes a name for a JSON Pointer (RFC 6901).
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1") //nolint:gochecknoglobals // constant
 
-// findPointers sets the JSON Pointers of the next value, which has the given one, and of the values in it. Its keys are the
-// offsets of the values, and of the ends of objects.
+// findPointers sets the JSON Pointers of the next value, which has the given one, and of the values in it. The keys are
+// the offsets of the values, and of the ends of objects.
 func findPointers(r *jsontext.Reader, pointer []byte, pointers map[int32]string) {
 	set := func() {
 		if _, wanted := pointers[int32(r.Offset())]; wanted {

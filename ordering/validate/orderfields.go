@@ -70,7 +70,8 @@ func (c *check) checkRange(v *value, low, high int64) {
 	}
 }
 
-// checkRequired adds a violation for each missing mandatory field (policy O1). An object of the wrong kind already has one.
+// checkRequired adds a violation for each missing mandatory field (policy O1). An object of the wrong kind already has
+// one.
 func (c *check) checkRequired() {
 	o, wanted := c.order, c.requiredFields()
 	if c.Guest && !c.requires(guestPhone.name) { // policy O19

@@ -24,8 +24,8 @@ func timeForm(dash, colon string) *regexp.Regexp {
 		`(\d\d)(?:[.,](\d+))?)?([Zz]|[+−-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$`)
 }
 
-// readTime parses a date and time with its offset (policy W16), or adds a violation with the reason. The text of the value
-// becomes the one that is sent.
+// readTime parses a date and time with its offset (policy W16), or adds a violation with the reason. The text of the
+// value becomes the one that is sent.
 func readTime(n *notes, v *value) (moment time.Time, ok bool) {
 	var buffer [len(time.RFC3339)]byte
 	moment, err := time.Parse(time.RFC3339, v.text)
