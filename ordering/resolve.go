@@ -109,24 +109,27 @@ func (o *Orders) sendAgain(ctx context.Context, record Record, again ResolveCall
 }
 
 func (r *ResolveRequest) check() error {
-	notes := &violation.List{}
-	oneOf := func(position int32, path, value string, allowed ...string) {
+	var violations []violation.Violation
+	refuse := func(path string, code violation.Code, params violation.Params) {
+		violations = append(violations, violation.New(path, code, params, violation.English))
+	}
+	oneOf := func(path, value string, allowed ...string) {
 		if !slices.Contains(allowed, value) {
-			notes.Add(position, path, violation.ValueNotAllowed, violation.Params{"allowed": allowed}, "")
+			refuse(path, violation.ValueNotAllowed, violation.Params{"allowed": allowed})
 		}
 	}
-	oneOf(0, "/operation", string(r.Operation),
+	oneOf("/operation", string(r.Operation),
 		string(upstream.OpCreate), string(upstream.OpPay), string(upstream.OpComplete), string(upstream.OpReject))
-	oneOf(1, "/outcome", string(r.Resolution), string(ResolvedDone), string(ResolvedNotDone), string(ResolvedRetry))
+	oneOf("/outcome", string(r.Resolution), string(ResolvedDone), string(ResolvedNotDone), string(ResolvedRetry))
 	switch {
 	case r.Operation != upstream.OpCreate || r.Resolution != ResolvedDone:
 	case r.OrderID == "":
-		notes.Add(2, "/orderID", violation.FieldRequired, violation.Params{"field": "orderID"}, "")
+		refuse("/orderID", violation.FieldRequired, violation.Params{"field": "orderID"})
 	case !upstream.InPath(r.OrderID): // no change of the order could ever be sent
 		allowed := []string{"an orderID that is valid in a URL path"}
-		notes.Add(2, "/orderID", violation.ValueNotAllowed, violation.Params{"allowed": allowed}, "")
+		refuse("/orderID", violation.ValueNotAllowed, violation.Params{"allowed": allowed})
 	}
-	if violations, _ := notes.Sorted(); violations != nil {
+	if violations != nil {
 		return &InvalidError{Violations: violations}
 	}
 	return nil

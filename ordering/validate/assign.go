@@ -4,12 +4,19 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"larder.local/internal/menu"
 )
 
-// groupSlot is one group with its limits. assign counts the items for it, for one unit of the dish.
+// groupSlot is one group that applies to a list of ingredients, with its limits. assign counts the items for it, for
+// one unit of the dish.
 type groupSlot struct {
 	min, max int64 // max is noMaximum or at least 0
 	count    int64 // the result of assign
+
+	group   menu.Index
+	scheme  int  // index in groupTable.schemes
+	unknown bool // a quantity in it is not known, so it is not checked
 }
 
 // noMaximum is the max of a slot without an upper limit.
@@ -70,13 +77,13 @@ const workLimit = 2_000_000
 // The counts of all assignments form an M-convex set, and the distance from the limits is convex in
 // each count. Therefore an assignment that no single shift between two slots improves is optimal. A
 // shift moves units from one slot to another, possibly through other slots.
-func (f *assigner) assign(slots []groupSlot, selections []selection, work *int) bool {
-	return assignUnambiguous(slots, selections) || f.search(slots, selections, work)
+func assign(slots []groupSlot, selections []selection, work *int) bool {
+	return assignUnambiguous(slots, selections) || search(slots, selections, work)
 }
 
 // search is assign without its fast path.
-func (f *assigner) search(slots []groupSlot, selections []selection, work *int) bool {
-	f.start(slots, selections, *work)
+func search(slots []groupSlot, selections []selection, work *int) bool {
+	f := newAssigner(slots, selections, *work)
 	for better := f.hasUnmet(); better; {
 		better = false
 		for from := range slots {
@@ -103,22 +110,17 @@ func assignUnambiguous(slots []groupSlot, selections []selection) bool {
 	return true
 }
 
-// assigner improves an assignment step by step. Its buffers are reused for the next assignment.
+// assigner improves an assignment step by step.
 type assigner struct {
-	slots        []groupSlot
-	selections   []selection
-	starts       []int32 // by selection: start in counts
-	counts       []int64 // by selection and eligible slot: units counted for the slot
-	edgesByGroup []int32 // by slot, and one more: start in edges
-	edges        []edge  // by slot: its eligible selections
-	order        []int32 // selections, fewest eligible slots first
-	by           []hop   // by slot: the hop that reached it
-	spread       []bool  // by selection: visited by the search
-	queue        []int32
-	work         int
+	slots      []groupSlot
+	selections []selection
+	counts     [][]int64 // by selection and eligible slot: units counted for the slot
+	edges      [][]edge  // by slot: its eligible selections
+	by         []hop     // by slot: the hop that reached it
+	work       int
 }
 
-// edge connects a slot with an eligible selection; counts[at] is its count.
+// edge connects a slot with a selection, which has it at an index of its eligible slots.
 type edge struct{ selection, at int32 }
 
 // hop is one step of a search: it moves units of a selection from one slot to another.
@@ -127,27 +129,26 @@ type hop struct {
 	seen            bool
 }
 
-// cleared returns n zero elements. It reuses before if its capacity suffices.
-func cleared[T any](before []T, n int) []T {
-	all := slices.Grow(before[:0], n)[:n]
-	clear(all)
-	return all
-}
-
-// start builds an initial assignment: each selection first fills slots below their minimum, in
-// order, then slots below their maximum.
-func (f *assigner) start(slots []groupSlot, selections []selection, work int) {
-	f.slots, f.selections, f.work = slots, selections, work
-	f.by, f.spread = cleared(f.by, len(slots)), cleared(f.spread, len(selections))
-	f.build()
-	slices.SortStableFunc(f.order, func(a, b int32) int {
+// newAssigner builds an initial assignment: each selection first fills slots below their minimum, in
+// order, then slots below their maximum. Selections with the fewest eligible slots come first.
+func newAssigner(slots []groupSlot, selections []selection, work int) *assigner {
+	f := &assigner{slots: slots, selections: selections, work: work, edges: make([][]edge, len(slots))}
+	order := make([]int, len(selections))
+	for s := range selections {
+		order[s] = s
+		f.counts = append(f.counts, make([]int64, len(selections[s].eligible)))
+		for k, d := range selections[s].eligible {
+			f.edges[d] = append(f.edges[d], edge{selection: int32(s), at: int32(k)})
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Compare(len(selections[a].eligible), len(selections[b].eligible))
 	})
-	for _, s := range f.order {
-		given, may, left := f.counts[f.starts[s]:], selections[s].eligible, selections[s].units
+	for _, s := range order {
+		may, left := selections[s].eligible, selections[s].units
 		give := func(k int, units int64) {
 			units = min(units, left)
-			given[k] += units
+			f.counts[s][k] += units
 			slots[may[k]].count += units
 			left -= units
 		}
@@ -163,43 +164,16 @@ func (f *assigner) start(slots []groupSlot, selections []selection, work int) {
 		}
 		give(0, left)
 	}
-}
-
-func (f *assigner) build() {
-	f.starts, f.order = f.starts[:0], f.order[:0]
-	f.edgesByGroup = cleared(f.edgesByGroup, len(f.slots)+1)
-	total := int32(0)
-	for s := range f.selections {
-		f.starts, f.order = append(f.starts, total), append(f.order, int32(s))
-		total += int32(len(f.selections[s].eligible))
-		for _, d := range f.selections[s].eligible {
-			f.edgesByGroup[d]++
-		}
-	}
-	f.counts, f.edges = cleared(f.counts, int(total)), cleared(f.edges, int(total))
-	end := int32(0)
-	for d := range f.edgesByGroup { // counts become ends; filling backwards turns them into starts
-		end += f.edgesByGroup[d]
-		f.edgesByGroup[d] = end
-	}
-	for s, offered := range slices.Backward(f.selections) {
-		for k, d := range offered.eligible {
-			f.edgesByGroup[d]--
-			at := f.starts[s] + int32(k)
-			f.edges[f.edgesByGroup[d]] = edge{selection: int32(s), at: at}
-		}
-	}
+	return f
 }
 
 func (f *assigner) hasUnmet() bool {
 	return slices.ContainsFunc(f.slots, func(d groupSlot) bool { return d.distance() != 0 })
 }
 
-func (f *assigner) edgesOf(d int32) []edge { return f.edges[f.edgesByGroup[d]:f.edgesByGroup[d+1]] }
-
 // countFor returns the count of a selection for an eligible slot.
 func (f *assigner) countFor(s, d int32) *int64 {
-	return &f.counts[int(f.starts[s])+slices.Index(f.selections[s].eligible, d)]
+	return &f.counts[s][slices.Index(f.selections[s].eligible, d)]
 }
 
 // improve shifts units from one slot to another if that improves the assignment. It returns false
@@ -254,25 +228,24 @@ func (f *assigner) gain(from, to int) int64 {
 
 // findPaths finds all slots that units can be shifted to, with the fewest hops.
 func (f *assigner) findPaths(from int32) {
-	clear(f.by)
-	clear(f.spread)
+	f.by = make([]hop, len(f.slots))
 	f.by[from].seen = true
-	f.queue = append(f.queue[:0], from)
-	for head := 0; head < len(f.queue) && f.work > 0; head++ {
-		d := f.queue[head]
-		lending := f.edgesOf(d)
-		f.work -= len(lending)
-		for _, l := range lending {
-			if f.spread[l.selection] || f.counts[l.at] == 0 {
+	visited := make([]bool, len(f.selections))
+	queue := []int32{from}
+	for head := 0; head < len(queue) && f.work > 0; head++ {
+		d := queue[head]
+		f.work -= len(f.edges[d])
+		for _, e := range f.edges[d] {
+			if visited[e.selection] || f.counts[e.selection][e.at] == 0 {
 				continue
 			}
-			f.spread[l.selection] = true
-			may := f.selections[l.selection].eligible
+			visited[e.selection] = true
+			may := f.selections[e.selection].eligible
 			f.work -= len(may)
 			for _, to := range may {
 				if !f.by[to].seen {
-					f.by[to] = hop{from: d, selection: l.selection, seen: true}
-					f.queue = append(f.queue, to)
+					f.by[to] = hop{from: d, selection: e.selection, seen: true}
+					queue = append(queue, to)
 				}
 			}
 		}

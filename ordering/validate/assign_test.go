@@ -154,7 +154,7 @@ func TestAssignUnambiguous_MatchesSearch(t *testing.T) {
 		}
 		searched := append([]groupSlot(nil), slots...)
 		work := workLimit
-		if !assignUnambiguous(slots, selections) || !new(assigner).search(searched, selections, &work) {
+		if !assignUnambiguous(slots, selections) || !search(searched, selections, &work) {
 			t.Fatalf("assignUnambiguous did not count %+v", selections)
 		}
 		if a, b := fmt.Sprint(slots), fmt.Sprint(searched); a != b {

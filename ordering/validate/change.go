@@ -17,14 +17,13 @@ const maxPayments = 100
 type Payments struct {
 	body
 
-	all    []payment
-	broken bool // the sum is not known
+	all   []payment
+	count int // of elements in the body, with those that are not in all
 }
 
 type payment struct {
 	object
 
-	path                       string // JSON Pointer
 	code, amount, paidAt, name value
 }
 
@@ -33,76 +32,71 @@ type payment struct {
 func ReadPayments(in Input) (*Payments, error) {
 	d, p := newDecoder(in), &Payments{}
 	d.record()
-	at, count := d.here(""), 0
-	if p.broken = !d.is(jsontext.KindArray, at, wantArray); !p.broken {
-		for i := range d.Elements() {
-			count++
-			switch {
-			case i < maxPayments:
-				p.readPayment(d, i)
-			case i == maxPayments:
-				d.add(at, violation.LimitExceeded, violation.Params{"limit": maxPayments}, violation.LimitOfPayments)
+	if where := at(d.offset()); d.is(jsontext.KindArray, wantArray) {
+		for range d.Elements() {
+			switch p.count++; {
+			case p.count <= maxPayments:
+				p.readPayment(d)
+			case p.count == maxPayments+1:
+				d.add(where, violation.LimitExceeded, violation.Params{"limit": maxPayments}, violation.LimitOfPayments)
 			}
 		}
-		if count == 0 {
-			d.add(at, violation.FieldRequired, violation.Params{"field": "payments"}, "")
+		if p.count == 0 {
+			d.missing(where, "payments")
 		}
 	}
-	p.broken = p.broken || count == 0 || count > maxPayments
 	var err error
 	p.body, err = d.finish()
 	return p, err
 }
 
-func (p *Payments) readPayment(d *decoder, i int) {
-	d.open = append(d.open[:0], step{"", i})
-	if !d.is(jsontext.KindObject, d.here(""), wantObject) {
-		p.broken = true
-	} else {
-		paid := payment{path: element("", i)}
+func (p *Payments) readPayment(d *decoder) {
+	paid := payment{}
+	if d.is(jsontext.KindObject, wantObject) {
 		readMembers(d, paymentFields, &paid, &paid.object, nil)
-		p.broken = !paid.check(&d.violations) || p.broken
+		paid.check(&d.notes)
 		p.all = append(p.all, paid)
 	}
-	d.open = d.open[:0]
 }
 
-// check checks a payment, and reports whether its amount is known.
-func (p *payment) check(notes *violation.List) (known bool) {
+func (p *payment) check(n *notes) {
 	for _, f := range paymentFields.fields[:3] { // all but the name
-		requireValue(notes, &p.object, p.path, f.of(p), f.name)
+		n.requireValue(&p.object, f.of(p), f.name)
 	}
-	checkTexts(notes, paymentFields, p, p.path)
-	known = p.amount.state == readable
-	if known && p.amount.number.Sign() < 0 {
-		known = false
-		refuseValue(notes, &p.amount, p.path, violation.ValueNotAllowed, violation.Params{"allowed": []string{"≥ 0"}})
+	checkTexts(n, paymentFields, p)
+	if p.amount.state == readable && !p.hasAmount() {
+		n.refuseChoice(&p.amount, "≥ 0")
 	}
 	if v := &p.paidAt; v.state == readable && !v.blank() {
-		readTime(notes, v, p.path)
+		readTime(n, v)
 	}
-	return known
 }
 
+// hasAmount reports whether the amount is known and valid.
+func (p *payment) hasAmount() bool { return p.amount.state == readable && p.amount.number.Sign() >= 0 }
+
 // requireValue adds a violation if a value is missing or empty.
-func requireValue(notes *violation.List, of *object, base string, v *value, name string) {
+func (n *notes) requireValue(of *object, v *value, name string) {
 	if v.blank() {
-		addMissing(notes, v.or(name, of.end), base, name)
+		n.missing(of.placeOf(v.pos, name), name)
 	}
 }
 
 // Cover adds a violation to the last amount if the payments are less than total, unless one of them is not known.
 func (p *Payments) Cover(total decimal.NullDecimal) {
-	if p.broken || !total.Valid {
+	if len(p.all) == 0 || len(p.all) < p.count || !total.Valid {
 		return
 	}
 	var sum jsontext.Number
 	for i := range p.all {
+		if !p.all[i].hasAmount() {
+			return
+		}
 		sum = sum.Add(p.all[i].amount.number)
 	}
 	if wanted := jsontext.NumberOf(total.Decimal); sum.Cmp(wanted) < 0 {
 		last := &p.all[len(p.all)-1]
-		refuseValue(&p.violations, &last.amount, last.path, violation.AmountInsufficient, violation.Params{"total": number(wanted)})
+		p.add(at(last.amount.pos), violation.AmountInsufficient, violation.Params{"total": number(wanted)}, "")
 	}
 }
 
@@ -142,11 +136,11 @@ type Rejection struct {
 func ReadRejection(in Input) (*Rejection, error) {
 	d, r := newDecoder(in), &Rejection{}
 	d.record()
-	if d.is(jsontext.KindObject, d.here(""), wantObject) {
+	if d.is(jsontext.KindObject, wantObject) {
 		readMembers(d, rejectionFields, r, &r.object, nil)
-		checkTexts(&d.violations, rejectionFields, r, "")
+		checkTexts(&d.notes, rejectionFields, r)
 	}
-	r.found = d.violations.Len()
+	r.found = len(d.all)
 	var err error
 	r.body, err = d.finish()
 	return r, err
@@ -155,9 +149,9 @@ func ReadRejection(in Input) (*Rejection, error) {
 // Check checks the rejection against the reasons that the service lists (policy O11), and reports
 // whether it is valid. It replaces the violations of an earlier Check.
 func (r *Rejection) Check(reasons []upstream.Reason) bool {
-	r.violations.Truncate(r.found)
+	r.all = r.all[:r.found]
 	r.checkReason(reasons)
-	return r.violations.Len() == r.found
+	return len(r.all) == r.found
 }
 
 func (r *Rejection) checkReason(reasons []upstream.Reason) {
@@ -168,13 +162,13 @@ func (r *Rejection) checkReason(reasons []upstream.Reason) {
 	if len(reasons) == 0 {
 		for _, v := range []*value{reason, text} {
 			if !v.blank() && v.state == readable {
-				refuseValue(&r.violations, v, "", violation.ValueNotAllowed, violation.Params{"allowed": []string{""}})
+				r.refuseChoice(v, "")
 			}
 		}
 		return
 	}
 	if reason.blank() {
-		requireValue(&r.violations, &r.object, "", reason, "rejectionReasonID")
+		r.requireValue(&r.object, reason, "rejectionReasonID")
 		return
 	}
 	ids := make([]string, len(reasons))
@@ -183,11 +177,11 @@ func (r *Rejection) checkReason(reasons []upstream.Reason) {
 			continue
 		}
 		if strings.EqualFold(listed.Type, typeText) {
-			requireValue(&r.violations, &r.object, "", text, "rejectionReasonText")
+			r.requireValue(&r.object, text, "rejectionReasonText")
 		}
 		return
 	}
-	refuseValue(&r.violations, reason, "", violation.ValueNotAllowed, violation.Params{"allowed": ids})
+	r.refuseChoice(reason, ids...)
 }
 
 // Upstream returns the body for the ordering service. Values that the client omitted are empty.

@@ -166,16 +166,16 @@ const maxConfiguredDepth = 12
 // fieldNames returns the names that Required may list.
 func fieldNames() []string {
 	names := []string{"dishList[].ID", "dishList[].quantity"}
-	for _, f := range orderFields.fields {
-		if f.name != "soonest" { // not a field of the interface
-			names = append(names, f.name)
+	for _, name := range orderFields.usual {
+		if name != "soonest" { // not a field of the interface
+			names = append(names, name)
 		}
 	}
-	for _, f := range guestFields.fields {
-		names = append(names, "guest."+f.name)
+	for _, name := range guestFields.usual {
+		names = append(names, "guest."+name)
 	}
-	for _, f := range addressFields.fields {
-		names = append(names, "address."+f.name)
+	for _, name := range addressFields.usual {
+		names = append(names, "address."+name)
 	}
 	return names
 }

@@ -38,16 +38,13 @@ type Input struct {
 // body is what all decoded bodies have in common.
 type body struct {
 	Input
+	notes
 
-	violations violation.List
-	canonical  []byte
+	canonical []byte
 }
 
 // Canonical returns the canonical form of the body (policy O7).
 func (b *body) Canonical() []byte { return b.canonical }
-
-// Violations returns the violations in the order of the body, and whether there are more.
-func (b *body) Violations() (list []violation.Violation, more bool) { return b.violations.Sorted() }
 
 // Order is a decoded order body. It is not safe for concurrent use.
 type Order struct {
@@ -61,6 +58,8 @@ type Order struct {
 	soonest bool // larder's own field: as soon as possible (policy O4)
 	dishes  lines
 	deepest int // levels of ingredients, including skipped ones
+
+	dishList string // the name of the member, as spelled in the body
 
 	refusedPayment string // see RefusedPayment
 }
@@ -104,36 +103,20 @@ func (o *Order) RefusedPayment() string { return o.refusedPayment }
 // decoder decodes a body and collects violations.
 type decoder struct {
 	jsontext.Canonical
+	notes
 
 	in              Input
-	violations      violation.List
-	open            []step   // the open objects that have a path
-	maxDepth        int      // levels of ingredients
-	deepest         int      // level of ingredients that was found, also if it was skipped
-	ingredientCount int      // number in the current dish
-	ingredients     position // list of the current dish
-}
-
-// step is a part of a JSON Pointer: a member, or an element of the member if index is not negative.
-type step struct {
-	name  string
-	index int
-}
-
-// pathOf returns the JSON Pointer of steps.
-func pathOf(steps []step) (path string) {
-	for _, s := range steps {
-		if path = member(path, s.name); s.index >= 0 {
-			path = element(path, s.index)
-		}
-	}
-	return path
+	maxDepth        int   // levels of ingredients
+	deepest         int   // level of ingredients that was found, also if it was skipped
+	ingredientCount int   // number in the current dish
+	ingredients     int32 // offset of the list of the current dish
 }
 
 // newDecoder returns a decoder of a copy of the body. It collects one violation more than a response lists.
 func newDecoder(in Input) *decoder {
-	d := &decoder{in: in, violations: violation.List{Language: in.Language, Limit: violation.Max + 1}}
+	d := &decoder{in: in}
 	d.Reset(string(in.Body), maxBodyDepth)
+	d.notes = notes{text: d.Source(), language: in.Language, limit: violation.Max + 1}
 	return d
 }
 
@@ -148,7 +131,7 @@ func (d *decoder) record() {
 
 // finish returns the decoded body. The error is a *jsontext.SyntaxError if the body is not JSON.
 func (d *decoder) finish() (body, error) {
-	return body{Input: d.in, violations: d.violations, canonical: d.Recorded()}, d.Err()
+	return body{Input: d.in, notes: d.notes, canonical: d.Recorded()}, d.Err()
 }
 
 // maxExponentDigits limits the exponents that are computed. Longer ones are not changed.
@@ -187,60 +170,54 @@ func appendCanonicalNumber(dst []byte, number string) []byte {
 	return dst
 }
 
-// here returns the position of the next value, which is the value of the named member, or an element without a name.
-func (d *decoder) here(name string) position { return position{name, int32(d.Offset())} }
+// offset returns the position of the next value.
+func (d *decoder) offset() int32 { return int32(d.Offset()) }
 
-// add adds a violation for a member of the innermost open object. Nothing is computed for a violation above the limit.
-func (d *decoder) add(at position, code violation.Code, params violation.Params, subject string) {
-	if d.violations.Len() <= violation.Max {
-		d.violations.Add(at.pos, member(pathOf(d.open), at.name), code, params, subject)
-	}
-}
-
-func (d *decoder) mismatch(at position, want fieldKind, got jsontext.Kind) {
-	d.add(at, violation.TypeMismatch, violation.Params{"want": string(want), "got": got.String()}, "")
+func (d *decoder) mismatch(pos int32, want fieldKind, got jsontext.Kind) {
+	d.add(at(pos), violation.TypeMismatch, violation.Params{"want": string(want), "got": got.String()}, "")
 }
 
 // is reports whether the next value has the wanted kind. It skips another one and adds a violation.
-func (d *decoder) is(kind jsontext.Kind, at position, want fieldKind) bool {
+func (d *decoder) is(kind jsontext.Kind, want fieldKind) bool {
 	got := d.Kind()
 	if got != kind {
-		d.mismatch(at, want, got)
+		d.mismatch(d.offset(), want, got)
 		d.Skip()
 	}
 	return got == kind
 }
 
 // skipNull skips a null and reports whether there was one. It does not replace the position of an earlier spelling.
-func (d *decoder) skipNull(at *position, s position) bool {
+func (d *decoder) skipNull(pos *int32) bool {
 	if d.Kind() != jsontext.KindNull {
 		return false
 	}
-	if at.name == "" {
-		*at = s
-	}
+	*pos = cmp.Or(*pos, d.offset())
 	d.Skip()
 	return true
 }
 
 func (d *decoder) readOrder(o *Order, payments []string) {
-	if o.state = refused; !d.is(jsontext.KindObject, position{}, wantObject) {
+	if o.state = refused; !d.is(jsontext.KindObject, wantObject) {
 		return
 	}
-	readMembers(d, orderFields, o, &o.object, func(name string, s position) bool {
-		switch name {
+	readMembers(d, orderFields, o, &o.object, func(field, name string) bool {
+		switch field {
 		case "dishList":
-			d.readLines(&o.dishes, s, 0)
+			if d.Kind() != jsontext.KindNull {
+				o.dishList = name
+			}
+			d.readLines(&o.dishes, 0)
 		case "guest":
-			readObject(d, guestFields, &o.guest, &o.guest.object, s)
+			readObject(d, guestFields, &o.guest, &o.guest.object)
 		case "address":
-			readObject(d, addressFields, &o.address, &o.address.object, s)
+			readObject(d, addressFields, &o.address, &o.address.object)
 		case "soonest":
-			d.readSoonest(o, s)
+			d.readSoonest(o, name)
 		case "paymentTypeID":
-			d.readValue(&o.payment, s, wantText)
+			d.readValue(&o.payment, wantText)
 			if v := &o.payment; payments != nil && v.state == readable && !slices.Contains(payments, v.text) {
-				o.refusedPayment = cmp.Or(o.refusedPayment, v.name)
+				o.refusedPayment = cmp.Or(o.refusedPayment, name)
 			}
 		default:
 			return false
@@ -255,41 +232,41 @@ func (d *decoder) readOrder(o *Order, payments []string) {
 }
 
 // readObject decodes an object of plain fields.
-func readObject[T any](d *decoder, fields *fieldTable[T], into *T, o *object, s position) {
-	if d.skipNull(&o.position, s) {
+func readObject[T any](d *decoder, fields *fieldTable[T], into *T, o *object) {
+	if d.skipNull(&o.pos) {
+		o.end = cmp.Or(o.end, o.pos)
 		return
 	}
 	*into = *new(T)
-	o.position, o.state = s, refused
-	if d.is(jsontext.KindObject, s, wantObject) {
-		d.open = append(d.open, step{s.name, -1})
+	o.pos, o.state = d.offset(), refused
+	if d.is(jsontext.KindObject, wantObject) {
 		readMembers(d, fields, into, o, nil)
-		d.open = d.open[:len(d.open)-1]
 	}
 }
 
-// readMembers decodes the members of an object. special may decode a field in another way; it reports whether it did.
-func readMembers[T any](
-	d *decoder, fields *fieldTable[T], into *T, o *object, special func(name string, s position) bool,
-) {
+// readMembers decodes the members of an object. special may decode a field, with its name as spelled in the body, in
+// another way; it reports whether it did.
+func readMembers[T any](d *decoder, fields *fieldTable[T], into *T, o *object, special func(field, name string) bool) {
 	o.state = readable
-	seen := spellings{names: &fields.nameTable, start: d.Offset()}
+	start, seen, repeated := d.Offset(), uint32(0), false
 	for name := range d.Members() {
-		s := d.here(name)
 		i := fields.find(name)
 		if i == unknownField {
 			d.readUnknown(&o.extra, name)
 			continue
 		}
-		seen.add(i, s.pos)
+		repeated = repeated || seen&(1<<i) != 0 && !fields.mayRepeat(i)
+		seen |= 1 << i
 		switch {
-		case special != nil && special(fields.fields[i].name, s):
+		case special != nil && special(fields.fields[i].name, name):
 		case fields.fields[i].of != nil:
-			d.readValue(fields.fields[i].of(into), s, fields.fields[i].kind)
+			d.readValue(fields.fields[i].of(into), fields.fields[i].kind)
 		}
 	}
-	o.end = int32(d.Offset())
-	d.checkSpellings(&seen)
+	o.end = d.offset()
+	if repeated {
+		checkSpellings(d, fields, start)
+	}
 }
 
 // readUnknown reads a member that is forwarded on the compatible API only (policy W8).
@@ -300,24 +277,24 @@ func (d *decoder) readUnknown(extra *[]upstream.Field, name string) {
 }
 
 // readSoonest decodes larder's field soonest; the compatible API forwards it unchanged (policy O4).
-func (d *decoder) readSoonest(o *Order, s position) {
+func (d *decoder) readSoonest(o *Order, name string) {
 	switch kind := d.Kind(); {
 	case !d.in.V1:
-		d.readUnknown(&o.extra, s.name)
+		d.readUnknown(&o.extra, name)
 		o.soonest = string(o.extra[len(o.extra)-1].Value) == "true"
 	case kind == jsontext.KindNull:
-	case d.is(jsontext.KindBool, s, wantBoolean):
+	case d.is(jsontext.KindBool, wantBoolean):
 		o.soonest, _ = d.Bool()
 	}
 }
 
 // readValue decodes a plain value. A null does not replace an earlier spelling.
-func (d *decoder) readValue(v *value, s position, want fieldKind) {
-	if d.skipNull(&v.position, s) {
+func (d *decoder) readValue(v *value, want fieldKind) {
+	if d.skipNull(&v.pos) {
 		return
 	}
 	kind, ok := d.Kind(), true
-	*v = value{position: s, state: readable}
+	*v = value{pos: d.offset(), state: readable}
 	switch {
 	case want == wantNumber || want == wantWhole:
 		d.readNumber(v, want)
@@ -329,7 +306,7 @@ func (d *decoder) readValue(v *value, s position, want fieldKind) {
 	}
 	if !ok {
 		v.state = refused
-		d.mismatch(s, want, kind)
+		d.mismatch(v.pos, want, kind)
 	}
 }
 
@@ -344,11 +321,11 @@ func (d *decoder) readNumber(v *value, want fieldKind) {
 		v.state = absent
 		return
 	case state == jsontext.NumberComma:
-		d.add(v.position, violation.DecimalComma, nil, "")
+		d.add(at(v.pos), violation.DecimalComma, nil, "")
 	case state != jsontext.NumberOK && kind == jsontext.KindNumber:
-		d.add(v.position, violation.LimitExceeded, violation.Params{"limit": maxDigits}, violation.LimitOfDigits)
+		d.add(at(v.pos), violation.LimitExceeded, violation.Params{"limit": maxDigits}, violation.LimitOfDigits)
 	default:
-		d.mismatch(v.position, want, kind)
+		d.mismatch(v.pos, want, kind)
 	}
 	v.state = refused
 }

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
 	"larder.local/ordering/violation"
 )
 
@@ -18,11 +19,25 @@ type Line struct {
 	quantity    value
 	group       value // groupId: larder's own field, never sent (policy M4)
 	ingredients lines
+
+	match // set by each check
+}
+
+// match is what the menu of a check has for a line, and how much of it is ordered.
+type match struct {
+	parent *Line           // the line that contains this ingredient; nil for a dish
+	table  *menu.ItemTable // the dishes or the ingredients of the menu
+	index  menu.Index      // in the table, or menu.None
+	// units is the number of units per unit of the parent: 0 if the client sent 0 or less,
+	// unreadable if it is not known.
+	units int64
+	per   int64 // units per unit of the dish
+	clear bool  // the quantity is valid
 }
 
 // lines is a list of dishes or of ingredients.
 type lines struct {
-	position
+	pos       int32 // offset in the body; 0 if the member is missing
 	state     state
 	truncated bool   // some elements were skipped, or something in them because of a limit
 	all       []Line // without the skipped ones
@@ -32,17 +47,17 @@ type lines struct {
 const usualDishes = 6
 
 // readLines decodes the dishes of an order, with depth 0, or the ingredients of a line at a depth from 1.
-func (d *decoder) readLines(list *lines, s position, depth int) {
-	if d.skipNull(&list.position, s) {
+func (d *decoder) readLines(list *lines, depth int) {
+	if d.skipNull(&list.pos) {
 		return
 	}
-	*list = lines{position: s, state: refused, truncated: list.truncated && depth > 0, all: list.all[:0]}
-	if !d.is(jsontext.KindArray, s, wantArray) {
+	*list = lines{pos: d.offset(), state: refused, truncated: list.truncated && depth > 0, all: list.all[:0]}
+	if !d.is(jsontext.KindArray, wantArray) {
 		list.truncated = true
 		return
 	}
 	if list.state = readable; depth == 1 {
-		d.ingredients = s
+		d.ingredients = list.pos
 	}
 	for i := range d.Elements() {
 		if depth == 0 && list.all == nil {
@@ -61,11 +76,11 @@ func (d *decoder) mayRead(list *lines, i, depth int) bool {
 	switch {
 	case depth == 0 && i >= maxDishes:
 		if i == maxDishes {
-			d.add(list.position, violation.LimitExceeded, violation.Params{"limit": maxDishes}, violation.LimitOfDishes)
+			d.add(at(list.pos), violation.LimitExceeded, violation.Params{"limit": maxDishes}, violation.LimitOfDishes)
 		}
 	case depth > d.maxDepth:
 		if !list.truncated {
-			d.add(list.position, violation.TooDeep, nil, "")
+			d.add(at(list.pos), violation.TooDeep, nil, "")
 		}
 	case depth == 0:
 		d.ingredientCount = 0
@@ -75,39 +90,34 @@ func (d *decoder) mayRead(list *lines, i, depth int) bool {
 		return true
 	case d.ingredientCount == maxIngredients:
 		d.ingredientCount++
-		open := d.open
-		d.open = open[:1] // the dish
-		d.add(d.ingredients, violation.LimitExceeded, violation.Params{"limit": maxIngredients}, violation.LimitOfIngredients)
-		d.open = open
+		d.add(at(d.ingredients), violation.LimitExceeded, violation.Params{"limit": maxIngredients}, violation.LimitOfIngredients)
 	}
 	return false
 }
 
 // readLine decodes a dish or an ingredient, and appends it to the list. It returns false if the element is not an object.
 func (d *decoder) readLine(list *lines, i, depth int) bool {
-	d.open = append(d.open, step{list.name, i})
-	at := d.here("")
-	isLine := d.is(jsontext.KindObject, at, wantObject)
-	if isLine {
-		list.all = append(list.all, Line{object: object{position: at}, number: i})
-		l := &list.all[len(list.all)-1]
-		readMembers(d, lineFields, l, &l.object, func(name string, s position) bool {
-			switch name {
-			case "ID":
-				before := l.id.text
-				if d.readValue(&l.id, s, wantID); before != "" && before != l.id.text {
-					l.otherID = before
-				}
-			case "ingredients":
-				d.readLines(&l.ingredients, s, depth+1)
-			case "name": // the catalogue's values are sent (policy P3)
-				l.name, _ = d.Text()
-			default:
-				return false
-			}
-			return true
-		})
+	pos := d.offset()
+	if !d.is(jsontext.KindObject, wantObject) {
+		return false
 	}
-	d.open = d.open[:len(d.open)-1]
-	return isLine
+	list.all = append(list.all, Line{object: object{pos: pos}, number: i})
+	l := &list.all[len(list.all)-1]
+	readMembers(d, lineFields, l, &l.object, func(field, _ string) bool {
+		switch field {
+		case "ID":
+			before := l.id.text
+			if d.readValue(&l.id, wantID); before != "" && before != l.id.text {
+				l.otherID = before
+			}
+		case "ingredients":
+			d.readLines(&l.ingredients, depth+1)
+		case "name": // the catalogue's values are sent (policy P3)
+			l.name, _ = d.Text()
+		default:
+			return false
+		}
+		return true
+	})
+	return true
 }

@@ -7,10 +7,11 @@
 // violations at once, each with a JSON Pointer into the client's own body.
 //
 // A body is decoded once, into an Order, Payments or a Rejection: the fields with their positions, and the canonical
-// form for the fingerprint. A Validator checks an Order against a catalogue in steps: checkDishes returns what the menu
+// form for the fingerprint. A Validator checks an Order against a catalogue in steps: checkDishes finds what the menu
 // has for each line, and counts the groups of each list (assign), price returns the totals, checkFields checks the other
 // fields, and upstreamOrder returns the body to send. An order with more levels than usual is decoded again if its
-// catalogue has a different depth limit.
+// catalogue has a different depth limit. A violation has the offset of its value; its JSON Pointer is found in the body
+// when the violations are listed (notes).
 //
 // ordering uses the package before it places or changes an order; httpapi uses it for the validate
 // route. It reads no journal and calls no service. For the same order and catalogue, the result

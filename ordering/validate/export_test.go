@@ -8,11 +8,6 @@ var ParseTime = parseTime
 // FieldNames is fieldNames.
 var FieldNames = fieldNames
 
-// assign is assigner.assign with a new assigner.
-func assign(slots []groupSlot, selections []selection, work *int) bool {
-	return new(assigner).assign(slots, selections, work)
-}
-
 // Order checks an order as AppendResult does.
 func (v *Validator) Order(req Request) (*Result, error) {
 	o := &Order{}

@@ -2,12 +2,10 @@ package validate
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"larder.local/internal/jsontext"
 	"larder.local/internal/upstream"
-	"larder.local/ordering/violation"
 )
 
 // fieldKind is the kind of value that a field accepts; type_mismatch has it in its params.
@@ -26,35 +24,6 @@ const (
 	wantNothing fieldKind = "" // skipped
 )
 
-// position is the position of a value in the client's body.
-type position struct {
-	// name is the member's name as the client spelled it; empty for an element, and if the member is missing.
-	name string
-	pos  int32 // offset of the value
-}
-
-// or returns the position, or the documented name and the end of the object if the member is missing.
-func (p position) or(name string, end int32) position {
-	if p.name == "" {
-		return position{name, end}
-	}
-	return p
-}
-
-// member appends a member's name, unless it is empty, to a JSON Pointer (RFC 6901).
-func member(path, name string) string {
-	if name == "" {
-		return path
-	}
-	if strings.ContainsAny(name, "~/") {
-		name = strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
-	}
-	return path + "/" + name
-}
-
-// element returns the JSON Pointer of an element.
-func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
-
 type state uint8
 
 // The states of a value. A null, or a numeric string without digits, counts as absent.
@@ -66,7 +35,7 @@ const (
 
 // value is one plain field as the client sent it.
 type value struct {
-	position
+	pos      int32 // offset in the body; 0 if the member is missing
 	state    state
 	isNumber bool            // number is set instead of text
 	numeric  bool            // an identifier that was sent as a number
@@ -103,27 +72,21 @@ func (v *value) wholePtr() *int {
 	return new(int(n))
 }
 
-// refuseValue adds a violation for a value of the object at the JSON Pointer base.
-func refuseValue(notes *violation.List, v *value, base string, code violation.Code, params violation.Params) {
-	notes.Add(v.pos, member(base, v.name), code, params, "")
-}
-
-// addMissing adds a violation for a mandatory member that the object at the JSON Pointer base does not have. field is
-// the member's name in the interface.
-func addMissing(notes *violation.List, at position, base, field string) {
-	notes.Add(at.pos, member(base, at.name), violation.FieldRequired, violation.Params{"field": field}, "")
-}
-
 // object is a JSON object with plain fields.
 type object struct {
-	position
+	pos   int32 // offset in the body; 0 if the member is missing, or for the body itself
+	end   int32 // offset of its end, or of a null instead of it; 0 if the member is missing
 	state state
-	end   int32            // offset of its end
 	extra []upstream.Field // unknown fields that are forwarded (policies W8, W12)
 }
 
-// path returns the JSON Pointer of a guest or an address, which may be missing.
-func (o *object) path(name string) string { return member("", o.or(name, 0).name) }
+// placeOf returns the place of a member of the object with an offset; it is 0 if the member is missing.
+func (o *object) placeOf(pos int32, name string) place {
+	if pos > 0 {
+		return at(pos)
+	}
+	return atMember(o.end, name)
+}
 
 type guest struct {
 	object
@@ -145,35 +108,31 @@ type field[T any] struct {
 	of    func(*T) *value // nil if the field is not a plain value
 }
 
-// nameTable contains the names of the fields of one object.
-type nameTable struct {
-	kinds  []fieldKind
-	usual  []string       // in the spelling of the interface
-	byName map[string]int // in other usual spellings, and folded
+// fieldTable contains the fields of one object of the interface.
+type fieldTable[T any] struct {
+	fields []field[T]
+	usual  []string       // their names in the spelling of the interface
+	byName map[string]int // folded
 }
 
 // unknownField is the result of find for an unknown name.
 const unknownField = -1
 
 // find returns the index of a name in any spelling (policy W3), or unknownField.
-func (n *nameTable) find(name string) int {
-	if i := slices.Index(n.usual, name); i >= 0 { // faster than a map, and nearly always enough
+func (t *fieldTable[T]) find(name string) int {
+	if i := slices.Index(t.usual, name); i >= 0 { // faster than a map, and nearly always enough
 		return i
 	}
-	if i, ok := n.byName[name]; ok {
-		return i
-	}
-	if i, ok := n.byName[jsontext.FoldName(name)]; ok {
+	if i, ok := t.byName[jsontext.FoldName(name)]; ok {
 		return i
 	}
 	return unknownField
 }
 
-// fieldTable contains the fields of one object of the interface.
-type fieldTable[T any] struct {
-	nameTable
-
-	fields []field[T]
+// mayRepeat reports whether an object may have several values of a field: of two IDs of a line, the menu decides
+// (policy O3).
+func (t *fieldTable[T]) mayRepeat(field int) bool {
+	return field == lineID && any(t) == any(lineFields)
 }
 
 // canonicalNames has the canonical forms of the names of all tables.
@@ -181,13 +140,13 @@ var canonicalNames = map[string]jsontext.CanonicalName{} //nolint:gochecknogloba
 
 func newFieldTable[T any](fields ...field[T]) *fieldTable[T] {
 	var form jsontext.Canonical
-	t := &fieldTable[T]{fields: fields, nameTable: nameTable{byName: map[string]int{}}}
+	t := &fieldTable[T]{fields: fields, byName: map[string]int{}}
 	for i, f := range fields {
-		t.kinds, t.usual = append(t.kinds, f.kind), append(t.usual, f.name)
+		t.usual = append(t.usual, f.name)
+		t.byName[jsontext.FoldName(f.name)] = i
 		for _, spelling := range []string{
 			f.name, strings.Replace(f.name, "ID", "Id", 1), strings.Replace(f.name, "Id", "ID", 1), jsontext.FoldName(f.name),
 		} {
-			t.byName[spelling] = i
 			literal := `"` + spelling + `"`
 			canonicalNames[literal] = form.Name(literal)
 		}
@@ -195,12 +154,12 @@ func newFieldTable[T any](fields ...field[T]) *fieldTable[T] {
 	return t
 }
 
-// valueOf returns the function that returns a plain field, or nil for an unknown name.
+// valueOf returns the function that returns a plain field. The function returns nil if there is no such field.
 func (t *fieldTable[T]) valueOf(name string) func(*T) *value {
-	if i := t.find(name); i != unknownField {
+	if i := t.find(name); i != unknownField && t.fields[i].of != nil {
 		return t.fields[i].of
 	}
-	return nil
+	return func(*T) *value { return nil }
 }
 
 // The fields of the interface (docs/ordering-service.md, section 2), with larder's own fields soonest and groupId.

@@ -87,8 +87,7 @@ func TestFirstCount(t *testing.T) {
 		{"the selection with the fewest groups is first", []groupSlot{{min: 0, max: 1}, {min: 0, max: 1}, {min: 0, max: 1}}, []selection{{2, any3}, {1, []int32{0, 1}}}, [3]int64{1, 1, 1}},
 		{"earlier selections count", []groupSlot{{min: 2, max: 2}, {min: 2, max: 2}, {min: 0, max: 0}}, []selection{{2, any3}, {2, any3}}, [3]int64{2, 2, 0}},
 	} {
-		f := new(assigner)
-		f.start(tc.demands, tc.supplies, workLimit)
+		f := newAssigner(tc.demands, tc.supplies, workLimit)
 		var got [3]int64
 		for i, d := range f.slots {
 			got[i] = d.count
@@ -104,11 +103,9 @@ func TestShiftFromAllLimitsUnmet(t *testing.T) {
 	t.Parallel()
 	slots := []groupSlot{{min: 0, max: 1}, {min: 2, max: 2}}
 	selections := []selection{{units: 3, eligible: []int32{0, 1}}}
-	f := new(assigner)
-	work := workLimit
-	f.start(slots, selections, work)
+	f := newAssigner(slots, selections, workLimit)
 	slots[0].count, slots[1].count = 3, 0
-	f.counts[0], f.counts[1] = 3, 0
+	f.counts[0] = []int64{3, 0}
 	if !f.hasUnmet() {
 		t.Fatal("hasUnmet() = false with both groups outside their limits")
 	}

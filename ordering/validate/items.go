@@ -17,24 +17,8 @@ const maxUnits = 1_000_000
 // unreadable is the number of units if it is not known.
 const unreadable = -1
 
-// item is a line with what the menu has for it.
-type item struct {
-	*Line
-
-	parent *item           // the line that contains this ingredient; nil for a dish
-	table  *menu.ItemTable // the dishes or the ingredients of the menu
-	index  menu.Index      // in the table, or menu.None
-	// units is the number of units per unit of the parent: 0 if the client sent 0 or less,
-	// unreadable if it is not known.
-	units   int64
-	per     int64  // units per unit of the dish
-	clear   bool   // the quantity is valid
-	inner   []item // its ingredients
-	pointer string // see path
-}
-
 // dish returns the dish that contains the line.
-func (it *item) dish() *item {
+func (it *Line) dish() *Line {
 	for it.parent != nil {
 		it = it.parent
 	}
@@ -42,132 +26,133 @@ func (it *item) dish() *item {
 }
 
 // nested reports whether an ingredient of the line has ingredients.
-func (it *item) nested() bool {
-	return slices.ContainsFunc(it.inner, func(part item) bool { return len(part.inner) > 0 })
+func (it *Line) nested() bool {
+	for i := range it.ingredients.all {
+		if len(it.ingredients.all[i].ingredients.all) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // entry returns what the menu has for the line; it must have something.
-func (it *item) entry() menu.Entry { return it.table.At(it.index) }
+func (it *Line) entry() menu.Entry { return it.table.At(it.index) }
 
 // sent returns what is sent for the line.
-func (it *item) sent() *menu.Item { return it.table.Item(it.index) }
+func (it *Line) sent() *menu.Item { return it.table.Item(it.index) }
 
 // title returns the menu's name of the line; it is empty if the menu has none.
-func (it *item) title() string {
+func (it *Line) title() string {
 	if it.index == menu.None {
 		return ""
 	}
 	return it.entry().Name()
 }
 
-// path returns the JSON Pointer of a line. It is created on first use, because a valid order needs none.
-func (c *check) path(it *item) string {
-	switch {
-	case it.pointer != "":
-	case it.parent == nil:
-		if c.dishesPath == "" {
-			c.dishesPath = member("", c.order.dishes.name)
-		}
-		it.pointer = element(c.dishesPath, it.number)
-	default:
-		it.pointer = element(member(c.path(it.parent), it.parent.ingredients.name), it.number)
-	}
-	return it.pointer
+// refuse adds a violation for the value of a line at an offset, or for the line at its own.
+func (c *check) refuse(it *Line, pos int32, code violation.Code, params violation.Params) {
+	c.add(at(pos), code, params, it.title())
 }
 
-// refuse adds a violation for a member of a line, or for the line at its own position.
-func (c *check) refuse(it *item, at position, code violation.Code, params violation.Params) {
-	c.violations.Add(at.pos, member(c.path(it), at.name), code, params, it.title())
-}
-
-// checkDishes checks every dish. complete is false if some were skipped, here or by the decoder.
-func (c *check) checkDishes() (dishes []item, complete bool) {
+// checkDishes checks every dish, and sets what the menu has for its lines. complete is false if some were skipped, here
+// or by the decoder.
+func (c *check) checkDishes() (dishes []Line, complete bool) {
 	list := &c.order.dishes
 	if list.state == absent || list.state == readable && len(list.all) == 0 && !list.truncated {
-		addMissing(&c.violations, list.or("dishList", c.order.end), "", "dishList")
+		c.missing(c.order.placeOf(list.pos, "dishList"), "dishList")
 		return nil, false
 	}
-	before := c.violations.Len()
-	dishes = make([]item, 0, len(list.all))
+	before := len(c.all)
 	for i := range list.all {
-		if c.violations.Len()-before > violation.Max { // the other violations would not be listed (policy H7)
-			return dishes, false
+		if len(c.all)-before > violation.Max { // the other violations would not be listed (policy H7)
+			return list.all[:i], false
 		}
-		dishes = append(dishes, item{Line: &list.all[i], table: c.Catalogue.Products(), units: 1, per: 1})
-		c.checkDish(&dishes[i])
+		c.checkDish(&list.all[i])
 	}
-	return dishes, !list.truncated
+	return list.all, !list.truncated
 }
 
-func (c *check) checkDish(it *item) {
+func (c *check) checkDish(it *Line) {
 	scheme := menu.None
+	it.match = match{table: c.Catalogue.Products(), units: 1, per: 1}
 	if it.index = c.find(it); it.index != menu.None {
 		scheme = c.Catalogue.ProductScheme(it.index)
 		c.checkAvailable(it)
 		c.checkPrice(it)
 	}
 	c.checkDishQuantity(it)
-	before := c.violations.Len()
+	before := len(c.all)
 	c.checkIngredients(it)
 	c.checkGroups(it, scheme, nil)
-	if it.nested() && scheme != menu.None && c.violations.Len() == before {
+	if it.nested() && scheme != menu.None && len(c.all) == before {
 		c.checkFlat(it, scheme)
 	}
 }
 
 // checkAvailable rejects stopped dishes (policy M10) and dishes that cannot be ordered (policy M9).
-func (c *check) checkAvailable(it *item) {
+func (c *check) checkAvailable(it *Line) {
 	if c.Catalogue.Orderable(it.index) {
 		return
 	}
 	product := it.entry()
 	if !c.Catalogue.Available(it.index) {
-		c.refuse(it, it.position, violation.DishUnavailable, violation.Params{"id": product.ID(), "name": product.Name()})
+		c.refuse(it, it.pos, violation.DishUnavailable, violation.Params{"id": product.ID(), "name": product.Name()})
 	}
 	reasons := slices.DeleteFunc(slices.Clone(c.Catalogue.Reasons(it.index)), func(r menu.Reason) bool {
 		return r.Code == menu.ReasonStopped
 	})
 	if len(reasons) > 0 {
-		c.refuse(it, it.position, violation.DishNotOrderable, violation.Params{"id": product.ID(), "reasons": reasons})
+		c.refuse(it, it.pos, violation.DishNotOrderable, violation.Params{"id": product.ID(), "reasons": reasons})
 	}
 }
 
 // checkPrice compares the price that the client sent with the current one (policy P2).
-func (c *check) checkPrice(it *item) {
+func (c *check) checkPrice(it *Line) {
 	if it.price.state != readable {
 		return
 	}
 	if current := it.current(); current.known && it.price.number.Cmp(current.Number) != 0 {
 		params := violation.Params{"sent": number(it.price.number), "current": number(current.Number)}
-		c.refuse(it, it.price.position, violation.PriceChanged, params)
+		c.refuse(it, it.price.pos, violation.PriceChanged, params)
 	}
 }
 
-// comparePrices adds a violation for each line whose price differs between two menus that have all lines.
-func (c *check) comparePrices(now, then []item) {
-	for i := range now {
-		it := &now[i]
-		was, is := then[i].sent().Price, it.sent().Price
-		if was.Cmp(is) != 0 {
-			c.refuse(it, position{"price", it.pos}, violation.PriceChanged, violation.Params{"sent": number(was), "current": number(is)})
-		}
-		c.comparePrices(it.inner, then[i].inner)
+// appendPrices appends the prices of the lines, each followed by those of its ingredients.
+func appendPrices(to []amount, lines []Line) []amount {
+	for i := range lines {
+		to = appendPrices(append(to, lines[i].current()), lines[i].ingredients.all)
 	}
+	return to
+}
+
+// comparePrices adds a violation for each line whose price differs from an earlier one, as appendPrices returned it. It
+// returns the earlier prices of other lines.
+func (c *check) comparePrices(lines []Line, earlier []amount) []amount {
+	for i := range lines {
+		it, was, is := &lines[i], earlier[0], lines[i].current()
+		if was.Cmp(is.Number) != 0 {
+			params := violation.Params{"sent": number(was.Number), "current": number(is.Number)}
+			c.add(atMember(it.pos, "price"), violation.PriceChanged, params, it.title())
+		}
+		earlier = c.comparePrices(it.ingredients.all, earlier[1:])
+	}
+	return earlier
 }
 
 // checkDishQuantity checks a dish's quantity: positive, at most ordering.max_quantity (policy H10),
 // and whole unless the dish is sold by weight (policy M8).
-func (c *check) checkDishQuantity(it *item) {
+func (c *check) checkDishQuantity(it *Line) {
 	switch q := &it.quantity; {
 	case q.state == absent:
-		c.refuse(it, q.or("quantity", it.end), violation.FieldRequired, violation.Params{"field": "dishList[].quantity"})
+		params := violation.Params{"field": "dishList[].quantity"}
+		c.add(it.placeOf(q.pos, "quantity"), violation.FieldRequired, params, it.title())
 	case q.state == refused:
 	case q.number.Sign() <= 0:
-		c.refuse(it, q.position, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
+		c.refuse(it, q.pos, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
 	case q.number.Cmp(jsontext.Whole(int64(c.MaxQuantity))) > 0: // policy H10
-		c.refuse(it, q.position, violation.LimitExceeded, violation.Params{"limit": c.MaxQuantity})
+		c.refuse(it, q.pos, violation.LimitExceeded, violation.Params{"limit": c.MaxQuantity})
 	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(it.entry().Measure()):
-		c.refuse(it, q.position, violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)})
+		c.refuse(it, q.pos, violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)})
 	default:
 		it.clear = true
 	}
@@ -180,19 +165,14 @@ func (r *rules) fractional(m *menu.Measure) bool {
 }
 
 // checkIngredients checks the ingredients of a line, and theirs.
-func (c *check) checkIngredients(parent *item) {
-	lines := parent.ingredients.all
-	if len(lines) == 0 {
-		return
-	}
-	parent.inner = make([]item, len(lines))
-	for i := range lines {
-		it := &parent.inner[i]
-		*it = item{Line: &lines[i], parent: parent, table: c.Catalogue.Ingredients()}
+func (c *check) checkIngredients(parent *Line) {
+	for i := range parent.ingredients.all {
+		it := &parent.ingredients.all[i]
+		it.match = match{parent: parent, table: c.Catalogue.Ingredients()}
 		if it.index = c.find(it); it.index != menu.None {
 			// For a scheme that cannot be satisfied, its groups are reported instead.
 			if reasons := c.Catalogue.IngredientReasons(it.index); len(reasons) > 0 && reasons[0].Code != menu.ReasonGroupUnsatisfiable {
-				c.refuse(it, it.position, violation.IngredientUnavailable,
+				c.refuse(it, it.pos, violation.IngredientUnavailable,
 					violation.Params{"id": it.entry().ID(), "reason": reasons[0].Code})
 			}
 			c.checkPrice(it)
@@ -203,7 +183,7 @@ func (c *check) checkIngredients(parent *item) {
 }
 
 // checkUnits reads the quantity of an ingredient: a whole number from 1, by default 1 (policy M7).
-func (c *check) checkUnits(it *item) {
+func (c *check) checkUnits(it *Line) {
 	q := &it.quantity
 	it.units = unreadable
 	switch {
@@ -212,11 +192,11 @@ func (c *check) checkUnits(it *item) {
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		it.units = 0
-		c.refuse(it, q.position, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
+		c.refuse(it, q.pos, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
 	case !q.number.IsWhole():
-		c.refuse(it, q.position, violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)})
+		c.refuse(it, q.pos, violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)})
 	case q.number.Cmp(jsontext.Whole(maxUnits)) > 0:
-		c.refuse(it, q.position, violation.LimitExceeded, violation.Params{"limit": maxUnits})
+		c.refuse(it, q.pos, violation.LimitExceeded, violation.Params{"limit": maxUnits})
 	default:
 		it.units, _ = q.number.Int64()
 		it.clear = true
@@ -227,13 +207,17 @@ func (c *check) checkUnits(it *item) {
 	it.per = it.units * max(it.parent.per, 1)
 	if it.per > maxUnits {
 		it.clear = false
-		c.refuse(it, q.or("quantity", it.pos), violation.LimitExceeded, violation.Params{"limit": maxUnits})
+		where := atMember(it.pos, "quantity")
+		if q.pos > 0 {
+			where = at(q.pos)
+		}
+		c.add(where, violation.LimitExceeded, violation.Params{"limit": maxUnits}, it.title())
 	}
 }
 
 // find returns the dish or ingredient of a line (policy O3). If the ID is null, only the externalId counts (policy
 // W12). Unless the line certainly means one item, find adds a violation and returns menu.None.
-func (c *check) find(it *item) menu.Index {
+func (c *check) find(it *Line) menu.Index {
 	it.index = menu.None // the violations have no name
 	id, onlyExternalID := it.id.text, false
 	unknown, field := violation.IngredientNotInMenu, "dishList[].ingredients[].ID"
@@ -244,7 +228,7 @@ func (c *check) find(it *item) menu.Index {
 	case it.id.state == refused, id == "" && it.externalID.state == refused:
 		return menu.None
 	case id == "" && it.externalID.text == "":
-		addMissing(&c.violations, it.id.or("ID", it.end), c.path(it), field)
+		c.missing(it.placeOf(it.id.pos, "ID"), field)
 		return menu.None
 	case id == "":
 		id, onlyExternalID = it.externalID.text, true
@@ -255,19 +239,19 @@ func (c *check) find(it *item) menu.Index {
 	meant, named := c.named(it, id, onlyExternalID)
 	switch {
 	case c.work < 0: // what the text means was perhaps not found
-		c.violations.Add(it.position.pos, c.path(it), violation.LimitExceeded, violation.Params{"limit": workLimit}, violation.LimitOfWork)
+		c.add(at(it.pos), violation.LimitExceeded, violation.Params{"limit": workLimit}, violation.LimitOfWork)
 		return menu.None
 	case meant == menu.None && len(named) > 0:
 		ids := make([]string, 0, violation.MaxIDs)
 		for _, shared := range named[:min(len(named), violation.MaxIDs)] {
 			ids = append(ids, it.table.At(shared).ID())
 		}
-		c.refuse(it, it.position, violation.ExternalIDAmbiguous, violation.Params{"externalId": id, "ids": ids})
+		c.refuse(it, it.pos, violation.ExternalIDAmbiguous, violation.Params{"externalId": id, "ids": ids})
 	case meant == menu.None:
-		c.refuse(it, it.position, unknown, violation.Params{"id": id})
+		c.refuse(it, it.pos, unknown, violation.Params{"id": id})
 	default:
 		if other, two := c.contradicts(it, meant, named); two {
-			c.refuse(it, it.position, violation.IDConflict, conflict(it, meant, other))
+			c.refuse(it, it.pos, violation.IDConflict, conflict(it, meant, other))
 			return menu.None
 		}
 	}
@@ -278,7 +262,7 @@ func (c *check) find(it *item) menu.Index {
 // The dish may not offer them. On the compatible API it is an externalId first, as the interface says, and on /v1 an id.
 // Among several items of an ingredient, those of the dish's groups come first. If several items share the externalId, and
 // the id does not decide, named returns menu.None and them.
-func (c *check) named(it *item, text string, onlyExternalID bool) (meant menu.Index, all []menu.Index) {
+func (c *check) named(it *Line, text string, onlyExternalID bool) (meant menu.Index, all []menu.Index) {
 	byID, owners := menu.None, it.table.ByExternalID(text)
 	if i, ok := it.table.ByID(text); ok && !onlyExternalID {
 		byID = i
@@ -344,7 +328,7 @@ func addOffered(c *check, all map[menu.Index]bool, scheme menu.Index, seen map[m
 
 // contradicts reports whether a line says that it means another item than the one that its ID means: by another ID, by
 // its externalId, or by a name or a price that fits only the other. The other item may be menu.None.
-func (c *check) contradicts(it *item, meant menu.Index, named []menu.Index) (other menu.Index, conflict bool) {
+func (c *check) contradicts(it *Line, meant menu.Index, named []menu.Index) (other menu.Index, conflict bool) {
 	items := it.table
 	if it.otherID != "" {
 		if second, _ := c.named(it, it.otherID, false); second != meant {
@@ -376,7 +360,7 @@ func (c *check) contradicts(it *item, meant menu.Index, named []menu.Index) (oth
 }
 
 // conflict describes a line that names two items.
-func conflict(it *item, first, other menu.Index) violation.Params {
+func conflict(it *Line, first, other menu.Index) violation.Params {
 	names := []string{it.table.At(first).Name()}
 	ids := []string{it.table.At(first).ID()}
 	if other != menu.None {

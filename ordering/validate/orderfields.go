@@ -30,77 +30,68 @@ var (
 // invalid.
 func (c *check) checkFields(total amount) (expectedAt time.Time) {
 	o := c.order
-	guestPath, addressPath := o.guest.path("guest"), o.address.path("address")
 	if v := &o.restaurant; c.V1 && !v.blank() && v.state == readable && v.text != string(c.Restaurant) {
-		c.refuseChoice(v, "", string(c.Restaurant))
+		c.refuseChoice(v, string(c.Restaurant))
 	}
 	c.checkListed(&o.expedition, "expeditionType", expeditionTypes)
 	c.checkListed(&o.payment, "paymentTypeID", paymentTypes)
 	c.checkRequired()
 	expectedAt = c.checkExpectedAt()
 	c.checkChangeFrom(total)
-	c.checkRange(&o.persons, "", 1, 999) // policy O19
-	c.checkRange(&o.address.lat, addressPath, -90, 90)
-	c.checkRange(&o.address.lon, addressPath, -180, 180)
-	c.checkRange(&o.address.floor, addressPath, math.MinInt32, math.MaxInt32)
-	checkTexts(&c.violations, orderFields, o, "")
-	checkTexts(&c.violations, guestFields, &o.guest, guestPath)
-	checkTexts(&c.violations, addressFields, &o.address, addressPath)
-	c.checkPhone(guestPath)
+	c.checkRange(&o.persons, 1, 999) // policy O19
+	c.checkRange(&o.address.lat, -90, 90)
+	c.checkRange(&o.address.lon, -180, 180)
+	c.checkRange(&o.address.floor, math.MinInt32, math.MaxInt32)
+	checkTexts(&c.notes, orderFields, o)
+	checkTexts(&c.notes, guestFields, &o.guest)
+	checkTexts(&c.notes, addressFields, &o.address)
+	c.checkPhone()
 	return expectedAt
 }
 
 // refuseChoice adds a violation for a value that is not one of the allowed ones.
-func (c *check) refuseChoice(v *value, base string, allowed ...string) {
-	refuseValue(&c.violations, v, base, violation.ValueNotAllowed, violation.Params{"allowed": allowed})
+func (n *notes) refuseChoice(v *value, allowed ...string) {
+	n.add(at(v.pos), violation.ValueNotAllowed, violation.Params{"allowed": allowed}, "")
 }
 
-// missing reports whether a mandatory field of the order is missing, which is a separate violation.
-func (c *check) missing(v *value, name string) bool { return v.blank() && requires(c.required(), name) }
+// lacks reports whether a mandatory field of the order is missing, which is a separate violation.
+func (c *check) lacks(v *value, name string) bool { return v.blank() && c.requires(name) }
 
 // checkListed rejects a value that is not in allowed (policy O5).
 func (c *check) checkListed(v *value, name string, allowed []string) {
-	if v.state == readable && v.text != "" && !slices.Contains(allowed, v.text) && !c.missing(v, name) {
-		c.refuseChoice(v, "", allowed...)
+	if v.state == readable && v.text != "" && !slices.Contains(allowed, v.text) && !c.lacks(v, name) {
+		c.refuseChoice(v, allowed...)
 	}
 }
 
-func (c *check) checkRange(v *value, base string, low, high int64) {
+func (c *check) checkRange(v *value, low, high int64) {
 	if v.state == readable && (v.number.Cmp(jsontext.Whole(low)) < 0 || v.number.Cmp(jsontext.Whole(high)) > 0) {
-		c.refuseChoice(v, base, fmt.Sprintf("%d…%d", low, high))
+		c.refuseChoice(v, fmt.Sprintf("%d…%d", low, high))
 	}
 }
 
-// checkRequired adds a violation for each missing mandatory field (policy O1).
+// checkRequired adds a violation for each missing mandatory field (policy O1). An object of the wrong kind already has
+// one.
 func (c *check) checkRequired() {
-	wanted := c.required()
-	for i := range wanted {
-		switch f, o := &wanted[i], c.order; {
+	o, wanted := c.order, c.requiredFields()
+	if c.Guest && !c.requires(guestPhone.name) { // policy O19
+		wanted = append(slices.Clip(wanted), guestPhone)
+	}
+	for _, f := range wanted {
+		switch of, v := f.of(o); {
 		case f.name == "expectedAt" && o.soonest: // policy O4
 		case f.name == "address.fullAddress" && o.fullAddress() != "":
-		case f.value != nil:
-			c.require(f)
-		case f.object(o).state == absent: // a guest or an address with any content
-			addMissing(&c.violations, f.object(o).or(f.name, o.end), "", f.name)
+		case v == nil: // a guest or an address, with any content
+			if of.state == absent {
+				c.missing(o.placeOf(of.pos, f.name), f.name)
+			}
+		case of.state == refused || !v.blank():
+		case of.end == 0: // the whole object is missing
+			c.missing(atMember(o.end, strings.Replace(f.name, ".", "/", 1)), f.name)
+		default:
+			c.missing(of.placeOf(v.pos, f.inner), f.name)
 		}
 	}
-	if c.Guest && !requires(wanted, guestPhone.name) { // policy O19
-		c.require(&guestPhone)
-	}
-}
-
-// require adds a violation if an object does not have a mandatory field. An object of the
-// wrong kind already has a violation.
-func (c *check) require(f *requiredField) {
-	of, v := f.object(c.order), f.value(c.order)
-	if of.state == refused || !v.blank() {
-		return
-	}
-	end := of.end
-	if of.state != readable { // the whole object is missing
-		end = of.or("", c.order.end).pos
-	}
-	addMissing(&c.violations, v.or(f.inner, end), of.path(f.outer), f.name)
 }
 
 // fullAddress returns the address that was sent, or one composed of its parts (policy O1).
@@ -124,8 +115,8 @@ func (c *check) checkChangeFrom(total amount) {
 	if change.state != readable {
 		return
 	}
-	if payment.state != refused && payment.text != cash && !c.missing(payment, "paymentTypeID") {
-		refuseValue(&c.violations, change, "", violation.ChangeNotCash, nil)
+	if payment.state != refused && payment.text != cash && !c.lacks(payment, "paymentTypeID") {
+		c.add(at(change.pos), violation.ChangeNotCash, nil, "")
 		return
 	}
 	highest := total.Mul(jsontext.Whole(100)).Add(jsontext.Whole(1_000_000))
@@ -133,7 +124,7 @@ func (c *check) checkChangeFrom(total amount) {
 	var subject string
 	switch {
 	case total.known && change.number.Cmp(total.Number) < 0:
-		refuseValue(&c.violations, change, "", violation.ChangeTooSmall, violation.Params{"minimum": number(total.Number)})
+		c.add(at(change.pos), violation.ChangeTooSmall, violation.Params{"minimum": number(total.Number)}, "")
 		return
 	case change.number.Round(int32(c.PriceDigits)).Cmp(change.number) != 0:
 		limit, subject = c.PriceDigits, violation.LimitOfDecimals
@@ -142,11 +133,11 @@ func (c *check) checkChangeFrom(total amount) {
 	default:
 		return
 	}
-	c.violations.Add(change.pos, member("", change.name), violation.LimitExceeded, violation.Params{"limit": limit}, subject)
+	c.add(at(change.pos), violation.LimitExceeded, violation.Params{"limit": limit}, subject)
 }
 
 // checkExpectedAt checks and returns the expected time (policy O4).
-func (c *check) checkExpectedAt() (at time.Time) {
+func (c *check) checkExpectedAt() time.Time {
 	v := &c.order.expectedAt
 	switch {
 	case v.blank() && c.V1 && c.order.soonest:
@@ -154,18 +145,16 @@ func (c *check) checkExpectedAt() (at time.Time) {
 	case v.blank(), v.state != readable:
 		return time.Time{}
 	}
-	at, ok := readTime(&c.violations, v, "")
-	if !ok {
-		return time.Time{}
-	}
+	expectedAt, ok := readTime(&c.notes, v)
 	latest := c.now.Add(c.MaxLead)
 	switch {
-	case at.Before(c.now.Add(-c.PastTolerance)):
-		refuseValue(&c.violations, v, "", violation.TimeInPast, violation.Params{"earliest": menu.FormatTime(c.now)})
-	case at.After(latest):
-		refuseValue(&c.violations, v, "", violation.TimeTooFar, violation.Params{"latest": menu.FormatTime(latest)})
+	case !ok:
+	case expectedAt.Before(c.now.Add(-c.PastTolerance)):
+		c.add(at(v.pos), violation.TimeInPast, violation.Params{"earliest": menu.FormatTime(c.now)}, "")
+	case expectedAt.After(latest):
+		c.add(at(v.pos), violation.TimeTooFar, violation.Params{"latest": menu.FormatTime(latest)}, "")
 	}
-	return at
+	return expectedAt
 }
 
 // The limits of texts, in characters (policy H10).
@@ -178,7 +167,7 @@ const (
 )
 
 // checkPhone rejects phone numbers with too few digits. That of a guest without a token has further limits (policy O19).
-func (c *check) checkPhone(base string) {
+func (c *check) checkPhone() {
 	phone := &c.order.guest.phone
 	if phone.state != readable || phone.blank() {
 		return
@@ -191,12 +180,12 @@ func (c *check) checkPhone(base string) {
 	if c.Guest {
 		params["maximum"] = maxPhoneDigits
 	}
-	refuseValue(&c.violations, phone, base, violation.PhoneInvalid, params)
+	c.add(at(phone.pos), violation.PhoneInvalid, params, "")
 }
 
 // checkTexts rejects texts of an object that are longer than their limit or contain control
-// characters (policy H10). base is the object's JSON Pointer.
-func checkTexts[T any](notes *violation.List, fields *fieldTable[T], of *T, base string) {
+// characters (policy H10).
+func checkTexts[T any](n *notes, fields *fieldTable[T], of *T) {
 	for _, f := range fields.fields {
 		if f.limit == 0 {
 			continue
@@ -206,11 +195,11 @@ func checkTexts[T any](notes *violation.List, fields *fieldTable[T], of *T, base
 			continue
 		}
 		if len(v.text) > f.limit && utf8.RuneCountInString(v.text) > f.limit {
-			notes.Add(v.pos, member(base, v.name), violation.LimitExceeded, violation.Params{"limit": f.limit}, violation.LimitOfCharacters)
+			n.add(at(v.pos), violation.LimitExceeded, violation.Params{"limit": f.limit}, violation.LimitOfCharacters)
 		}
 		if i := strings.IndexFunc(v.text, isForbidden); i >= 0 {
 			r, _ := utf8.DecodeRuneInString(v.text[i:])
-			refuseValue(notes, v, base, violation.TextInvalid, violation.Params{"character": fmt.Sprintf("U+%04X", r)})
+			n.add(at(v.pos), violation.TextInvalid, violation.Params{"character": fmt.Sprintf("U+%04X", r)}, "")
 		}
 	}
 }
@@ -237,34 +226,26 @@ func digits(text string) (n int, equal bool) {
 
 // requiredField is a mandatory field, other than those of dishes.
 type requiredField struct {
-	name   string // full name in the interface: guest.phone
-	outer  string // guest or address; empty for the order itself
-	inner  string // in its object: phone
-	object func(*Order) *object
-	value  func(*Order) *value // nil for a guest or an address itself
+	name  string                               // full name in the interface: guest.phone
+	inner string                               // in its object: phone
+	of    func(*Order) (in *object, is *value) // the value is nil for a guest or an address itself
 }
 
 var guestPhone = newRequiredField("guest.phone") //nolint:gochecknoglobals // constant
 
 func newRequiredField(name string) requiredField {
 	outer, inner, _ := strings.Cut(name, ".")
-	f := requiredField{name: name, outer: outer, inner: inner}
 	switch outer {
 	case "guest":
-		f.object = func(o *Order) *object { return &o.guest.object }
-		if of := guestFields.valueOf(inner); of != nil {
-			f.value = func(o *Order) *value { return of(&o.guest) }
-		}
+		of := guestFields.valueOf(inner)
+		return requiredField{name, inner, func(o *Order) (*object, *value) { return &o.guest.object, of(&o.guest) }}
 	case "address":
-		f.object = func(o *Order) *object { return &o.address.object }
-		if of := addressFields.valueOf(inner); of != nil {
-			f.value = func(o *Order) *value { return of(&o.address) }
-		}
+		of := addressFields.valueOf(inner)
+		return requiredField{name, inner, func(o *Order) (*object, *value) { return &o.address.object, of(&o.address) }}
 	default:
-		f.outer, f.inner, f.value = "", name, orderFields.valueOf(name)
-		f.object = func(o *Order) *object { return &o.object }
+		of := orderFields.valueOf(name)
+		return requiredField{name, name, func(o *Order) (*object, *value) { return &o.object, of(o) }}
 	}
-	return f
 }
 
 // requiredFieldsOf converts a list of Required. It omits fields that are checked elsewhere: the
@@ -275,27 +256,22 @@ func requiredFieldsOf(names []string) (fields []requiredField) {
 		names = append([]string{"expeditionType"}, names...)
 	}
 	for _, name := range names {
-		f := newRequiredField(name)
-		if name != "restaurantID" && (f.value != nil || name == "guest" || name == "address") {
-			fields = append(fields, f)
+		if name != "restaurantID" && !strings.HasPrefix(name, "dishList") {
+			fields = append(fields, newRequiredField(name))
 		}
 	}
 	return fields
 }
 
-// requires reports whether the field with a full name is mandatory.
-func requires(fields []requiredField, name string) bool {
-	return slices.ContainsFunc(fields, func(f requiredField) bool { return f.name == name })
+// requires reports whether a field of the order is mandatory.
+func (c *check) requires(name string) bool {
+	return slices.ContainsFunc(c.requiredFields(), func(f requiredField) bool { return f.name == name })
 }
 
-// required returns the mandatory fields of the order (policy O1).
-func (c *check) required() []requiredField {
-	switch c.order.expedition.text {
-	case delivery:
-		return c.delivery
-	case pickup:
-		return c.pickup
-	default:
-		return c.either
+// requiredFields returns the mandatory fields of the order (policy O1).
+func (c *check) requiredFields() []requiredField {
+	if fields, known := c.required[c.order.expedition.text]; known {
+		return fields
 	}
+	return c.required[""]
 }

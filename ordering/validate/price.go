@@ -18,7 +18,7 @@ type amount struct {
 }
 
 // current returns the menu's price of one unit of the line, without its ingredients.
-func (it *item) current() amount {
+func (it *Line) current() amount {
 	if it.index == menu.None || it.entry().PriceInvalid() {
 		return amount{}
 	}
@@ -27,28 +27,24 @@ func (it *item) current() amount {
 
 // price returns the total of each dish with its ingredients, rounded, and of the order (policy P1). The latter is known if
 // the dishes are complete, and every dish has a total.
-func (c *check) price(dishes []item, complete bool) (totals []amount, total amount) {
+func (c *check) price(dishes []Line, complete bool) (totals []amount, total amount) {
 	totals = make([]amount, len(dishes))
 	total.known = complete
 	for i := range dishes {
 		totals[i] = c.priceDish(&dishes[i])
-		if total.known = total.known && totals[i].known; i == 0 {
-			total.Number = totals[i].Number
-		} else {
-			total.Number = total.Add(totals[i].Number)
-		}
+		total = amount{total.Add(totals[i].Number), total.known && totals[i].known}
 	}
 	return totals, total
 }
 
-func (c *check) priceDish(it *item) (total amount) {
+func (c *check) priceDish(it *Line) (total amount) {
 	price := it.current()
 	if !price.known {
 		return total
 	}
 	unit, ok := it.addIngredients(price.Number)
 	if ok && unit.Sign() < 0 { // policy W9b
-		c.refuse(it, it.position, violation.TotalNegative, nil)
+		c.refuse(it, it.pos, violation.TotalNegative, nil)
 	}
 	if !ok || !it.clear {
 		return total
@@ -57,7 +53,7 @@ func (c *check) priceDish(it *item) (total amount) {
 	total = amount{unit.Mul(it.quantity.number).Round(digits), true}
 	if unit.Sign() > 0 && total.Sign() == 0 {
 		least := leastQuantity(unit.Decimal(), digits, c.fractional(it.entry().Measure()))
-		c.refuse(it, it.quantity.position, violation.QuantityTooSmall, violation.Params{"minimum": json.Number(least.String())})
+		c.refuse(it, it.quantity.pos, violation.QuantityTooSmall, violation.Params{"minimum": json.Number(least.String())})
 	}
 	return total
 }
@@ -77,12 +73,12 @@ func leastQuantity(unit decimal.Decimal, priceDigits int32, fractional bool) dec
 }
 
 // addIngredients adds the prices of the ingredients of the line, including nested ones, to the price of one unit of the dish.
-func (it *item) addIngredients(unit jsontext.Number) (sum jsontext.Number, ok bool) {
+func (it *Line) addIngredients(unit jsontext.Number) (sum jsontext.Number, ok bool) {
 	if it.ingredients.truncated {
 		return unit, false
 	}
-	for i := range it.inner {
-		part := &it.inner[i]
+	for i := range it.ingredients.all {
+		part := &it.ingredients.all[i]
 		price := part.current()
 		if !price.known || !part.clear {
 			return unit, false

@@ -3,6 +3,7 @@ package validate
 import (
 	"cmp"
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -29,12 +30,14 @@ type Result struct {
 type checked struct {
 	*check
 
-	dishes     []item
+	dishes     []Line
 	totals     []amount // of the dishes
 	total      amount
 	expectedAt time.Time
-	valid      bool
 }
+
+// valid reports whether no step has found a violation.
+func (c *check) valid() bool { return len(c.all) == 0 }
 
 // run checks the order.
 func (c *check) run() *checked {
@@ -45,20 +48,19 @@ func (c *check) run() *checked {
 		r.totals, r.total = c.price(r.dishes, complete)
 		r.expectedAt = c.checkFields(r.total)
 	}
-	r.valid = c.violations.Len() == 0
 	return r
 }
 
 func (r *checked) result() *Result {
-	result := &Result{Valid: r.valid, Version: r.Version, ExpectedAt: r.expectedAt}
+	result := &Result{Valid: r.valid(), Version: r.Version, ExpectedAt: r.expectedAt}
 	if r.total.known {
 		result.Total = decimal.NewNullDecimal(r.total.Decimal())
 	}
-	if r.valid {
+	if r.valid() {
 		room := make([]byte, 0, len(r.Body)+len(r.Body)/2)
 		result.Order = r.upstreamOrder(r.dishes, r.expectedAt).AppendJSON(room, r.FieldCase)
 	}
-	result.Violations, result.More = r.violations.Sorted()
+	result.Violations, result.More = r.notes.Violations()
 	return result
 }
 
@@ -67,7 +69,7 @@ func (r *checked) appendJSON(dst []byte) ([]byte, error) {
 	w := jsontext.Writer{Buf: dst}
 	w.Open('{')
 	w.Name("valid")
-	w.Bool(r.valid)
+	w.Bool(r.valid())
 	w.Name("version")
 	w.Int(r.Version)
 	writeAmount(&w, "total", r.total)
@@ -78,7 +80,7 @@ func (r *checked) appendJSON(dst []byte) ([]byte, error) {
 	}
 	w.Close(']')
 	w.Name("violations")
-	if violations, more := r.violations.Sorted(); len(violations) == 0 {
+	if violations, more := r.notes.Violations(); len(violations) == 0 {
 		w.Raw("[]")
 	} else {
 		text, err := json.Marshal(violations)
@@ -92,7 +94,7 @@ func (r *checked) appendJSON(dst []byte) ([]byte, error) {
 		}
 	}
 	w.Name("order")
-	if r.valid {
+	if r.valid() {
 		w.Buf = r.upstreamOrder(r.dishes, r.expectedAt).AppendJSON(w.Buf, r.FieldCase)
 	} else {
 		w.Raw("null")
@@ -101,7 +103,7 @@ func (r *checked) appendJSON(dst []byte) ([]byte, error) {
 	return w.Buf, nil
 }
 
-func (r *checked) writeLine(w *jsontext.Writer, dish *item, total amount) {
+func (r *checked) writeLine(w *jsontext.Writer, dish *Line, total amount) {
 	id := cmp.Or(dish.id.text, dish.externalID.text)
 	if dish.index != menu.None {
 		id = dish.entry().ID()
@@ -109,7 +111,7 @@ func (r *checked) writeLine(w *jsontext.Writer, dish *item, total amount) {
 	w.Next()
 	w.Open('{')
 	w.Name("path")
-	w.Text(r.path(dish))
+	w.Text("/" + r.order.dishList + "/" + strconv.Itoa(dish.number))
 	w.Name("id")
 	w.Text(id)
 	w.Name("name")

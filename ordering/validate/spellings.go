@@ -9,58 +9,41 @@ import (
 	"larder.local/ordering/violation"
 )
 
-// spellings notes the fields of one object, to find those that it has twice.
-type spellings struct {
-	names          *nameTable
-	start          int    // of the object in the body
-	seen, repeated uint32 // by field
-	pos            int32  // of the first repeated member
-}
-
-// add notes a field at a position.
-func (s *spellings) add(field int, pos int32) {
-	if field == lineID && s.names == &lineFields.nameTable {
-		return // of two IDs, the menu decides (policy O3)
-	}
-	if bit := uint32(1) << field; s.seen&bit != 0 {
-		s.repeated |= bit
-		s.pos = cmp.Or(s.pos, pos)
-	}
-	s.seen |= 1 << field
-}
-
-// checkSpellings adds a violation for each field that the object has with different values, in several spellings or in
-// one (policy O19). It is called after the object, and reads it again.
-func (d *decoder) checkSpellings(s *spellings) {
-	if s.repeated == 0 {
-		return
-	}
-	values, names := map[int]string{}, map[int]string{}
+// checkSpellings adds a violation for each field that an object has with different values, in several spellings or in
+// one (policy O19). It is called after the object, which starts at an offset, and reads it again.
+func checkSpellings[T any](d *decoder, fields *fieldTable[T], start int) {
+	values, spelt, reported := map[int]string{}, map[int]string{}, map[int]bool{}
+	first := int32(0) // position of the first repeated member
 	var again jsontext.Canonical
-	again.Reset(d.Source()[s.start:d.Offset()], maxBodyDepth)
+	again.Reset(d.Source()[start:d.Offset()], maxBodyDepth)
 	again.AppendNumber = appendCanonicalNumber
 	for name := range again.Members() {
-		field := s.names.find(name)
-		if field == unknownField || s.repeated&(1<<field) == 0 {
+		field, pos := fields.find(name), int32(start+again.Offset())
+		if field == unknownField || fields.mayRepeat(field) {
 			continue
 		}
 		value := string(again.AppendNext(nil))
-		given := value != "null"
-		switch kind := s.names.kinds[field]; kind {
+		isNull := value == "null"
+		switch fields.fields[field].kind {
 		case wantID:
 			value = strings.Trim(value, `"`) // 7 and "7" are equal (policy W4)
 		case wantNumber, wantWhole: // and so are 2 and "2.0" (policy W12)
 			value = string(appendCanonicalNumber(nil, strings.Trim(value, `" `)))
 		default:
 		}
-		switch before, found := values[field]; {
-		case given && !found:
-			values[field], names[field] = value, name
-		case given && value != before:
-			s.repeated &^= 1 << field // one violation
-			spelt := strings.Join(slices.Compact([]string{names[field], name}), ", ")
-			at := position{name, s.pos}
-			d.add(at, violation.LimitExceeded, violation.Params{"limit": 1}, violation.LimitOfValues+"("+spelt+")")
+		if spelt[field] != "" {
+			first = cmp.Or(first, pos)
+		}
+		switch before, given := values[field]; {
+		case isNull:
+			spelt[field] = cmp.Or(spelt[field], name)
+		case !given:
+			values[field], spelt[field] = value, name
+		case value != before && !reported[field]:
+			reported[field] = true
+			both := strings.Join(slices.Compact([]string{spelt[field], name}), ", ")
+			where := place{pos: first, value: int32(start), member: "/" + pointerEscapes.Replace(name)}
+			d.add(where, violation.LimitExceeded, violation.Params{"limit": 1}, violation.LimitOfValues+"("+both+")")
 		}
 	}
 }

@@ -24,28 +24,28 @@ func timeForm(dash, colon string) *regexp.Regexp {
 		`(\d\d)(?:[.,](\d+))?)?([Zz]|[+−-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$`)
 }
 
-// readTime parses a date and time with its offset (policy W16), or adds a violation with the reason. base is the JSON
-// Pointer of the object that has the value. The text of the value becomes the one that is sent.
-func readTime(notes *violation.List, v *value, base string) (time.Time, bool) {
+// readTime parses a date and time with its offset (policy W16), or adds a violation with the reason. The text of the
+// value becomes the one that is sent.
+func readTime(n *notes, v *value) (moment time.Time, ok bool) {
 	var buffer [len(time.RFC3339)]byte
-	at, err := time.Parse(time.RFC3339, v.text)
+	moment, err := time.Parse(time.RFC3339, v.text)
 	if err == nil && !strings.Contains(v.text, ",") {
-		usual := string(at.AppendFormat(buffer[:0], time.RFC3339))
+		usual := string(moment.AppendFormat(buffer[:0], time.RFC3339))
 		seconds, zone := usual[:len("2006-01-02T15:04:05")], usual[len("2006-01-02T15:04:05"):]
-		_, offset := at.Zone()
+		_, offset := moment.Zone()
 		if strings.HasPrefix(v.text, seconds) && strings.HasSuffix(v.text, zone) && offset/(24*60*60) == 0 {
-			return at, true // the usual form, also with a fraction, without the cost of a pattern
+			return moment, true // the usual form, also with a fraction, without the cost of a pattern
 		}
 	}
-	at, sent, hasZone := parseTime(v.text)
+	moment, sent, hasZone := parseTime(v.text)
 	switch {
 	case sent != "":
 		v.text = sent
-		return at, true
+		return moment, true
 	case hasZone:
-		refuseValue(notes, v, base, violation.TypeMismatch, violation.Params{"want": string(wantTime), "got": "string"})
+		n.add(at(v.pos), violation.TypeMismatch, violation.Params{"want": string(wantTime), "got": "string"}, "")
 	default:
-		refuseValue(notes, v, base, violation.TimeZoneMissing, nil)
+		n.add(at(v.pos), violation.TimeZoneMissing, nil, "")
 	}
 	return time.Time{}, false
 }

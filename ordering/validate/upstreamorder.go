@@ -9,7 +9,7 @@ import (
 
 // upstreamOrder converts a valid order for the ordering service: dishes and ingredients as in the catalogue (policies O2,
 // P3), flat (policy M5), and everything else as the client sent it.
-func (c *check) upstreamOrder(dishes []item, expectedAt time.Time) *upstream.Order {
+func (c *check) upstreamOrder(dishes []Line, expectedAt time.Time) *upstream.Order {
 	o := c.order
 	out := &upstream.Order{
 		Comment:           o.comment.textPtr(),
@@ -30,7 +30,7 @@ func (c *check) upstreamOrder(dishes []item, expectedAt time.Time) *upstream.Ord
 		out.DishList[i] = upstream.Dish{
 			Item:        dish.sent(),
 			Quantity:    dish.quantity.number,
-			Ingredients: dish.appendParts(make([]upstream.OrderIngredient, 0, len(dish.inner))), // not nil: encoded as []
+			Ingredients: dish.appendParts(make([]upstream.OrderIngredient, 0, len(dish.ingredients.all))), // not nil: encoded as []
 			Extra:       dish.extra,
 		}
 	}
@@ -44,14 +44,10 @@ func (c *check) upstreamOrder(dishes []item, expectedAt time.Time) *upstream.Ord
 }
 
 // appendParts appends the ingredients of the line, each followed by its own, with quantities for one unit of the dish.
-func (it *item) appendParts(to []upstream.OrderIngredient) []upstream.OrderIngredient {
-	for i := range it.inner {
-		part := &it.inner[i]
-		quantity := jsontext.Whole(part.per)
-		if part.per == part.units && part.quantity.state == readable {
-			quantity = part.quantity.number
-		}
-		to = append(to, upstream.OrderIngredient{Item: part.sent(), Quantity: quantity, Extra: part.extra})
+func (it *Line) appendParts(to []upstream.OrderIngredient) []upstream.OrderIngredient {
+	for i := range it.ingredients.all {
+		part := &it.ingredients.all[i]
+		to = append(to, upstream.OrderIngredient{Item: part.sent(), Quantity: jsontext.Whole(part.per), Extra: part.extra})
 		to = part.appendParts(to)
 	}
 	return to
@@ -91,7 +87,7 @@ func (c *check) upstreamAddress() *upstream.Address {
 		FullAddress:     a.full.textPtr(),
 		Extra:           a.extra,
 	}
-	if a.full.blank() && requires(c.required(), "address.fullAddress") {
+	if a.full.blank() && c.requires("address.fullAddress") {
 		out.FullAddress = new(c.order.fullAddress())
 	}
 	return out

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"larder.local/internal/menu"
-	"larder.local/ordering/violation"
 )
 
 // Validator checks orders against catalogues, computes their prices, and converts them for the
@@ -75,22 +74,22 @@ type rules struct {
 
 	location *time.Location
 
-	// The fields that policy O1 requires by type of order; either is for an unknown type and has
-	// only the fields that all types need.
-	delivery, pickup, either []requiredField
+	// The fields that policy O1 requires, by type of order. An unknown type has only the fields that all types need.
+	required map[string][]requiredField
 }
 
 func newRules(cfg Config, location *time.Location) *rules {
-	location = cmp.Or(location, time.UTC)
 	both := slices.DeleteFunc(slices.Clone(cfg.Required.Pickup), func(name string) bool {
 		return !slices.Contains(cfg.Required.Delivery, name)
 	})
 	return &rules{
 		Config:   cfg,
-		location: location,
-		delivery: requiredFieldsOf(cfg.Required.Delivery),
-		pickup:   requiredFieldsOf(cfg.Required.Pickup),
-		either:   requiredFieldsOf(both),
+		location: cmp.Or(location, time.UTC),
+		required: map[string][]requiredField{
+			delivery: requiredFieldsOf(cfg.Required.Delivery),
+			pickup:   requiredFieldsOf(cfg.Required.Pickup),
+			"":       requiredFieldsOf(both),
+		},
 	}
 }
 
@@ -124,13 +123,16 @@ func (v *Validator) Recheck(o *Order, req Request, before *menu.Catalogue) (*Res
 	if err != nil {
 		return nil, err
 	}
+	current := req.Catalogue
+	req.Catalogue = before
+	dishes, _ := v.newCheck(o, req).checkDishes()
+	earlier := appendPrices(nil, dishes)
+	req.Catalogue = current
 	now := v.newCheck(o, req).run()
 	result := now.result()
 	if result.Valid {
-		req.Catalogue = before
-		then, _ := v.newCheck(o, req).checkDishes()
-		now.comparePrices(now.dishes, then)
-		result.Violations, result.More = now.violations.Sorted()
+		now.comparePrices(now.dishes, earlier)
+		result.Violations, result.More = now.Violations()
 	}
 	return result, nil
 }
@@ -139,14 +141,12 @@ func (v *Validator) Recheck(o *Order, req Request, before *menu.Catalogue) (*Res
 type check struct {
 	Request
 	*rules
+	notes
 
-	now        time.Time
-	order      *Order
-	violations violation.List
-	dishesPath string                             // JSON Pointer of the dishes, once it is needed
-	work       int                                // remaining steps; see workLimit
-	offered    map[menu.Index]map[menu.Index]bool // the ingredients that a dish with the scheme offers; see offeredOf
-	groups     groupTable                         // of the current list of ingredients
+	now     time.Time
+	order   *Order
+	work    int                                // remaining steps; see workLimit
+	offered map[menu.Index]map[menu.Index]bool // the ingredients that a dish with the scheme offers; see offeredOf
 }
 
 func (v *Validator) newCheck(o *Order, req Request) *check {
@@ -154,8 +154,8 @@ func (v *Validator) newCheck(o *Order, req Request) *check {
 	if c.now.IsZero() {
 		c.now = v.clock()
 	}
-	c.Input, c.violations = o.Input, o.violations.Clone()
-	c.violations.Limit = 0
+	c.Input = o.Input
+	c.notes = notes{text: o.text, language: o.language, all: slices.Clone(o.all)}
 	return c
 }
 

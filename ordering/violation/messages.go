@@ -40,13 +40,8 @@ func message(code Code, language string, params Params, subject string) string {
 		return string(code)
 	}
 	text := d.message.in(language)
-	if field, isName := params["field"].(string); isName && code == FieldRequired {
-		if own, known := requiredTexts[field]; known {
-			text = own.in(language)
-		}
-	}
-	if s := &d.special; s.param != "" && placeholder(s.param, English, params) == s.value {
-		text = s.message.in(language)
+	if own, ok := d.special.messages[placeholder(d.special.param, English, params)]; ok {
+		text = own.in(language)
 	}
 	switch {
 	case subject != "":

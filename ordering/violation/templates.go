@@ -18,10 +18,10 @@ type template struct {
 	special special
 }
 
-// special is the message to use if a param has a certain value.
+// special has the messages to use for certain values of a param.
 type special struct {
-	param, value string
-	message      texts
+	param    string
+	messages map[string]texts // by value
 }
 
 // templates has the message of every violation code.
@@ -71,7 +71,7 @@ var templates = map[Code]template{
 	IngredientUnavailable: {
 		message: texts{"{subject} cannot be ordered at the moment", "{subject}: сейчас нельзя заказать"},
 		subject: texts{"Ingredient {id}", "Ингредиент {id}"},
-		special: special{"reason", "stopped", texts{"{subject} is out of stock", "{subject}: сейчас нет в наличии"}},
+		special: special{"reason", map[string]texts{"stopped": {"{subject} is out of stock", "{subject}: сейчас нет в наличии"}}},
 	},
 	GroupMin: {message: texts{
 		"{parent}{name}: choose {missing} more ({limits}; {count} chosen)",
@@ -92,18 +92,20 @@ var templates = map[Code]template{
 		"{subject}: too many levels of nested ingredients",
 		"{subject}: слишком много уровней вложенных ингредиентов",
 	}},
-	// See requiredTexts for the fields that guests fill in.
-	FieldRequired: {message: texts{"{field} is missing", "Не заполнено поле {field}"}},
+	FieldRequired: {
+		message: texts{"{field} is missing", "Не заполнено поле {field}"},
+		special: special{"field", requiredTexts},
+	},
 	ValueNotAllowed: {
 		message: texts{"The value must be {allowed}", "Подходит только {allowed}"},
-		special: special{"allowed", "", texts{"Leave the field empty", "Оставьте поле пустым"}},
+		special: special{"allowed", map[string]texts{"": {"Leave the field empty", "Оставьте поле пустым"}}},
 	},
 	TypeMismatch: {
 		message: texts{"This must be a value of type {want}, not {got}", "Здесь нужно другое значение: {want}, а не {got}"},
-		special: special{"want", "date-time", texts{
+		special: special{"want", map[string]texts{"date-time": {
 			"This must be a date and time with a time zone offset, such as 2030-12-31T19:30:00+01:00",
 			"Укажите дату и время со смещением часового пояса, например 2030-12-31T19:30:00+03:00",
-		}},
+		}}},
 	},
 	DecimalComma: {message: texts{"Write the number with a decimal point, not with a comma", "Запишите число с точкой, а не с запятой"}},
 	PhoneInvalid: {
@@ -111,10 +113,10 @@ var templates = map[Code]template{
 			"Enter a phone number with {digits} to {maximum} digits that are not all the same",
 			"Укажите номер телефона: от {digits} до {maximum} цифр, не все одинаковые",
 		},
-		special: special{"maximum", "", texts{
+		special: special{"maximum", map[string]texts{"": {
 			"Enter a phone number with at least {digits} digits",
 			"Укажите номер телефона, в нём должно быть не меньше {digits} цифр",
-		}},
+		}}},
 	},
 	TextInvalid: {message: texts{
 		"The text contains a control character ({character}); remove it",
