@@ -26,32 +26,26 @@ type Menus struct {
 
 // Collector returns the collector of the series.
 func (s Menus) Collector() prometheus.Collector {
-	oldest := newDesc("larder_menu_age_seconds", "Age of the oldest served menu: time since a sync last confirmed it.")
-	ages := newDesc("larder_menu_age_quantile_seconds", "Quantiles (0.5, 0.9, 0.99) of the age of the served menus.", "share")
-	states := newDesc("larder_restaurants", "Restaurants, by the state of their menu: fresh, stale or missing.", "state")
-	outcomes := newDesc("larder_restaurants_by_last_outcome", "Restaurants with a menu, by the outcome of their last sync.", "outcome")
-	success := newDesc("larder_sync_last_success_timestamp_seconds",
-		"Unix time at which a sync last confirmed a menu of the connection, on any instance.", "connection")
-	all := []*prometheus.Desc{oldest, ages, states, outcomes, success}
-	return &everySecond{Collector: collector{all, func(ch chan<- prometheus.Metric) {
-		gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
-			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
-		}
+	return &everySecond{Collector: collector(func(out sink) {
 		seen := s.ages()
-		gauge(oldest, seen.quantile(1))
+		out.gauge("larder_menu_age_seconds", "Age of the oldest served menu: time since a sync last confirmed it.", seen.quantile(1))
 		for _, share := range [...]float64{0.5, 0.9, 0.99} {
-			gauge(ages, seen.quantile(share), strconv.FormatFloat(share, 'g', -1, 64))
+			out.gauge("larder_menu_age_quantile_seconds", "Quantiles (0.5, 0.9, 0.99) of the age of the served menus.",
+				seen.quantile(share), "share", strconv.FormatFloat(share, 'g', -1, 64))
 		}
 		for state, count := range seen.states {
-			gauge(states, float64(count), state)
+			out.gauge("larder_restaurants", "Restaurants, by the state of their menu: fresh, stale or missing.", float64(count), "state", state)
 		}
 		for outcome, count := range seen.outcomes {
-			gauge(outcomes, float64(count), outcome)
+			out.gauge("larder_restaurants_by_last_outcome", "Restaurants with a menu, by the outcome of their last sync.",
+				float64(count), "outcome", outcome)
 		}
 		for connection, at := range seen.success {
-			gauge(success, float64(at.UnixMilli())/1000, connection)
+			out.gauge("larder_sync_last_success_timestamp_seconds",
+				"Unix time at which a sync last confirmed a menu of the connection, on any instance.",
+				float64(at.UnixMilli())/1000, "connection", connection)
 		}
-	}}}
+	})}
 }
 
 // menuAges has the ages and states of the served menus at one time.
