@@ -135,13 +135,10 @@ func (h *Handlers) Restaurant(c *gin.Context, id menu.RestaurantID) error {
 		view.Hold = &version.Hold.Until
 	}
 	runs, _, err := h.deps.Runner.Log().List(c.Request.Context(), runlog.Filter{Restaurant: id, Limit: 1})
-	if err != nil {
-		return err
-	}
 	if len(runs) > 0 {
 		view.LastRun = &runs[0]
 	}
-	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
+	return respond.Answer(c, view, err)
 }
 
 // versionsTimeout limits how long a list waits for Redis before it is answered from memory.

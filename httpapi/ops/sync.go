@@ -137,14 +137,11 @@ func forced(c *gin.Context) (force bool, err error) {
 // Lint answers GET /v1/ops/restaurants/{restaurant}/lint.
 func (h *Handlers) Lint(c *gin.Context, restaurant menu.RestaurantID) error {
 	findings, err := h.deps.Runner.Findings(c.Request.Context(), restaurant)
-	if err != nil {
-		return err
-	}
 	var served *menu.Catalogue
 	if snapshot, ok := h.deps.Replica.Cached(restaurant); ok {
 		served = snapshot.Catalogue
 	}
-	return respond.JSON(c, http.StatusOK, respond.Result{Result: describeFindings(served, findings)})
+	return respond.Answer(c, describeFindings(served, findings), err)
 }
 
 // Run answers GET /v1/ops/runs/{run}.

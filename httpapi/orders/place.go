@@ -115,14 +115,10 @@ func (h *Handlers) ByKey(c *gin.Context) error {
 		return err
 	}
 	record, err := h.current(h.deps.Orders.ByKey(c.Request.Context(), connections, auth.CallerOf(c).Client, key))
-	switch {
-	case err != nil:
-		return err
-	case auth.IsGuest(c):
-		return respond.JSON(c, http.StatusOK, respond.Result{Result: newGuestView(record)})
-	default:
-		return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(record)})
+	if auth.IsGuest(c) {
+		return respond.Answer(c, newGuestView(record), err)
 	}
+	return respond.Answer(c, newRecordView(record), err)
 }
 
 // connectionsAndKey returns the connections that a request selects, and the idempotency key in its query or else in its header.

@@ -24,11 +24,13 @@ const (
 )
 
 // ReadJSON reads a body of at most 256 KiB whose Content-Type is JSON. It does not check the JSON itself.
-func ReadJSON(c *gin.Context) ([]byte, error) {
+func ReadJSON(c *gin.Context) ([]byte, error) { return readJSON(c, MaxBody) }
+
+func readJSON(c *gin.Context, limit int64) ([]byte, error) {
 	if err := RequireJSON(c.GetHeader("Content-Type")); err != nil {
 		return nil, err
 	}
-	return ReadBody(c, MaxBody)
+	return ReadBody(c, limit)
 }
 
 // RequireJSON rejects a Content-Type other than JSON.
@@ -103,10 +105,7 @@ func ReadObject(body []byte, form string, members map[string]func(*jsontext.Read
 
 // ReadFields reads a body of at most 16 KiB as ReadJSON and ReadObject do.
 func ReadFields(c *gin.Context, form string, members map[string]func(*jsontext.Reader) bool) error {
-	if err := RequireJSON(c.GetHeader("Content-Type")); err != nil {
-		return err
-	}
-	body, err := ReadBody(c, MaxSmallBody)
+	body, err := readJSON(c, MaxSmallBody)
 	if err != nil {
 		return err
 	}
@@ -156,16 +155,13 @@ const HeaderMenuVersion = "Larder-Menu-Version"
 // Number is a number with its exact digits, or null.
 type Number decimal.NullDecimal
 
-// Append appends the number without quotes and exponent.
-func (e Number) Append(dst []byte) []byte {
+// MarshalJSON returns the number without quotes and exponent.
+func (e Number) MarshalJSON() ([]byte, error) {
 	if !e.Valid {
-		return append(dst, "null"...)
+		return []byte("null"), nil
 	}
-	return jsontext.NumberOf(e.Decimal).Append(dst)
+	return jsontext.NumberOf(e.Decimal).Append(nil), nil
 }
-
-// MarshalJSON implements json.Marshaler.
-func (e Number) MarshalJSON() ([]byte, error) { return e.Append(nil), nil }
 
 // OrNull returns a pointer to the value, or nil for the zero value.
 func OrNull[T comparable](value T) *T {
