@@ -62,12 +62,6 @@ func (s *clientSet) differing(other *clientSet) map[string]bool {
 	return ids
 }
 
-// get returns a configured client.
-func (c *clients) get(id string) (ClientConfig, bool) {
-	client, known := c.now.Load().byID[id]
-	return client, known
-}
-
 // Watch calls end when the caller's client changes or is removed, or when the key of its token is
 // revoked, at once if that has already happened. Calling stop ends the watch.
 func (c *clients) Watch(who Caller, end func()) (stop func()) {
