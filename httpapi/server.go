@@ -35,6 +35,7 @@ import (
 	"larder.local/ordering"
 	"larder.local/ordering/validate"
 	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // Orders places and changes orders; *ordering.Orders implements it.
@@ -86,11 +87,10 @@ type Server struct {
 	orderHandlers *orders.Handlers
 	events        *events.Handlers
 
-	assets      *web.Assets
-	orderCounts *metrics.OrderCounts
-	scrape      *metrics.Scrape
-	requests    requestLog
-	health      *health
+	assets   *web.Assets
+	scrape   *metrics.Scrape
+	requests requestLog
+	health   *health
 
 	auth     *auth.Auth
 	cors     cors
@@ -140,7 +140,7 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 		Replica:    deps.Replica,
 		Auth:       s.auth,
 		Directory:  deps.Directory,
-		Follow:     deps.Runner.Log().Follow,
+		Follow:     func() *runlog.Follower { return deps.Runner.Log().Follow() },
 		Order:      s.orderHandlers.Follow,
 		Metrics:    deps.Metrics,
 		Clock:      deps.Clock,
@@ -299,7 +299,7 @@ func (s *Server) observe() {
 		state.Connections = append(state.Connections, c.Connection)
 	}
 	s.scrape = metrics.NewScrape(s.deps.Metrics.Registry())
-	s.orderCounts = metrics.NewOrderCounts(metrics.OrderSource{
+	counts := metrics.NewOrderCounts(metrics.OrderSource{
 		Connections: connections,
 		Orders:      s.deps.Orders,
 		Journal:     s.deps.Journal,
@@ -313,5 +313,5 @@ func (s *Server) observe() {
 		Runner:    s.deps.Runner,
 		Clock:     s.deps.Clock,
 	}
-	s.deps.Metrics.Registry().MustRegister(state.Collector(), served.Collector(), s.orderCounts.Collector())
+	s.deps.Metrics.Registry().MustRegister(state.Collector(), served.Collector(), counts.Collector())
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
@@ -55,16 +54,14 @@ func NewOrderCounts(source OrderSource) *OrderCounts {
 	return &OrderCounts{OrderSource: source, unknown: map[string]int64{}, ready: map[string]bool{}}
 }
 
-// Refresh reads the journal, unless it was read within countInterval.
-func (o *OrderCounts) Refresh(c *gin.Context) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+// refresh reads the journal, unless it was read within countInterval. The caller holds the lock.
+func (o *OrderCounts) refresh() {
 	if time.Since(o.loadedAt) < countInterval {
 		return
 	}
 	o.loadedAt = time.Now()
 	// Independent of the request: a canceled scrape must not fail the scrapes that wait for its result.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), countTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()
 	for _, connection := range o.Connections {
 		o.ready[connection] = o.Journal.Ready(ctx, connection) == nil
@@ -95,7 +92,7 @@ func (o *OrderCounts) Refresh(c *gin.Context) {
 	o.failing = err != nil
 }
 
-// Collector returns the collector of the counts. It reads only memory.
+// Collector returns the collector of the counts.
 func (o *OrderCounts) Collector() prometheus.Collector {
 	return collector(func(out sink) {
 		gauge := func(name, help string, value float64, connection string) {
@@ -104,6 +101,7 @@ func (o *OrderCounts) Collector() prometheus.Collector {
 		const format = "1 while orders stop because another version of larder wrote the order records."
 		o.mu.Lock()
 		defer o.mu.Unlock()
+		o.refresh()
 		for connection, count := range o.unknown {
 			gauge("larder_orders_unknown", "Orders with an operation of unknown outcome; the same number on every instance.",
 				float64(count), connection)

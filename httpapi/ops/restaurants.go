@@ -52,11 +52,8 @@ type opsRestaurantRow struct {
 // The state filter uses this instance's memory, which is up to cache.poll old. The rows themselves are read from Redis.
 func (h *Handlers) Restaurants(c *gin.Context) error {
 	want, err := visible.Query(c)
-	if err != nil {
-		return err
-	}
-	state, err := respond.OneOf(c, "state", filters())
-	if err != nil {
+	state, wrong := respond.OneOf(c, "state", filters())
+	if err = cmp.Or(err, wrong); err != nil {
 		return err
 	}
 	connection, oneConnection := c.GetQuery("connection")

@@ -142,12 +142,10 @@ func SyncedMenu(c *gin.Context, known *directory.Directory) (menu.RestaurantID, 
 }
 
 // Query reads ?q=, ?cursor= and ?limit=.
-func Query(c *gin.Context) (want directory.Query, err error) {
-	if want.Limit, want.After, err = respond.PageOf(c); err != nil {
-		return want, err
-	}
-	want.Words, err = respond.SearchText(c)
-	return want, err
+func Query(c *gin.Context) (directory.Query, error) {
+	limit, after, err := respond.PageOf(c)
+	words, tooLong := respond.SearchText(c)
+	return directory.Query{Limit: limit, After: after, Words: words}, cmp.Or(err, tooLong)
 }
 
 // Name returns the restaurant's configured name, or the name in its menu. It returns nil for a
