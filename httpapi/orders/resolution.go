@@ -185,18 +185,15 @@ func notResolvable(violations []violation.Violation, cause error) error {
 // resolutionProblem returns the problem of a rejected resolution. Certain outcomes cannot be
 // resolved, and orders whose data has expired cannot be sent again (policy O13).
 func resolutionProblem(err error) error {
-	var (
-		invalid *ordering.InvalidError
-		state   *ordering.StateError
-	)
-	switch {
-	case errors.As(err, &state):
+	if state, ok := errors.AsType[*ordering.StateError](err); ok {
 		p := respond.Conflict(err)
 		p.Msg = nothingToResolve(state)
 		return p
-	case errors.As(err, &invalid):
+	}
+	if invalid, ok := errors.AsType[*ordering.InvalidError](err); ok {
 		return notResolvable(invalid.Violations, err)
-	case !errors.Is(err, ordering.ErrNoBody):
+	}
+	if !errors.Is(err, ordering.ErrNoBody) {
 		return err
 	}
 	allowed := []string{string(ordering.ResolvedDone), string(ordering.ResolvedNotDone)}
