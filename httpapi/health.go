@@ -114,11 +114,9 @@ func (f readinessReport) served() int { return len(f.all) - len(f.missing) }
 // calls to Redis does not depend on the number of restaurants.
 func (h *health) inspect(ctx context.Context) readinessReport {
 	found := readinessReport{catalogues: h.catalogues(), redis: h.deps.Redis.Ping(ctx)}
-	var refused *redisdb.RefusedError
-	switch {
-	case errors.As(found.redis, &refused):
+	if refused, ok := errors.AsType[*redisdb.RefusedError](found.redis); ok {
 		found.redis, found.refused = nil, refused
-	case found.redis == nil:
+	} else if found.redis == nil {
 		// Not asked of Redis for each probe: that would let anyone cause writes.
 		found.refused = h.deps.Scheduler.RedisRefusesWrites()
 	}
@@ -295,9 +293,9 @@ func (h *health) journalComponent(ctx context.Context, found readinessReport) co
 func (h *health) journalOf(ctx context.Context, connection string) component {
 	err := h.deps.Journal.Ready(ctx, connection)
 	health, watched := h.deps.Orders.Health(connection)
-	var notReady *ordering.NotReadyError
+	notReady, isNotReady := errors.AsType[*ordering.NotReadyError](err)
 	switch {
-	case errors.As(err, &notReady):
+	case isNotReady:
 		return component{Msg: notReady.Msg}
 	case err != nil:
 		return component{Msg: "Redis " + redisdb.SafeText(err)}

@@ -280,15 +280,13 @@ func (s *Server) newEngine() (*gin.Engine, error) {
 // observe registers the metrics that are read at a scrape.
 func (s *Server) observe() {
 	state := metrics.State{
-		Memory:  s.deps.Replica.Memory,
-		Streams: s.events.Open,
-		Spans:   s.deps.Tracing.Spans,
-		Listener: metrics.Listener{
-			Open:    s.open.open.Load,
-			Limit:   s.open.limit,
-			Filled:  s.open.filled.Load,
-			Refused: s.open.each.refused.Load,
-		},
+		Memory:        s.deps.Replica.Memory,
+		Streams:       s.events.Open,
+		Spans:         s.deps.Tracing.Spans,
+		Connected:     s.open.open.Load,
+		MaxConnected:  s.open.limit,
+		LimitReached:  s.open.filled.Load,
+		RefusedByIP:   s.open.each.refused.Load,
 		RedisDown:     s.deps.Scheduler.RedisDown,
 		RedisReadOnly: func() bool { return s.deps.Scheduler.RedisRefusesWrites() != nil },
 		RedisPools:    s.deps.Redis.Pools(),

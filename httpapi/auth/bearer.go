@@ -232,8 +232,7 @@ func (a *Auth) bearer(c *gin.Context) (who *Caller, given bool, err error) {
 		return nil, false, nil
 	}
 	if len(header) == 1 {
-		var onStack [512]byte // large enough for the usual header
-		if who = a.Cached(append(onStack[:0], header[0]...)); who != nil {
+		if who = a.Cached([]byte(header[0])); who != nil {
 			return who, true, nil
 		}
 	}

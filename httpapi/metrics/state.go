@@ -80,19 +80,14 @@ type State struct {
 	Memory        func() (used, limit int64) // of the encoded bodies
 	Streams       func(kind string) int      // open streams
 	Spans         func() (sent, dropped uint64)
-	Listener      Listener
+	Connected     func() int64 // open connections of the public listener
+	MaxConnected  int          // 0 means no limit
+	LimitReached  func() uint64
+	RefusedByIP   func() uint64 // connections of addresses above their limit
 	RedisDown     func() bool
 	RedisReadOnly func() bool // Redis answers but rejects writes
 	RedisPools    []redisdb.Pool
 	Connections   []Connection
-}
-
-// Listener has the connection counts of the public listener.
-type Listener struct {
-	Open    func() int64
-	Limit   int // 0 means no limit
-	Filled  func() uint64
-	Refused func() uint64
 }
 
 // Connection is a connection to an ordering service.
@@ -121,12 +116,11 @@ func (s State) Collector() prometheus.Collector {
 		const spans = "Trace spans, by result: sent or dropped."
 		out.counter("larder_trace_spans_total", spans, float64(sent), "result", "sent")
 		out.counter("larder_trace_spans_total", spans, float64(dropped), "result", "dropped")
-		public := s.Listener
-		out.gauge("larder_http_connections", "Open connections of the public listener.", float64(public.Open()))
-		out.gauge("larder_http_connections_limit", "Limit of larder_http_connections; 0: no limit.", float64(public.Limit))
-		out.counter("larder_http_connections_full_total", "Number of times the connection limit was reached.", float64(public.Filled()))
+		out.gauge("larder_http_connections", "Open connections of the public listener.", float64(s.Connected()))
+		out.gauge("larder_http_connections_limit", "Limit of larder_http_connections; 0: no limit.", float64(s.MaxConnected))
+		out.counter("larder_http_connections_full_total", "Number of times the connection limit was reached.", float64(s.LimitReached()))
 		out.counter("larder_http_connections_refused_total", "Connections closed because their address had reached its limit.",
-			float64(public.Refused()))
+			float64(s.RefusedByIP()))
 		out.gauge("larder_redis_up", "0 if Redis did not answer the last ping, else 1.", boolGauge(!s.RedisDown()))
 		out.gauge("larder_redis_writable", "0 if Redis answers but rejects writes, else 1.", boolGauge(!s.RedisReadOnly()))
 		for _, kind := range [...]string{StreamMenu, StreamOrder, StreamOps} {

@@ -1,9 +1,9 @@
 package respond
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -35,9 +35,6 @@ func readJSON(c *gin.Context, limit int64) ([]byte, error) {
 
 // RequireJSON rejects a Content-Type other than JSON.
 func RequireJSON(contentType string) error {
-	if contentType == "application/json" { // nearly always
-		return nil
-	}
 	media, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil || media != "application/json" {
 		return &Problem{Code: CodeUnsupportedMedia, Msg: "send the body with Content-Type: application/json"}
@@ -61,12 +58,9 @@ func ReadBody(c *gin.Context, limit int64) ([]byte, error) {
 	if length < 0 { // net/http enforces a declared length
 		from = http.MaxBytesReader(c.Writer, from, limit)
 	}
-	const trusted = 16 << 10 // a larger buffer grows only as bytes arrive
-	var buffer bytes.Buffer
-	buffer.Grow(int(min(max(length, 0), trusted)) + bytes.MinRead)
-	_, err := buffer.ReadFrom(from)
+	body, err := io.ReadAll(from) // its buffer grows only as bytes arrive
 	if err == nil {
-		return buffer.Bytes(), nil
+		return body, nil
 	}
 	if _, over := errors.AsType[*http.MaxBytesError](err); over {
 		return nil, tooLarge(c, limit)
@@ -119,8 +113,6 @@ func tooLarge(c *gin.Context, limit int64) error {
 	return &Problem{Code: CodeTooLarge, Msg: msg, Params: map[string]any{"limit": limit}}
 }
 
-var noStore = []string{"no-store"} //nolint:gochecknoglobals // constant: all responses share it, so that none allocates one
-
 // JSON writes a value as JSON with Cache-Control: no-store.
 func JSON(c *gin.Context, status int, value any) error {
 	text, err := json.Marshal(value)
@@ -132,7 +124,7 @@ func JSON(c *gin.Context, status int, value any) error {
 
 // JSONText writes a JSON text with Cache-Control: no-store.
 func JSONText(c *gin.Context, status int, text []byte) {
-	c.Writer.Header()["Cache-Control"] = noStore
+	c.Header("Cache-Control", "no-store")
 	Write(c, status, ContentJSON, text)
 }
 
