@@ -37,8 +37,8 @@ func (k *signingKey) sessionSecret(client ClientConfig) []byte {
 	return derived.Sum(nil)
 }
 
-// session returns the caller of the session cookie with its client's current rights, or nil if the session has ended or is
-// invalid. given is false without a cookie. It returns an error if the key cannot be read from Redis.
+// session returns the caller of the session cookie with its client's current rights, or nil if the session
+// has ended or is invalid. given is false without a cookie. It returns an error if the key cannot be read from Redis.
 func (a *Auth) session(c *gin.Context) (who *Caller, given bool, err error) {
 	cookies := c.Request.CookiesNamed(a.cookieName(c))
 	for _, cookie := range cookies[:min(len(cookies), maxSessions)] {

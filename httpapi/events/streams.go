@@ -77,6 +77,10 @@ type topics[K comparable, T any] struct {
 	open      map[K]*T
 }
 
+func newTopics[K comparable, T any]() topics[K, T] {
+	return topics[K, T]{followers: map[K]int{}, open: map[K]*T{}}
+}
+
 // join returns the topic of a new stream; leave must follow.
 func (t *topics[K, T]) join(id K, create func() *T) *T {
 	t.mu.Lock()
@@ -107,8 +111,8 @@ func newStreams(cfg Config) *streams {
 		End:       end,
 		open:      map[string]int{},
 		byAddress: map[string]int{},
-		menus:     topics[menu.RestaurantID, topic]{followers: map[menu.RestaurantID]int{}, open: map[menu.RestaurantID]*topic{}},
-		orders:    topics[string, orderTopic]{followers: map[string]int{}, open: map[string]*orderTopic{}},
+		menus:     newTopics[menu.RestaurantID, topic](),
+		orders:    newTopics[string, orderTopic](),
 	}
 }
 

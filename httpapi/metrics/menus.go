@@ -59,13 +59,15 @@ func (s Menus) collect(out sink) {
 		}
 	}
 	slices.Sort(ages)
-	out.gauge("larder_menu_age_seconds", "Age of the oldest served menu: time since a sync last confirmed it.", quantile(ages, 1))
+	out.gauge("larder_menu_age_seconds", "Age of the oldest served menu: time since a sync last confirmed it.",
+		quantile(ages, 1))
 	for _, share := range [...]float64{0.5, 0.9, 0.99} {
 		out.gauge("larder_menu_age_quantile_seconds", "Quantiles (0.5, 0.9, 0.99) of the age of the served menus.",
 			quantile(ages, share), "share", strconv.FormatFloat(share, 'g', -1, 64))
 	}
 	for state, count := range states {
-		out.gauge("larder_restaurants", "Restaurants, by the state of their menu: fresh, stale or missing.", float64(count), "state", state)
+		out.gauge("larder_restaurants", "Restaurants, by the state of their menu: fresh, stale or missing.",
+			float64(count), "state", state)
 	}
 	for outcome, count := range outcomes {
 		out.gauge("larder_restaurants_by_last_outcome", "Restaurants with a menu, by the outcome of their last sync.",

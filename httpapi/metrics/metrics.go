@@ -92,24 +92,29 @@ func New(version string) *Metrics {
 		series: map[request]requestSeries{},
 	}
 	reads := count("larder_menu_reads_total",
-		"Reads of menus, dishes and menu views, by path (fast or standard) and cache (hit or miss of the encoded body).", "path", "cache")
+		"Reads of menus, dishes and menu views, by path (fast or standard) and cache (hit or miss of the encoded body).",
+		"path", "cache")
 	for _, path := range [...]Path{Standard, Fast} {
 		m.reads[read{path, false}] = reads.WithLabelValues(string(path), "miss")
 		m.reads[read{path, true}] = reads.WithLabelValues(string(path), "hit")
 	}
 	registry.MustRegister(
-		collector(func(out sink) {
-			out.gauge("larder_build_info", "Version of the running build; always 1.", 1, "version", version, "goversion", runtime.Version())
-			dropped := 0.0
-			if m.LogLinesDropped != nil {
-				dropped = m.LogLinesDropped()
-			}
-			out.counter("larder_log_lines_dropped_total", "Log lines dropped because their reader stalled or closed.", dropped)
-		}),
+		collector(func(out sink) { m.collect(version, out) }),
 		collectors.NewGoCollector(), &everySecond{Collector: collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})},
 	)
 	m.startAtZero()
 	return m
+}
+
+// collect sends the version of the build and the number of dropped log lines.
+func (m *Metrics) collect(version string, out sink) {
+	out.gauge("larder_build_info", "Version of the running build; always 1.",
+		1, "version", version, "goversion", runtime.Version())
+	dropped := 0.0
+	if m.LogLinesDropped != nil {
+		dropped = m.LogLinesDropped()
+	}
+	out.counter("larder_log_lines_dropped_total", "Log lines dropped because their reader stalled or closed.", dropped)
 }
 
 // startAtZero creates the series whose label values are known. Otherwise an alert rule would not see the first event as an increase.

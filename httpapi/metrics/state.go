@@ -40,7 +40,8 @@ func boolGauge(b bool) float64 {
 	return 0
 }
 
-// collector sends series that a scrape reads. It describes none of them: the registry checks them when they are collected.
+// collector sends series that a scrape reads. It describes none of them: the registry checks them when they
+// are collected.
 type collector func(out sink)
 
 // Describe implements prometheus.Collector.
@@ -118,13 +119,15 @@ func (s State) Collector() prometheus.Collector {
 		out.counter("larder_trace_spans_total", spans, float64(dropped), "result", "dropped")
 		out.gauge("larder_http_connections", "Open connections of the public listener.", float64(s.Connected()))
 		out.gauge("larder_http_connections_limit", "Limit of larder_http_connections; 0: no limit.", float64(s.MaxConnected))
-		out.counter("larder_http_connections_full_total", "Number of times the connection limit was reached.", float64(s.LimitReached()))
-		out.counter("larder_http_connections_refused_total", "Connections closed because their address had reached its limit.",
-			float64(s.RefusedByIP()))
+		out.counter("larder_http_connections_full_total", "Number of times the connection limit was reached.",
+			float64(s.LimitReached()))
+		out.counter("larder_http_connections_refused_total",
+			"Connections closed because their address had reached its limit.", float64(s.RefusedByIP()))
 		out.gauge("larder_redis_up", "0 if Redis did not answer the last ping, else 1.", boolGauge(!s.RedisDown()))
 		out.gauge("larder_redis_writable", "0 if Redis answers but rejects writes, else 1.", boolGauge(!s.RedisReadOnly()))
 		for _, kind := range [...]string{StreamMenu, StreamOrder, StreamOps} {
-			out.gauge("larder_event_streams", "Open event streams, by kind: menu, order or ops.", float64(s.Streams(kind)), "kind", kind)
+			out.gauge("larder_event_streams", "Open event streams, by kind: menu, order or ops.",
+				float64(s.Streams(kind)), "kind", kind)
 		}
 		for _, pool := range s.RedisPools {
 			const connections = "Connections to Redis, by client and state (idle or used)."

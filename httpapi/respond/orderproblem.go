@@ -97,7 +97,8 @@ func Conflict(err error) *Problem {
 			return conflictProblem(CodeOutcomeUnknown, busy.Record.Ref, 0, params,
 				"the outcome of the order's last change is unknown; no other change is possible until it is resolved")
 		}
-		return conflictProblem(CodeOrderBusy, busy.Record.Ref, retryInFlight, params, "another change of the order is in progress; try again")
+		return conflictProblem(CodeOrderBusy, busy.Record.Ref, retryInFlight, params,
+			"another change of the order is in progress; try again")
 	}
 	if state, ok := errors.AsType[*ordering.StateError](err); ok {
 		record := state.Record

@@ -325,6 +325,6 @@ func ConnectionNotFound(names []string) *Problem {
 
 // VersionNotFound returns the problem of a version that is not in the history.
 func VersionNotFound(version int64) *Problem {
-	msg := fmt.Sprintf("version %d is not in the history; /v1/ops/restaurants/{restaurant}/versions lists the available ones", version)
-	return &Problem{Code: CodeVersionNotFound, Msg: msg, Params: map[string]any{"version": version}}
+	const form = "version %d is not in the history; /v1/ops/restaurants/{restaurant}/versions lists the available ones"
+	return &Problem{Code: CodeVersionNotFound, Msg: fmt.Sprintf(form, version), Params: map[string]any{"version": version}}
 }
