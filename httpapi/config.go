@@ -5,10 +5,12 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"larder.local/httpapi/auth"
 	"larder.local/httpapi/compat"
 	"larder.local/httpapi/events"
 	"larder.local/httpapi/ratelimit"
@@ -116,6 +118,8 @@ func (c *Config) SetDefaults() {
 	c.Rate.AddressFailures = cmp.Or(c.Rate.AddressFailures, ratelimit.Rate{Count: 30, Per: time.Minute})
 }
 
+var hostForm = regexp.MustCompile(`^[A-Za-z0-9-][A-Za-z0-9.-]*$`)
+
 // Validate checks the section after SetDefaults. It returns all faults joined, each a
 // *setting.Error.
 func (c Config) Validate() error {
@@ -126,7 +130,8 @@ func (c Config) Validate() error {
 		faults.If(same, "http.ops_listen", "is the same address as http.listen; leave it empty to serve ops there")
 	}
 	for i, host := range c.Hosts {
-		faults = append(faults, checkHost(setting.Index("http.hosts", i), host))
+		faults.If(!hostForm.MatchString(host), setting.Index("http.hosts", i),
+			"%q is not a host name; write it without scheme and port, such as shop.example", host)
 	}
 	for i, origin := range c.CORSOrigins {
 		if origin != "*" {
@@ -134,7 +139,8 @@ func (c Config) Validate() error {
 		}
 	}
 	for i, proxy := range c.TrustedProxies {
-		faults = append(faults, checkProxy(setting.Index("http.trusted_proxies", i), proxy))
+		faults.If(len(auth.NewProxies([]string{proxy})) == 0, setting.Index("http.trusted_proxies", i),
+			"%q is neither an IP address nor a network, such as 10.0.0.0/8", proxy)
 	}
 	faults = append(faults, c.Compat.Check()...)
 	faults = append(faults, c.Events.Check()...)
@@ -176,27 +182,6 @@ func checkListen(key, address string) error {
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
 		return setting.Errorf(key, "port %q is not between 0 and 65535", port)
-	}
-	return nil
-}
-
-// checkHost reports an invalid host name.
-func checkHost(key, host string) error {
-	valid := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.'
-	}
-	if host == "" || strings.HasPrefix(host, ".") || strings.ContainsFunc(host, func(r rune) bool { return !valid(r) }) {
-		return setting.Errorf(key, "%q is not a host name; write it without scheme and port, such as shop.example", host)
-	}
-	return nil
-}
-
-// checkProxy reports a text that is neither an address nor a network.
-func checkProxy(key, proxy string) error {
-	_, notAddress := netip.ParseAddr(proxy)
-	_, notNetwork := netip.ParsePrefix(proxy)
-	if notAddress != nil && notNetwork != nil {
-		return setting.Errorf(key, "%q is neither an IP address nor a network, such as 10.0.0.0/8", proxy)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder.local/httpapi/auth"
 	"larder.local/httpapi/respond"
 	"larder.local/internal/directory"
 	"larder.local/internal/menu"
@@ -38,12 +39,10 @@ func livez(c *gin.Context) {
 
 // health reports whether larder has what it needs to serve. Once ready, it stays ready until it drains.
 type health struct {
-	deps        Deps
-	takesOrders func() bool                // reports whether any client may place orders
-	hasKey      func(context.Context) bool // reports whether tokens can be checked without Redis
-	keyError    func() error               // why the signing keys cannot be read; nil if Redis does not answer
-	started     time.Time
-	draining    atomic.Bool
+	deps     Deps
+	auth     *auth.Auth
+	started  time.Time
+	draining atomic.Bool
 
 	mu       sync.Mutex
 	isReady  bool
@@ -76,13 +75,13 @@ func (h *health) readyz(c *gin.Context) error {
 	defer cancel()
 	found := h.inspect(ctx)
 	complete := h.startComplete(ctx, found)
-	found.key = h.keyError() // which startComplete may have read
+	found.key = h.auth.SigningKeyError() // which startComplete may have read
 	current := readinessView{Status: "ok"}
 	status := http.StatusOK
 	switch {
 	case h.draining.Load() || !complete:
 		current.Status, status = "unready", http.StatusServiceUnavailable
-	case found.degraded(h.takesOrders()):
+	case found.degraded(h.auth.TakesOrders()):
 		current.Status = "degraded"
 	}
 	if verbose, given := c.GetQuery("verbose"); given && verbose != "false" && verbose != "0" {
@@ -115,11 +114,9 @@ func (f readinessReport) served() int { return len(f.all) - len(f.missing) }
 // calls to Redis does not depend on the number of restaurants.
 func (h *health) inspect(ctx context.Context) readinessReport {
 	found := readinessReport{catalogues: h.catalogues(), redis: h.deps.Redis.Ping(ctx)}
-	var refused *redisdb.RefusedError
-	switch {
-	case errors.As(found.redis, &refused):
+	if refused, ok := errors.AsType[*redisdb.RefusedError](found.redis); ok {
 		found.redis, found.refused = nil, refused
-	case found.redis == nil:
+	} else if found.redis == nil {
 		// Not asked of Redis for each probe: that would let anyone cause writes.
 		found.refused = h.deps.Scheduler.RedisRefusesWrites()
 	}
@@ -144,7 +141,7 @@ func (h *health) startComplete(ctx context.Context, found readinessReport) bool 
 		return false
 	}
 	late := h.deps.Clock().Sub(h.started) >= startGrace
-	h.isReady = late && found.served() > 0 || h.answered && h.allTried(ctx, found) && h.hasKey(ctx)
+	h.isReady = late && found.served() > 0 || h.answered && h.allTried(ctx, found) && h.auth.HasSigningKey(ctx)
 	return h.isReady
 }
 
@@ -296,9 +293,9 @@ func (h *health) journalComponent(ctx context.Context, found readinessReport) co
 func (h *health) journalOf(ctx context.Context, connection string) component {
 	err := h.deps.Journal.Ready(ctx, connection)
 	health, watched := h.deps.Orders.Health(connection)
-	var notReady *ordering.NotReadyError
+	notReady, isNotReady := errors.AsType[*ordering.NotReadyError](err)
 	switch {
-	case errors.As(err, &notReady):
+	case isNotReady:
 		return component{Msg: notReady.Msg}
 	case err != nil:
 		return component{Msg: "Redis " + redisdb.SafeText(err)}

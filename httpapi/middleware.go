@@ -91,29 +91,19 @@ func (s *Server) finish(c *gin.Context, took time.Duration) {
 	if !s.requests.wants(probe, stream, status, took) {
 		return
 	}
-	s.requests.write(requestLine{
-		Line: menus.Line{
-			ID:     respond.RequestID(c),
-			Method: c.Request.Method,
-			Route:  route,
-			Path:   c.Request.URL.Path,
-			Status: status,
-			Bytes:  max(c.Writer.Size(), 0),
-			Took:   took,
-			Client: auth.CallerOf(c).Client,
-		},
-		code:   respond.FailureCode(c),
-		causes: c.Errors.Errors(),
-		trace:  tracing.LogFields(c.Request.Context()),
+	s.requests.write(menus.Line{
+		ID:     respond.RequestID(c),
+		Method: c.Request.Method,
+		Route:  route,
+		Path:   c.Request.URL.Path,
+		Status: status,
+		Bytes:  max(c.Writer.Size(), 0),
+		Took:   took,
+		Client: auth.CallerOf(c).Client,
+		Code:   respond.FailureCode(c),
+		Causes: c.Errors.Errors(),
+		Trace:  tracing.LogFields(c.Request.Context()),
 	})
-}
-
-// requestLine is the log line of one request.
-type requestLine struct {
-	menus.Line
-	causes []string
-	code   respond.Code  // of a failure, else empty
-	trace  logrus.Fields // trace ids; nil if the request is not traced
 }
 
 // requestLog logs the requests that http.access_log selects.
@@ -124,9 +114,9 @@ type requestLog struct {
 }
 
 // write logs one request.
-func (l *requestLog) write(line requestLine) {
+func (l *requestLog) write(line menus.Line) {
 	// Without query, body and address: a log line has no secrets and no personal data.
-	entry := l.to.WithFields(line.trace).WithFields(logrus.Fields{
+	entry := l.to.WithFields(line.Trace).WithFields(logrus.Fields{
 		"event":     "http.request",
 		"requestId": line.ID,
 		"method":    line.Method,
@@ -139,14 +129,14 @@ func (l *requestLog) write(line requestLine) {
 	if line.Client != "" {
 		entry = entry.WithField("client", line.Client)
 	}
-	if len(line.causes) > 0 {
-		entry = entry.WithField("cause", strings.Join(line.causes, "; "))
+	if len(line.Causes) > 0 {
+		entry = entry.WithField("cause", strings.Join(line.Causes, "; "))
 	}
-	if line.code != "" {
-		entry = entry.WithField("code", line.code)
+	if line.Code != "" {
+		entry = entry.WithField("code", line.Code)
 	}
 	switch {
-	case line.code == respond.CodeUpstreamBusy: // policy O8a: rejecting orders under overload is not an error of larder
+	case line.Code == respond.CodeUpstreamBusy: // policy O8a: rejecting orders under overload is not an error of larder
 		entry.Warn("request rejected")
 	case line.Status >= http.StatusInternalServerError:
 		entry.Error("request failed")

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"net"
@@ -20,7 +21,7 @@ type openConnections struct {
 	limit  int // 0 means no limit
 	each   *addressConnections
 	log    logrus.FieldLogger
-	places chan struct{} // one element per open connection, and one for the next Accept; nil without a limit
+	places chan struct{} // one element per open connection, and one for the next Accept
 	open   atomic.Int64
 	full   atomic.Bool   // the limit was reached, and less than a tenth of it is free again
 	filled atomic.Uint64 // how often the limit was reached
@@ -30,10 +31,7 @@ type openConnections struct {
 // the open files of this process. The rest is for Redis and the ordering services.
 func newOpenConnections(limit, files int, each *addressConnections, log logrus.FieldLogger) *openConnections {
 	o := &openConnections{limit: limit, each: each, log: log}
-	if limit == 0 {
-		return o
-	}
-	if fit := files - files/8; files > 0 && fit < limit {
+	if fit := files - files/8; files > 0 && fit < limit { // never without a limit
 		o.limit = max(fit, 1)
 		log.WithFields(logrus.Fields{
 			"event":           "http.fd_limit_low",
@@ -43,15 +41,12 @@ func newOpenConnections(limit, files int, each *addressConnections, log logrus.F
 		}).
 			Warn("the limit of open files is too low for http.max_connections: raise LimitNOFILE or ulimit -n")
 	}
-	o.places = make(chan struct{}, o.limit)
+	o.places = make(chan struct{}, cmp.Or(o.limit, math.MaxInt32)) // its elements take no memory
 	return o
 }
 
 // enter reserves a place for a connection and waits for a free one. It returns false when closed ends.
 func (o *openConnections) enter(closed <-chan struct{}) bool {
-	if o.places == nil {
-		return true
-	}
 	select {
 	case o.places <- struct{}{}:
 		return true
@@ -73,16 +68,9 @@ func (o *openConnections) enter(closed <-chan struct{}) bool {
 // leave releases the place of a closed connection.
 func (o *openConnections) leave() {
 	open := o.open.Add(-1)
-	o.free()
+	<-o.places
 	if open <= int64(o.limit-(o.limit+9)/10) && o.full.CompareAndSwap(true, false) {
 		o.log.WithFields(logrus.Fields{"event": "http.connections_available", "connections": open}).Info("connections are available again")
-	}
-}
-
-// free releases a place.
-func (o *openConnections) free() {
-	if o.places != nil {
-		<-o.places
 	}
 }
 
@@ -104,7 +92,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.AcceptTCP()
 		if err != nil {
-			l.conns.free()
+			<-l.conns.places
 			return nil, err
 		}
 		address, ok := l.conns.each.enter(conn.RemoteAddr())
@@ -164,10 +152,7 @@ func (a *addressConnections) enter(remote net.Addr) (key string, ok bool) {
 	if a.limit == 0 || a.exempt.Trust(remote.String()) {
 		return "", true
 	}
-	host, _, err := net.SplitHostPort(remote.String())
-	if err != nil { // cannot happen for a TCP connection
-		return "", true
-	}
+	host, _, _ := net.SplitHostPort(remote.String()) // cannot fail for a TCP connection
 	key = ratelimit.AddressKey(host)
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -125,7 +125,7 @@ func (s *Server) newFastPath(inner net.Listener) *fastpath.Listener {
 		CORSVaries: s.cors.Varies(),
 		OnPanic:    s.onFastPathPanic,
 		ShouldLog:  func(status int, took time.Duration) bool { return s.requests.wants(false, false, status, took) },
-		Log:        func(line menus.Line) { s.requests.write(requestLine{Line: line}) },
+		Log:        s.requests.write,
 	}
 	return fastpath.New(inner, fastpath.Config{
 		Handler:      func() fastpath.Handler { return s.menus.FastPath(deps) },

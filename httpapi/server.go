@@ -87,11 +87,10 @@ type Server struct {
 	orderHandlers *orders.Handlers
 	events        *events.Handlers
 
-	assets      *web.Assets
-	orderCounts *metrics.OrderCounts
-	scrape      *metrics.Scrape
-	requests    requestLog
-	health      *health
+	assets   *web.Assets
+	scrape   *metrics.Scrape
+	requests requestLog
+	health   *health
 
 	auth     *auth.Auth
 	cors     cors
@@ -132,19 +131,21 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	s.limitRequests()
 	s.auditLog = audit.New(deps.Redis, deps.Directory, deps.Replica, deps.Clock, deps.Log)
 	s.auth = s.newAuth()
-	s.health = &health{
-		deps:        deps,
-		takesOrders: s.auth.TakesOrders,
-		hasKey:      s.auth.HasSigningKey,
-		keyError:    s.auth.SigningKeyError,
-		started:     deps.Clock(),
-		tried:       map[menu.RestaurantID]bool{},
-	}
+	s.health = &health{deps: deps, auth: s.auth, started: deps.Clock(), tried: map[menu.RestaurantID]bool{}}
 	s.newMenuHandlers()
 	s.newOrderHandlers()
-	if err := s.observe(); err != nil {
-		return nil, err
-	}
+	s.events = events.New(events.Deps{
+		Config:     cfg.Events,
+		DrainDelay: cfg.DrainDelay,
+		Replica:    deps.Replica,
+		Auth:       s.auth,
+		Directory:  deps.Directory,
+		Follow:     func() *runlog.Follower { return deps.Runner.Log().Follow() },
+		Order:      s.orderHandlers.Follow,
+		Metrics:    deps.Metrics,
+		Clock:      deps.Clock,
+	})
+	s.observe()
 	return s, s.route()
 }
 
@@ -193,17 +194,6 @@ func (s *Server) newMenuHandlers() {
 		MaxAge:               cfg.MaxAge,
 		StaleWhileRevalidate: cfg.StaleWhileRevalidate,
 		StaleIfError:         cfg.StaleIfError,
-	})
-	s.events = events.New(events.Deps{
-		Config:     cfg.Events,
-		DrainDelay: cfg.DrainDelay,
-		Replica:    deps.Replica,
-		Auth:       s.auth,
-		Directory:  deps.Directory,
-		Follow:     func() *runlog.Follower { return deps.Runner.Log().Follow() },
-		Order:      func(c *gin.Context) (string, events.OrderReader, error) { return s.orderHandlers.Follow(c) },
-		Metrics:    deps.Metrics,
-		Clock:      deps.Clock,
 	})
 	s.opsHandlers = ops.New(ops.Deps{
 		Replica:   deps.Replica,
@@ -288,17 +278,15 @@ func (s *Server) newEngine() (*gin.Engine, error) {
 }
 
 // observe registers the metrics that are read at a scrape.
-func (s *Server) observe() error {
+func (s *Server) observe() {
 	state := metrics.State{
-		Memory:  s.deps.Replica.Memory,
-		Streams: s.events.Open,
-		Spans:   s.deps.Tracing.Spans,
-		Listener: metrics.Listener{
-			Open:    s.open.open.Load,
-			Limit:   s.open.limit,
-			Filled:  s.open.filled.Load,
-			Refused: s.open.each.refused.Load,
-		},
+		Memory:        s.deps.Replica.Memory,
+		Streams:       s.events.Open,
+		Spans:         s.deps.Tracing.Spans,
+		Connected:     s.open.open.Load,
+		MaxConnected:  s.open.limit,
+		LimitReached:  s.open.filled.Load,
+		RefusedByIP:   s.open.each.refused.Load,
 		RedisDown:     s.deps.Scheduler.RedisDown,
 		RedisReadOnly: func() bool { return s.deps.Scheduler.RedisRefusesWrites() != nil },
 		RedisPools:    s.deps.Redis.Pools(),
@@ -309,7 +297,7 @@ func (s *Server) observe() error {
 		state.Connections = append(state.Connections, c.Connection)
 	}
 	s.scrape = metrics.NewScrape(s.deps.Metrics.Registry())
-	s.orderCounts = metrics.NewOrderCounts(metrics.OrderSource{
+	counts := metrics.NewOrderCounts(metrics.OrderSource{
 		Connections: connections,
 		Orders:      s.deps.Orders,
 		Journal:     s.deps.Journal,
@@ -323,10 +311,5 @@ func (s *Server) observe() error {
 		Runner:    s.deps.Runner,
 		Clock:     s.deps.Clock,
 	}
-	for _, collector := range append(state.Collectors(), served.Collector(), s.orderCounts.Collector()) {
-		if err := s.deps.Metrics.Registry().Register(collector); err != nil {
-			return err
-		}
-	}
-	return nil
+	s.deps.Metrics.Registry().MustRegister(state.Collector(), served.Collector(), counts.Collector())
 }

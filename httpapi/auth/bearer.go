@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -65,7 +67,7 @@ type claims struct {
 
 // Auth authenticates clients, and issues and checks their tokens and sessions. Policy H2.
 type Auth struct {
-	clients
+	clients     atomic.Pointer[clientSet] // the configured clients; a reload replaces them
 	cfg         Config
 	deps        Deps
 	refusals    refusals
@@ -75,6 +77,9 @@ type Auth struct {
 	tokenCache  tokenCache
 	crossOrigin http.CrossOriginProtection // for the sessions of /ops
 	bearerOps   gin.HandlerFunc            // RequireScope(ScopeOps)
+
+	watching sync.Mutex // guards watches
+	watches  map[*clientWatch]struct{}
 }
 
 // Deps are the dependencies of an Auth.
@@ -98,7 +103,7 @@ type Deps struct {
 // New expects a configuration that Validate accepts. Only Run reads Redis.
 func New(cfg Config, deps Deps) *Auth {
 	a := &Auth{
-		clients:  clients{watches: map[*clientWatch]struct{}{}},
+		watches:  map[*clientWatch]struct{}{},
 		cfg:      cfg,
 		deps:     deps,
 		refusals: refusals{log: deps.Log, counts: map[string]int{}},
@@ -108,8 +113,7 @@ func New(cfg Config, deps Deps) *Auth {
 	a.tokenCache.byID = map[[sha256.Size]byte]*Caller{}
 	a.bearerOps = a.RequireScope(ScopeOps)
 	a.keys.changed = a.keysChanged
-	a.clients.accepts = a.keys.accepts
-	a.clients.now.Store(&clientSet{})
+	a.clients.Store(&clientSet{})
 	a.SetClients(cfg.Clients)
 	a.parser = jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
@@ -132,19 +136,17 @@ func (a *Auth) HasSigningKey(ctx context.Context) bool {
 // SigningKeyError returns the error with which Redis answered the last read of the signing keys, nil if it did not. Without a
 // key in memory, tokens cannot be checked; with one, rotations and revocations are not noticed.
 func (a *Auth) SigningKeyError() error {
-	failed := a.keys.failing.Load()
-	if failed == nil {
-		return nil
+	if failed := a.keys.failing.Load(); failed != nil {
+		if _, answered := errors.AsType[redis.Error](*failed); answered {
+			return *failed
+		}
 	}
-	if _, answered := errors.AsType[redis.Error](*failed); !answered {
-		return nil
-	}
-	return *failed
+	return nil
 }
 
 // client checks a client's secret. It takes the same time for an unknown client and for a wrong secret.
 func (a *Auth) client(id, secret string) (ClientConfig, bool) {
-	client, known := a.clients.get(id)
+	client, known := a.clients.Load().byID[id]
 	want, got := sha256.Sum256([]byte(client.Secret)), sha256.Sum256([]byte(secret))
 	same := subtle.ConstantTimeCompare(want[:], got[:]) == 1
 	return client, known && same && client.Secret != ""
@@ -179,7 +181,7 @@ func (a *Auth) read(ctx context.Context, text string, secret secretOf) (Caller, 
 		fault error
 		key   *signingKey
 	)
-	said, among := &claims{}, a.clients.now.Load()
+	said, among := &claims{}, a.clients.Load()
 	_, err := a.parser.ParseWithClaims(text, said, func(token *jwt.Token) (any, error) {
 		id, _ := token.Header["kid"].(string)
 		if key, fault = a.keys.byID(ctx, id); fault != nil {
@@ -230,8 +232,7 @@ func (a *Auth) bearer(c *gin.Context) (who *Caller, given bool, err error) {
 		return nil, false, nil
 	}
 	if len(header) == 1 {
-		var onStack [512]byte // large enough for the usual header
-		if who = a.Cached(append(onStack[:0], header[0]...)); who != nil {
+		if who = a.Cached([]byte(header[0])); who != nil {
 			return who, true, nil
 		}
 	}
@@ -248,4 +249,40 @@ func (a *Auth) bearer(c *gin.Context) (who *Caller, given bool, err error) {
 		a.tokenCache.add(header[0], &checked)
 	}
 	return &checked, true, err
+}
+
+// maxCachedTokens limits the cached tokens: about 2 MiB when full.
+const maxCachedTokens = 8192
+
+// tokenCache caches the callers of checked Authorization headers, by a hash of the header. Nothing modifies a cached caller.
+type tokenCache struct {
+	mu   sync.RWMutex
+	byID map[[sha256.Size]byte]*Caller
+}
+
+// Cached returns the caller of a cached Authorization header, or nil. An entry is valid until the token
+// expires, the signing key changes, or the clients change. Cached does not allocate.
+func (a *Auth) Cached(header []byte) *Caller {
+	id := sha256.Sum256(header)
+	a.tokenCache.mu.RLock()
+	who := a.tokenCache.byID[id]
+	a.tokenCache.mu.RUnlock()
+	if who == nil || !a.deps.Clock().Before(who.Expires) || a.keys.signing.Load() != who.key || a.clients.Load() != who.among {
+		return nil
+	}
+	return who
+}
+
+// add caches the caller of a header. If the cache is full, it evicts a random entry.
+func (k *tokenCache) add(header string, who *Caller) {
+	id := sha256.Sum256([]byte(header))
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, known := k.byID[id]; !known && len(k.byID) >= maxCachedTokens {
+		for other := range k.byID {
+			delete(k.byID, other)
+			break
+		}
+	}
+	k.byID[id] = who
 }

@@ -3,18 +3,7 @@ package auth
 import (
 	"maps"
 	"slices"
-	"sync"
-	"sync/atomic"
 )
-
-// clients are the configured clients. After a reload, tokens and sessions have the rights of the changed client.
-type clients struct {
-	now     atomic.Pointer[clientSet]
-	accepts func(*signingKey) bool // nil: of a caller without a key
-
-	mu      sync.Mutex
-	watches map[*clientWatch]struct{}
-}
 
 // clientSet has all clients by id. It is immutable.
 type clientSet struct{ byID map[string]ClientConfig }
@@ -29,19 +18,19 @@ type clientWatch struct {
 // SetClients replaces the clients; the configuration has checked them. Tokens, sessions and event streams of
 // a removed client end at once. Those of a changed client get its current rights, and a changed secret ends
 // its sessions. SetClients returns how many clients were added, changed or removed.
-func (c *clients) SetClients(all []ClientConfig) (changed int) {
+func (a *Auth) SetClients(all []ClientConfig) (changed int) {
 	next := &clientSet{byID: make(map[string]ClientConfig, len(all))}
 	for _, client := range all {
 		next.byID[client.ID] = client
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	differs := c.now.Load().differing(next)
+	a.watching.Lock()
+	defer a.watching.Unlock()
+	differs := a.clients.Load().differing(next)
 	if len(differs) == 0 {
 		return 0 // cached tokens stay valid
 	}
-	c.now.Store(next)
-	for w := range c.watches {
+	a.clients.Store(next)
+	for w := range a.watches {
 		if differs[w.client] {
 			w.end()
 		}
@@ -62,34 +51,28 @@ func (s *clientSet) differing(other *clientSet) map[string]bool {
 	return ids
 }
 
-// get returns a configured client.
-func (c *clients) get(id string) (ClientConfig, bool) {
-	client, known := c.now.Load().byID[id]
-	return client, known
-}
-
 // Watch calls end when the caller's client changes or is removed, or when the key of its token is
 // revoked, at once if that has already happened. Calling stop ends the watch.
-func (c *clients) Watch(who Caller, end func()) (stop func()) {
+func (a *Auth) Watch(who Caller, end func()) (stop func()) {
 	w := &clientWatch{client: who.Client, key: who.key, end: end}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := c.now.Load()
-	if !c.accepts(who.key) || who.among != nil && who.among != now && who.among.differing(now)[who.Client] {
+	a.watching.Lock()
+	defer a.watching.Unlock()
+	now := a.clients.Load()
+	if !a.keys.accepts(who.key) || who.among != nil && who.among != now && who.among.differing(now)[who.Client] {
 		end()
 		return func() {}
 	}
-	c.watches[w] = struct{}{}
+	a.watches[w] = struct{}{}
 	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.watches, w)
+		a.watching.Lock()
+		defer a.watching.Unlock()
+		delete(a.watches, w)
 	}
 }
 
 // TakesOrders reports whether any client may place orders.
 func (a *Auth) TakesOrders() bool {
 	cfg := a.cfg
-	cfg.Clients = slices.Collect(maps.Values(a.clients.now.Load().byID))
+	cfg.Clients = slices.Collect(maps.Values(a.clients.Load().byID))
 	return cfg.TakesOrders()
 }

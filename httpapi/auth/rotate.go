@@ -133,14 +133,14 @@ func (k *signingKeys) accepts(key *signingKey) bool { return key == nil || k.kno
 // keysChanged ends the streams whose key is not accepted any more.
 func (a *Auth) keysChanged(signing string) {
 	ended := 0
-	a.clients.mu.Lock()
-	for w := range a.clients.watches {
+	a.watching.Lock()
+	for w := range a.watches {
 		if !a.keys.accepts(w.key) {
 			w.end()
 			ended++
 		}
 	}
-	a.clients.mu.Unlock()
+	a.watching.Unlock()
 	a.deps.Log.WithFields(logrus.Fields{"event": "auth.signing_key", "key": signing, "streams": ended}).
 		Info("this key signs tokens; streams of revoked keys have ended")
 }

@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"errors"
@@ -38,29 +37,24 @@ func (k *signingKey) sessionSecret(client ClientConfig) []byte {
 	return derived.Sum(nil)
 }
 
-// resume checks the cookie's value and returns its caller with the client's current rights. known is false if
-// the session has ended or is invalid. It returns an error if the key cannot be read from Redis.
-func (a *Auth) resume(ctx context.Context, value string) (who Caller, known bool, err error) {
-	if len(value) > maxSession {
-		return Caller{}, false, nil
-	}
-	who, err = a.read(ctx, value, (*signingKey).sessionSecret)
-	if _, invalid := errors.AsType[*respond.Problem](err); invalid || !Holds(who.Scopes, ScopeOps) && err == nil {
-		return Caller{}, false, nil
-	}
-	who.session = true
-	return who, err == nil, err
-}
-
-// session returns the caller of the session cookie. given is false without a cookie.
-func (a *Auth) session(c *gin.Context) (who Caller, given, known bool, err error) {
+// session returns the caller of the session cookie with its client's current rights, or nil if the session
+// has ended or is invalid. given is false without a cookie. It returns an error if the key cannot be read from Redis.
+func (a *Auth) session(c *gin.Context) (who *Caller, given bool, err error) {
 	cookies := c.Request.CookiesNamed(a.cookieName(c))
 	for _, cookie := range cookies[:min(len(cookies), maxSessions)] {
-		if who, known, err = a.resume(c.Request.Context(), cookie.Value); known || err != nil {
-			break
+		if len(cookie.Value) > maxSession {
+			continue
+		}
+		read, err := a.read(c.Request.Context(), cookie.Value, (*signingKey).sessionSecret)
+		if _, invalid := errors.AsType[*respond.Problem](err); err != nil && !invalid {
+			return nil, true, err
+		}
+		if err == nil && Holds(read.Scopes, ScopeOps) {
+			read.session = true
+			return &read, true, nil
 		}
 	}
-	return who, len(cookies) > 0, known, err
+	return nil, len(cookies) > 0, nil
 }
 
 // cookieName returns the name of the cookie on this connection: over https only the bound name.
@@ -98,21 +92,17 @@ type sessionView struct {
 	Version string `json:"version"`
 }
 
-func (a *Auth) newSessionView(who Caller) sessionView {
+func (a *Auth) newSessionView(who *Caller) sessionView {
 	return sessionView{who.Client, respond.OrNull(who.Connection), menu.FormatTime(who.Expires), a.deps.Version}
 }
 
 // WhoAmI answers GET /ops/session: the signed-in client, or null.
 func (a *Auth) WhoAmI(c *gin.Context) error {
-	who, _, known, err := a.session(c)
-	switch {
-	case err != nil:
-		return err
-	case !known:
-		return respond.JSON(c, http.StatusOK, respond.Result{Result: nil})
-	default:
-		return respond.JSON(c, http.StatusOK, respond.Result{Result: a.newSessionView(who)})
+	who, _, err := a.session(c)
+	if who == nil {
+		return respond.Answer(c, nil, err)
 	}
+	return respond.Answer(c, a.newSessionView(who), nil)
 }
 
 // SignIn answers POST /ops/session: it starts a session for {"client", "secret"} of a client with the scope ops.
@@ -130,11 +120,11 @@ func (a *Auth) SignIn(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who := Caller{Client: client.ID, Connection: client.Connection, Expires: expires, session: true}
-	c.Set(keyCaller, &who)
+	who := &Caller{Client: client.ID, Connection: client.Connection, Expires: expires, session: true}
+	c.Set(keyCaller, who)
 	a.setSession(c, value)
 	a.deps.SignedIn(c)
-	return respond.JSON(c, http.StatusOK, respond.Result{Result: a.newSessionView(who)})
+	return respond.Answer(c, a.newSessionView(who), nil)
 }
 
 // authenticate checks a client and its secret. Above the limit of failures, it answers a wrong
@@ -158,10 +148,10 @@ func (a *Auth) authenticate(c *gin.Context, id, secret string) (ClientConfig, er
 
 // SignOut answers DELETE /ops/session: it deletes this browser's cookie.
 func (a *Auth) SignOut(c *gin.Context) error {
-	who, _, known, err := a.session(c)
+	who, _, _ := a.session(c)
 	a.setSession(c, "") // whatever its value
-	if err == nil && known {
-		c.Set(keyCaller, &who)
+	if who != nil {
+		c.Set(keyCaller, who)
 		a.deps.SignedOut(c)
 	}
 	c.Header("Cache-Control", "no-store")
@@ -205,17 +195,17 @@ func (a *Auth) RequireOps(c *gin.Context) {
 		a.bearerOps(c)
 		return
 	}
-	who, given, known, err := a.session(c)
+	who, given, err := a.session(c)
 	switch {
 	case err != nil:
 		respond.Fail(c, err)
 	case !given:
 		respond.Fail(c, unauthorized("send a bearer token with the scope ops from /connect/token, or sign in at /ops"))
-	case !known:
+	case who == nil:
 		respond.Fail(c, unauthorized("the session has ended; sign in again at /ops"))
 	default:
 		if a.OwnSite(c); !c.IsAborted() {
-			setCaller(c, &who)
+			setCaller(c, who)
 		}
 	}
 }

@@ -55,11 +55,10 @@ type signingKeys struct {
 
 	signing  atomic.Pointer[signingKey]
 	replaced atomic.Pointer[[]replacedKey] // at most maxReplaced, the newest first
-	failing  atomic.Pointer[error]         // of the last read
+	failing  atomic.Pointer[error]         // of the last read; nil before the first
 
 	mu      sync.Mutex // held while Redis is read
 	readAt  time.Time
-	failed  error                // error of the last read
 	revoked map[string]time.Time // by id
 }
 
@@ -152,7 +151,7 @@ func (k *signingKeys) read(ctx context.Context, recent time.Duration) (*signingK
 	defer k.mu.Unlock()
 	key := k.signing.Load()
 	if age := k.clock().Sub(k.readAt); age >= 0 && age < recent {
-		return key, k.failed
+		return key, *k.failing.Load()
 	}
 	// Independent of the request, because its result is for all requests.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyTimeout)
@@ -163,7 +162,7 @@ func (k *signingKeys) read(ctx context.Context, recent time.Duration) (*signingK
 	}
 	revokedBefore := len(k.revoked)
 	stored, replaced, err := k.exchange(ctx, key, known)
-	k.readAt, k.failed = k.clock(), err
+	k.readAt = k.clock()
 	k.failing.Store(&err)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ type Deps struct {
 
 // New returns handlers without open streams.
 func New(deps Deps) *Handlers {
-	return &Handlers{deps: deps, streams: newStreams(deps.Config, deps.Replica)}
+	return &Handlers{deps: deps, streams: newStreams(deps.Config)}
 }
 
 // IsStream reports whether the response to a request is an event stream.
@@ -54,11 +54,18 @@ func (h *Handlers) Menu(c *gin.Context) error {
 		return err
 	}
 	address := ratelimit.AddressKey(h.deps.Auth.ClientIP(c))
-	topic, err := h.streams.join(address, restaurant)
-	if err != nil {
+	if err := h.streams.reserve(metrics.StreamMenu, address); err != nil {
 		return err
 	}
-	defer h.streams.leave(address, topic)
+	defer h.streams.release(metrics.StreamMenu, address)
+	topic := h.streams.menus.join(restaurant, func() *topic {
+		return &topic{restaurant: restaurant, watch: h.deps.Replica.Watch(restaurant)}
+	})
+	defer func() {
+		if h.streams.menus.leave(restaurant) {
+			topic.watch.Close()
+		}
+	}()
 	return h.stream(c, metrics.StreamMenu, func(ctx context.Context, st *stream) ending {
 		return h.follow(ctx, st, topic, auth.CallerOf(c), c.GetHeader("Last-Event-ID"))
 	})

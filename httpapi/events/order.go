@@ -14,7 +14,7 @@ import (
 )
 
 // OrderReader reads an order from the journal: the data of its event, and whether its state is final.
-type OrderReader func(ctx context.Context) (data []byte, final bool, err error)
+type OrderReader = func(ctx context.Context) (data []byte, final bool, err error)
 
 const (
 	eventOrder = "order.updated"
@@ -25,10 +25,9 @@ const (
 
 // orderTopic is the state that all streams of one order share. They share each read of the journal.
 type orderTopic struct {
-	followers int // guarded by streams.mu
-	mu        sync.Mutex
-	last      orderEvent
-	pause     time.Duration
+	mu    sync.Mutex
+	last  orderEvent
+	pause time.Duration
 }
 
 // orderEvent is the last known state of an order.
@@ -46,11 +45,12 @@ func (h *Handlers) Order(c *gin.Context) error {
 		return err
 	}
 	address := ratelimit.AddressKey(h.deps.Auth.ClientIP(c))
-	topic, err := h.streams.joinOrder(address, id)
-	if err != nil {
+	if err := h.streams.reserve(metrics.StreamOrder, address); err != nil {
 		return err
 	}
-	defer h.streams.leaveOrder(address, id)
+	defer h.streams.release(metrics.StreamOrder, address)
+	topic := h.streams.orders.join(id, func() *orderTopic { return &orderTopic{} })
+	defer h.streams.orders.leave(id)
 	event, err := topic.latest(c.Request.Context(), read)
 	if err != nil {
 		return err
@@ -106,31 +106,4 @@ func (t *orderTopic) latest(ctx context.Context, read OrderReader) (orderEvent, 
 	}
 	t.last.due = time.Now().Add(t.pause)
 	return t.last, err
-}
-
-// joinOrder reserves a stream of an order; leaveOrder releases it.
-func (s *streams) joinOrder(address, id string) (*orderTopic, error) {
-	if err := s.reserve(metrics.StreamOrder, address); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.orders[id]
-	if t == nil {
-		t = &orderTopic{}
-		s.orders[id] = t
-	}
-	t.followers++
-	return t, nil
-}
-
-func (s *streams) leaveOrder(address, id string) {
-	s.release(metrics.StreamOrder, address)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t := s.orders[id]; t.followers > 1 {
-		t.followers--
-	} else {
-		delete(s.orders, id)
-	}
 }

@@ -58,7 +58,6 @@ func (c Config) Check() (faults setting.Faults) {
 // restaurants. It starts no goroutine: each stream runs in the goroutine of its request.
 type streams struct {
 	cfg     Config
-	replica *replica.Replica
 	closing context.Context //nolint:containedctx // ends when the server drains
 	// End ends every stream and rejects new ones.
 	End context.CancelFunc
@@ -66,21 +65,54 @@ type streams struct {
 	mu        sync.Mutex
 	open      map[string]int // by kind
 	byAddress map[string]int
-	topics    map[menu.RestaurantID]*topic
-	orders    map[string]*orderTopic
+
+	menus  topics[menu.RestaurantID, topic]
+	orders topics[string, orderTopic]
 }
 
-func newStreams(cfg Config, watched *replica.Replica) *streams {
+// topics are those of the open streams: streams of the same menu or order share one.
+type topics[K comparable, T any] struct {
+	mu        sync.Mutex
+	followers map[K]int
+	open      map[K]*T
+}
+
+func newTopics[K comparable, T any]() topics[K, T] {
+	return topics[K, T]{followers: map[K]int{}, open: map[K]*T{}}
+}
+
+// join returns the topic of a new stream; leave must follow.
+func (t *topics[K, T]) join(id K, create func() *T) *T {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.followers[id]++; t.followers[id] == 1 {
+		t.open[id] = create()
+	}
+	return t.open[id]
+}
+
+// leave reports whether the stream was the last one of its topic.
+func (t *topics[K, T]) leave(id K) (last bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.followers[id]--; t.followers[id] > 0 {
+		return false
+	}
+	delete(t.followers, id)
+	delete(t.open, id)
+	return true
+}
+
+func newStreams(cfg Config) *streams {
 	closing, end := context.WithCancel(context.Background()) //nolint:gosec // End calls it
 	return &streams{
 		cfg:       cfg,
-		replica:   watched,
 		closing:   closing,
 		End:       end,
 		open:      map[string]int{},
 		byAddress: map[string]int{},
-		topics:    map[menu.RestaurantID]*topic{},
-		orders:    map[string]*orderTopic{},
+		menus:     newTopics[menu.RestaurantID, topic](),
+		orders:    newTopics[string, orderTopic](),
 	}
 }
 
@@ -121,32 +153,6 @@ func (s *streams) release(kind, address string) {
 	}
 }
 
-// join reserves a stream of the restaurant's menu; leave releases it.
-func (s *streams) join(address string, restaurant menu.RestaurantID) (*topic, error) {
-	if err := s.reserve(metrics.StreamMenu, address); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.topics[restaurant]
-	if t == nil {
-		t = &topic{restaurant: restaurant, watch: s.replica.Watch(restaurant)}
-		s.topics[restaurant] = t
-	}
-	t.followers++
-	return t, nil
-}
-
-func (s *streams) leave(address string, t *topic) {
-	s.release(metrics.StreamMenu, address)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t.followers--; t.followers == 0 {
-		delete(s.topics, t.restaurant)
-		t.watch.Close()
-	}
-}
-
 // Open returns the number of open streams of a kind, for the metrics.
 func (s *streams) Open(kind string) int {
 	s.mu.Lock()
@@ -162,7 +168,6 @@ func noStream(msg string) error {
 type topic struct {
 	restaurant menu.RestaurantID
 	watch      *replica.Watch
-	followers  int // guarded by streams.mu
 
 	mu   sync.Mutex
 	last versionEvent

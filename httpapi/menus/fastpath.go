@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"larder.local/httpapi/auth"
 	"larder.local/httpapi/fastpath"
 	"larder.local/httpapi/metrics"
@@ -36,7 +38,10 @@ type Line struct {
 	ID, Method, Route, Path string
 	Status, Bytes           int
 	Took                    time.Duration
-	Client                  string // empty without a token
+	Client                  string        // empty without a token
+	Code                    respond.Code  // of a failure, else empty
+	Causes                  []string      // of a failure
+	Trace                   logrus.Fields // trace ids; nil if the request is not traced
 }
 
 // FastPath returns a handler for the reads of one connection. It answers with the functions of the handlers.

@@ -1,6 +1,7 @@
 package menus
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -96,16 +97,11 @@ func productIDs(c *gin.Context, catalogue *menu.Catalogue) (ids []string, err er
 
 // productQuery reads the filters of the products list.
 func productQuery(c *gin.Context, catalogue *menu.Catalogue) (menu.Query, error) {
-	query := menu.Query{Category: c.Query("category"), After: menu.None}
 	limit, position, err := respond.PageOf(c)
-	if err != nil {
-		return query, err
-	}
-	query.Limit = limit
-	if query.Text, err = respond.SearchText(c); err != nil {
-		return query, err
-	}
-	if query.IDs, err = productIDs(c, catalogue); err != nil {
+	text, tooLong := respond.SearchText(c)
+	ids, tooMany := productIDs(c, catalogue)
+	query := menu.Query{Category: c.Query("category"), Text: text, IDs: ids, Limit: limit, After: menu.None}
+	if err = cmp.Or(err, tooLong, tooMany); err != nil {
 		return query, err
 	}
 	if available, given := c.GetQuery("available"); given {

@@ -25,83 +25,65 @@ type Menus struct {
 }
 
 // Collector returns the collector of the series.
-func (s Menus) Collector() prometheus.Collector {
-	oldest := newDesc("larder_menu_age_seconds", "Age of the oldest served menu: time since a sync last confirmed it.")
-	ages := newDesc("larder_menu_age_quantile_seconds", "Quantiles (0.5, 0.9, 0.99) of the age of the served menus.", "share")
-	states := newDesc("larder_restaurants", "Restaurants, by the state of their menu: fresh, stale or missing.", "state")
-	outcomes := newDesc("larder_restaurants_by_last_outcome", "Restaurants with a menu, by the outcome of their last sync.", "outcome")
-	success := newDesc("larder_sync_last_success_timestamp_seconds",
-		"Unix time at which a sync last confirmed a menu of the connection, on any instance.", "connection")
-	all := []*prometheus.Desc{oldest, ages, states, outcomes, success}
-	return &everySecond{Collector: collector{all, func(ch chan<- prometheus.Metric) {
-		gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
-			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
-		}
-		seen := s.ages()
-		gauge(oldest, seen.quantile(1))
-		for _, share := range [...]float64{0.5, 0.9, 0.99} {
-			gauge(ages, seen.quantile(share), strconv.FormatFloat(share, 'g', -1, 64))
-		}
-		for state, count := range seen.states {
-			gauge(states, float64(count), state)
-		}
-		for outcome, count := range seen.outcomes {
-			gauge(outcomes, float64(count), outcome)
-		}
-		for connection, at := range seen.success {
-			gauge(success, float64(at.UnixMilli())/1000, connection)
-		}
-	}}}
-}
+func (s Menus) Collector() prometheus.Collector { return &everySecond{Collector: collector(s.collect)} }
 
-// menuAges has the ages and states of the served menus at one time.
-type menuAges struct {
-	ages     []float64 // seconds, ascending
-	states   map[string]int
-	outcomes map[string]int
-	success  map[string]time.Time
-}
-
-// ages computes the current values. States and outcomes without restaurants are 0, so that
+// collect sends the current values. States and outcomes without restaurants are 0, so that
 // alerting rules need not handle missing series.
-func (s Menus) ages() menuAges {
-	seen := menuAges{
-		states: map[string]int{"fresh": 0, "stale": 0, "missing": 0},
-		outcomes: map[string]int{
-			string(runlog.OutcomeUpdated): 0, string(runlog.OutcomeUnchanged): 0, string(runlog.OutcomeQuarantined): 0,
-			string(runlog.OutcomeHeld): 0, string(runlog.OutcomeFailed): 0, string(runlog.OutcomeWaiting): 0, "none": 0,
-		},
-		success: map[string]time.Time{},
+func (s Menus) collect(out sink) {
+	var ages []float64 // seconds
+	states := map[string]int{"fresh": 0, "stale": 0, "missing": 0}
+	outcomes := map[string]int{
+		string(runlog.OutcomeUpdated): 0, string(runlog.OutcomeUnchanged): 0, string(runlog.OutcomeQuarantined): 0,
+		string(runlog.OutcomeHeld): 0, string(runlog.OutcomeFailed): 0, string(runlog.OutcomeWaiting): 0, "none": 0,
 	}
+	success := map[string]time.Time{} // by connection
 	now := s.Clock()
 	for _, restaurant := range s.Directory.Restaurants() {
 		version, known := s.Replica.Version(restaurant.ID)
 		if !known {
-			seen.states["missing"]++
+			states["missing"]++
 			continue
 		}
-		seen.ages = append(seen.ages, now.Sub(version.CheckedAt).Seconds())
+		ages = append(ages, now.Sub(version.CheckedAt).Seconds())
 		state, outcome := "fresh", version.LastOutcome
 		if s.Runner.Stale(version) {
 			state = "stale"
 		}
-		if _, listed := seen.outcomes[outcome]; !listed {
+		if _, listed := outcomes[outcome]; !listed {
 			outcome = "none"
 		}
-		seen.states[state]++
-		seen.outcomes[outcome]++
-		if version.CheckedAt.After(seen.success[restaurant.Connection]) {
-			seen.success[restaurant.Connection] = version.CheckedAt
+		states[state]++
+		outcomes[outcome]++
+		if version.CheckedAt.After(success[restaurant.Connection]) {
+			success[restaurant.Connection] = version.CheckedAt
 		}
 	}
-	slices.Sort(seen.ages)
-	return seen
+	slices.Sort(ages)
+	out.gauge("larder_menu_age_seconds", "Age of the oldest served menu: time since a sync last confirmed it.",
+		quantile(ages, 1))
+	for _, share := range [...]float64{0.5, 0.9, 0.99} {
+		out.gauge("larder_menu_age_quantile_seconds", "Quantiles (0.5, 0.9, 0.99) of the age of the served menus.",
+			quantile(ages, share), "share", strconv.FormatFloat(share, 'g', -1, 64))
+	}
+	for state, count := range states {
+		out.gauge("larder_restaurants", "Restaurants, by the state of their menu: fresh, stale or missing.",
+			float64(count), "state", state)
+	}
+	for outcome, count := range outcomes {
+		out.gauge("larder_restaurants_by_last_outcome", "Restaurants with a menu, by the outcome of their last sync.",
+			float64(count), "outcome", outcome)
+	}
+	for connection, at := range success {
+		out.gauge("larder_sync_last_success_timestamp_seconds",
+			"Unix time at which a sync last confirmed a menu of the connection, on any instance.",
+			float64(at.UnixMilli())/1000, "connection", connection)
+	}
 }
 
 // quantile returns the age of the given share of the menus, or 0 without menus.
-func (m menuAges) quantile(share float64) float64 {
-	if len(m.ages) == 0 {
+func quantile(ascending []float64, share float64) float64 {
+	if len(ascending) == 0 {
 		return 0
 	}
-	return max(0, m.ages[int(math.Ceil(share*float64(len(m.ages))))-1])
+	return max(0, ascending[int(math.Ceil(share*float64(len(ascending))))-1])
 }

@@ -88,24 +88,33 @@ func New(version string) *Metrics {
 			[]float64{0.002, 0.01, 0.05, 0.25, 1, 5, 15, 60}, "outcome"),
 		redis: observe("larder_redis_call_duration_seconds", "Time of a Redis command or pipeline including its retries, by result.",
 			[]float64{0.0002, 0.001, 0.005, 0.025, 0.1, 0.5, 2, 5}, "result"),
-		reads: readCounters(count("larder_menu_reads_total",
-			"Reads of menus, dishes and menu views, by path (fast or standard) and cache (hit or miss of the encoded body).",
-			"path", "cache")),
+		reads:  map[read]prometheus.Counter{},
 		series: map[request]requestSeries{},
 	}
+	reads := count("larder_menu_reads_total",
+		"Reads of menus, dishes and menu views, by path (fast or standard) and cache (hit or miss of the encoded body).",
+		"path", "cache")
+	for _, path := range [...]Path{Standard, Fast} {
+		m.reads[read{path, false}] = reads.WithLabelValues(string(path), "miss")
+		m.reads[read{path, true}] = reads.WithLabelValues(string(path), "hit")
+	}
 	registry.MustRegister(
-		gauge("larder_build_info", "Version of the running build; always 1.",
-			prometheus.Labels{"version": version, "goversion": runtime.Version()}, func() int { return 1 }),
-		counter("larder_log_lines_dropped_total", "Log lines dropped because their reader stalled or closed.", nil, func() float64 {
-			if m.LogLinesDropped == nil {
-				return 0
-			}
-			return m.LogLinesDropped()
-		}),
+		collector(func(out sink) { m.collect(version, out) }),
 		collectors.NewGoCollector(), &everySecond{Collector: collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})},
 	)
 	m.startAtZero()
 	return m
+}
+
+// collect sends the version of the build and the number of dropped log lines.
+func (m *Metrics) collect(version string, out sink) {
+	out.gauge("larder_build_info", "Version of the running build; always 1.",
+		1, "version", version, "goversion", runtime.Version())
+	dropped := 0.0
+	if m.LogLinesDropped != nil {
+		dropped = m.LogLinesDropped()
+	}
+	out.counter("larder_log_lines_dropped_total", "Log lines dropped because their reader stalled or closed.", dropped)
 }
 
 // startAtZero creates the series whose label values are known. Otherwise an alert rule would not see the first event as an increase.
@@ -270,15 +279,6 @@ type requestSeries struct {
 type read struct {
 	path Path
 	hit  bool
-}
-
-func readCounters(reads *prometheus.CounterVec) map[read]prometheus.Counter {
-	counters := map[read]prometheus.Counter{}
-	for _, path := range []Path{Standard, Fast} {
-		counters[read{path, false}] = reads.WithLabelValues(string(path), "miss")
-		counters[read{path, true}] = reads.WithLabelValues(string(path), "hit")
-	}
-	return counters
 }
 
 // Read counts a read of a menu, dish or menu view. hit means that the encoded body was cached.

@@ -27,7 +27,7 @@ type described struct {
 }
 
 // describedBy returns the registry's descriptions of all metrics, including those that have not
-// been counted yet.
+// been counted yet. Those that are only read at a scrape are described by their series.
 func describedBy(t *testing.T, registry *prometheus.Registry) map[string]described {
 	t.Helper()
 	form := regexp.MustCompile(`^Desc\{fqName: "([a-z0-9_]+)", help: ".*", constLabels: \{(.*)\}, variableLabels: \{(.*)\}\}$`)
@@ -51,7 +51,12 @@ func describedBy(t *testing.T, registry *prometheus.Registry) map[string]describ
 		all[parts[1]] = described{labels: labels}
 	}
 	for _, family := range gathered(t, registry) {
-		one := all[family.GetName()]
+		one, counted := all[family.GetName()]
+		if !counted {
+			for _, label := range family.GetMetric()[0].GetLabel() {
+				one.labels = append(one.labels, label.GetName())
+			}
+		}
 		one.kind = strings.ToLower(family.GetType().String())
 		all[family.GetName()] = one
 	}

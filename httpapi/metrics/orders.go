@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
@@ -29,10 +28,7 @@ type OrderSource struct {
 	Orders      interface {
 		Health(connection string) (ordering.JournalHealth, bool)
 	}
-	Journal interface {
-		Ready(ctx context.Context, connection string) error
-		Former(ctx context.Context, configured []string) ([]string, error)
-	}
+	Journal ordering.Journal
 	// Unknown counts the orders of a connection with an unknown outcome; it may be nil.
 	Unknown     func(ctx context.Context, connection string) (int64, error)
 	TakesOrders func() bool // reports whether any client may place orders
@@ -58,16 +54,14 @@ func NewOrderCounts(source OrderSource) *OrderCounts {
 	return &OrderCounts{OrderSource: source, unknown: map[string]int64{}, ready: map[string]bool{}}
 }
 
-// Refresh reads the journal, unless it was read within countInterval.
-func (o *OrderCounts) Refresh(c *gin.Context) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+// refresh reads the journal, unless it was read within countInterval. The caller holds the lock.
+func (o *OrderCounts) refresh() {
 	if time.Since(o.loadedAt) < countInterval {
 		return
 	}
 	o.loadedAt = time.Now()
 	// Independent of the request: a canceled scrape must not fail the scrapes that wait for its result.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), countTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()
 	for _, connection := range o.Connections {
 		o.ready[connection] = o.Journal.Ready(ctx, connection) == nil
@@ -98,28 +92,22 @@ func (o *OrderCounts) Refresh(c *gin.Context) {
 	o.failing = err != nil
 }
 
-// Collector returns the collector of the counts. It reads only memory.
+// Collector returns the collector of the counts.
 func (o *OrderCounts) Collector() prometheus.Collector {
-	unknown := newDesc("larder_orders_unknown", "Orders with an operation of unknown outcome; the same number on every instance.",
-		"connection")
-	ready := newDesc("larder_orders_ready",
-		"1 if new orders can be recorded safely, 0 while they are rejected; absent if no client may place orders.", "connection")
-	paused := newDesc("larder_journal_restored", "1 while orders are paused because Redis was restored or has lost orders.",
-		"connection")
-	replicas := newDesc("larder_journal_replicas", "Redis replicas that must acknowledge each change of an order.", "connection")
-	format := newDesc("larder_journal_format", "1 while orders stop because another version of larder wrote the order records.",
-		"connection")
-	return collector{[]*prometheus.Desc{unknown, ready, paused, replicas, format}, func(ch chan<- prometheus.Metric) {
-		gauge := func(desc *prometheus.Desc, value float64, connection string) {
-			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, connection)
+	return collector(func(out sink) {
+		gauge := func(name, help string, value float64, connection string) {
+			out.gauge(name, help, value, "connection", connection)
 		}
+		const format = "1 while orders stop because another version of larder wrote the order records."
 		o.mu.Lock()
 		defer o.mu.Unlock()
+		o.refresh()
 		for connection, count := range o.unknown {
-			gauge(unknown, float64(count), connection)
+			gauge("larder_orders_unknown", "Orders with an operation of unknown outcome; the same number on every instance.",
+				float64(count), connection)
 		}
 		for _, connection := range o.unreadable {
-			gauge(format, 1, connection)
+			gauge("larder_journal_format", format, 1, connection)
 		}
 		if !o.TakesOrders() { // no orders can be rejected
 			return
@@ -127,10 +115,14 @@ func (o *OrderCounts) Collector() prometheus.Collector {
 		for connection, isReady := range o.ready {
 			health, _ := o.Orders.Health(connection)
 			isPaused := !health.PausedAt.IsZero()
-			gauge(ready, boolGauge(isReady && !isPaused), connection)
-			gauge(paused, boolGauge(isPaused), connection)
-			gauge(replicas, float64(health.Replicas), connection)
-			gauge(format, boolGauge(health.Unreadable), connection)
+			gauge("larder_orders_ready",
+				"1 if new orders can be recorded safely, 0 while they are rejected; absent if no client may place orders.",
+				boolGauge(isReady && !isPaused), connection)
+			gauge("larder_journal_restored", "1 while orders are paused because Redis was restored or has lost orders.",
+				boolGauge(isPaused), connection)
+			gauge("larder_journal_replicas", "Redis replicas that must acknowledge each change of an order.",
+				float64(health.Replicas), connection)
+			gauge("larder_journal_format", format, boolGauge(health.Unreadable), connection)
 		}
-	}}
+	})
 }

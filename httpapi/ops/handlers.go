@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"context"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -33,18 +32,12 @@ type Deps struct {
 	Directory *directory.Directory
 	Scheduler *menusync.Scheduler
 	Runner    *menusync.Runner // of the Scheduler
-	Journal   Lister
+	Journal   ordering.Journal
 	Paused    func(connection string) bool // whether Redis may have lost orders (policy O14a)
 	Tokens    func(connection string) upstream.TokenStatus
 	Audit     *audit.Log
 	Clock     func() time.Time
 	Log       logrus.FieldLogger
-}
-
-// Lister lists the orders of the journal; ordering.Journal has it.
-type Lister interface {
-	visible.Journal
-	List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error)
 }
 
 // New returns the handlers.

@@ -52,11 +52,8 @@ type opsRestaurantRow struct {
 // The state filter uses this instance's memory, which is up to cache.poll old. The rows themselves are read from Redis.
 func (h *Handlers) Restaurants(c *gin.Context) error {
 	want, err := visible.Query(c)
-	if err != nil {
-		return err
-	}
-	state, err := respond.OneOf(c, "state", filters())
-	if err != nil {
+	state, wrong := respond.OneOf(c, "state", filters())
+	if err = cmp.Or(err, wrong); err != nil {
 		return err
 	}
 	connection, oneConnection := c.GetQuery("connection")
@@ -135,13 +132,10 @@ func (h *Handlers) Restaurant(c *gin.Context, id menu.RestaurantID) error {
 		view.Hold = &version.Hold.Until
 	}
 	runs, _, err := h.deps.Runner.Log().List(c.Request.Context(), runlog.Filter{Restaurant: id, Limit: 1})
-	if err != nil {
-		return err
-	}
 	if len(runs) > 0 {
 		view.LastRun = &runs[0]
 	}
-	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
+	return respond.Answer(c, view, err)
 }
 
 // versionsTimeout limits how long a list waits for Redis before it is answered from memory.

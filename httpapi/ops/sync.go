@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -137,14 +138,11 @@ func forced(c *gin.Context) (force bool, err error) {
 // Lint answers GET /v1/ops/restaurants/{restaurant}/lint.
 func (h *Handlers) Lint(c *gin.Context, restaurant menu.RestaurantID) error {
 	findings, err := h.deps.Runner.Findings(c.Request.Context(), restaurant)
-	if err != nil {
-		return err
-	}
 	var served *menu.Catalogue
 	if snapshot, ok := h.deps.Replica.Cached(restaurant); ok {
 		served = snapshot.Catalogue
 	}
-	return respond.JSON(c, http.StatusOK, respond.Result{Result: describeFindings(served, findings)})
+	return respond.Answer(c, describeFindings(served, findings), err)
 }
 
 // Run answers GET /v1/ops/runs/{run}.
@@ -163,13 +161,12 @@ func (h *Handlers) Runs(c *gin.Context) error {
 		runlog.OutcomeUpdated, runlog.OutcomeUnchanged, runlog.OutcomeQuarantined,
 		runlog.OutcomeHeld, runlog.OutcomeFailed, runlog.OutcomeWaiting, runlog.OutcomeSkipped,
 	})
-	if err != nil {
+	limit, cursor, wrong := respond.PageOf(c)
+	if err = cmp.Or(err, wrong); err != nil {
 		return err
 	}
-	filter := runlog.Filter{Outcome: outcome, Restaurant: menu.RestaurantID(c.Query("restaurant"))}
-	if filter.Limit, filter.Cursor, err = respond.PageOf(c); err != nil {
-		return err
-	}
+	restaurant := menu.RestaurantID(c.Query("restaurant"))
+	filter := runlog.Filter{Outcome: outcome, Restaurant: restaurant, Limit: limit, Cursor: cursor}
 	if _, given := c.GetQuery("restaurant"); given && !h.deps.Directory.SeesMenu(who.Viewer(), filter.Restaurant) {
 		return respond.RestaurantNotFound(h.deps.Directory.Following(who.Viewer(), filter.Restaurant))
 	}

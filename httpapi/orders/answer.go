@@ -2,18 +2,15 @@ package orders
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
 	"larder.local/httpapi/auth"
 	"larder.local/httpapi/respond"
-	"larder.local/internal/jsontext"
 	"larder.local/internal/menu"
 	"larder.local/internal/tracing"
 	"larder.local/internal/upstream"
@@ -35,35 +32,21 @@ func (h *Handlers) answerOrder(c *gin.Context, call respond.OrderCall, result or
 		return respond.OutcomeProblem(result)
 	case result.Call.Operation == upstream.OpCreate:
 		c.Writer.Header()["Location"] = []string{"/v1/orders/" + url.PathEscape(result.Record.OrderID)}
-		respond.JSONText(c, http.StatusCreated, appendPlaced(make([]byte, 0, 256), result.Record))
-		return nil
+		return respond.JSON(c, http.StatusCreated, placedView(result.Record))
 	default:
 		return respond.JSON(c, http.StatusOK, changedView(result))
 	}
 }
 
-// appendPlaced appends the body of the 201 for a placed order. Later changes of the order do not change it.
-func appendPlaced(dst []byte, record ordering.Record) []byte {
-	dst = appendText(append(dst, `{"result":{"ref":`...), record.Ref)
-	dst = appendText(append(dst, `,"orderID":`...), record.OrderID)
-	dst = respond.Number(record.Total).Append(append(dst, `,"total":`...))
-	dst = append(dst, `,"expectedAt":`...)
-	if record.ExpectedAt.IsZero() {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(menu.AppendTime(append(dst, '"'), record.ExpectedAt), '"')
-	}
-	dst = appendText(append(dst, `,"state":`...), string(ordering.StatePlaced))
-	return append(dst, "}}"...)
-}
-
-// appendText appends a text as json.Marshal writes it, which escapes more characters than jsontext does.
-func appendText(dst []byte, text string) []byte {
-	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\<>&`, r) }) {
-		escaped, _ := json.Marshal(text) // a string is always valid
-		return append(dst, escaped...)
-	}
-	return jsontext.AppendString(dst, text)
+// placedView returns the body of the 201 for a placed order. Later changes of the order do not change it.
+func placedView(record ordering.Record) any {
+	return respond.Result{Result: struct {
+		Ref        string         `json:"ref"`
+		OrderID    string         `json:"orderID"`
+		Total      respond.Number `json:"total"`
+		ExpectedAt *string        `json:"expectedAt"`
+		State      ordering.State `json:"state"`
+	}{record.Ref, record.OrderID, respond.Number(record.Total), menu.TimeOrNull(record.ExpectedAt), ordering.StatePlaced}}
 }
 
 // changedView returns the body of the 200 for a change: the order directly after it.

@@ -151,8 +151,8 @@ func TestPlacedBodyIsThatOfEncodingJSON(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := appendPlaced(nil, record); !bytes.Equal(got, want) {
-				t.Errorf("order %q: got %s, want %s", id, got, want)
+			if got, err := json.Marshal(placedView(record)); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("order %q: got %s, %v, want %s", id, got, err, want)
 			}
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"larder.local/httpapi/metrics"
 	"larder.local/httpapi/ratelimit"
 	"larder.local/httpapi/respond"
-	"larder.local/httpapi/visible"
 	"larder.local/internal/directory"
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
@@ -27,7 +26,7 @@ type Handlers struct {
 // Deps are the dependencies of the handlers.
 type Deps struct {
 	Orders  Engine
-	Journal Journal
+	Journal ordering.Journal
 
 	Replica   *replica.Replica
 	Directory *directory.Directory
@@ -58,14 +57,6 @@ type Engine interface {
 	ByKey(ctx context.Context, connections []string, client, key string) (ordering.Record, error)
 	ByRef(ctx context.Context, connections []string, ref string) (ordering.Record, error)
 	AcceptRestore(ctx context.Context, connection string) (bool, error)
-}
-
-// Journal reads orders; ordering.Journal has its methods.
-type Journal interface {
-	visible.Journal
-	List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error)
-	Record(ctx context.Context, connections []string, ref string) (ordering.Record, error)
-	Body(ctx context.Context, connection, ref string, call int) ([]byte, error)
 }
 
 // New returns the handlers.

@@ -20,21 +20,20 @@ import (
 // List answers GET /v1/ops/orders, newest first. ?state= and ?connection= filter. The state
 // unknown selects every order with an unknown outcome.
 func (h *Handlers) List(c *gin.Context) error {
-	var query ordering.Query
-	var err error
-	if query.State, err = respond.OneOf(c, "state", ordering.States()); err != nil {
+	state, err := respond.OneOf(c, "state", ordering.States())
+	if err != nil {
 		return err
 	}
 	seen, err := visible.Recorded(c, h.deps.Directory, h.deps.Journal)
 	if err != nil {
 		return err
 	}
-	if query.Connections, err = visible.Asked(c, seen); err != nil {
+	connections, unknown := visible.Asked(c, seen)
+	limit, cursor, err := respond.PageOf(c)
+	if err = cmp.Or(unknown, err); err != nil {
 		return err
 	}
-	if query.Limit, query.Cursor, err = respond.PageOf(c); err != nil {
-		return err
-	}
+	query := ordering.Query{State: state, Connections: connections, Limit: limit, Cursor: cursor}
 	records, next, err := h.deps.Journal.List(c.Request.Context(), query)
 	if errors.Is(err, ordering.ErrCursor) {
 		err = respond.BadCursor()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -29,85 +28,128 @@ type severalOrders struct {
 	calls map[string]int // the numbers of their calls; may be empty
 }
 
-// read reads the field refs or calls.
-func (s *severalOrders) read(field string, reader *jsontext.Reader, path string, violate func(string, violation.Code, violation.Params)) {
-	if field == "refs" {
-		s.refs = readRefs(reader, path, violate)
-	} else {
-		s.calls = readCalls(reader, path, violate)
-	}
+// resolutionBody reads the body of a resolution and collects its violations.
+type resolutionBody struct {
+	jsontext.Reader
+	violations []violation.Violation
 }
 
 // readResolution reads {"operation", "outcome", "call", "orderID", "note"}, and for several orders "refs" and "calls" instead
 // of "call" and "orderID". The names ignore case and underscores. Package ordering checks whether the values fit together.
 func readResolution(c *gin.Context, several bool) (resolution ordering.ResolveRequest, orders severalOrders, err error) {
-	body, err := respond.ReadJSON(c)
+	text, err := respond.ReadJSON(c)
 	if err != nil {
 		return resolution, orders, err
 	}
-	var violations []violation.Violation
-	var unknown error
-	violate := func(path string, code violation.Code, params violation.Params) {
-		violations = append(violations, violation.New(path, code, params, violation.English))
-	}
-	reader := jsontext.NewReader(string(body), respond.MaxDepth)
-	if kind := reader.Kind(); kind != jsontext.KindObject {
-		violate("", violation.TypeMismatch, violation.Params{"want": "object", "got": kind.String()})
-	}
-	fields := map[string]func(text string){
-		"operation": func(text string) { resolution.Operation = ordering.Operation(text) },
-		"outcome":   func(text string) { resolution.Resolution = ordering.Resolution(text) },
-		"call":      func(text string) { resolution.Call = callNumber(text, "/call", violate) },
-		"orderid":   func(text string) { resolution.OrderID = text },
-		"note":      func(text string) { resolution.Note = text },
+	body := &resolutionBody{Reader: jsontext.NewReader(string(text), respond.MaxDepth)}
+	if kind := body.Kind(); kind != jsontext.KindObject {
+		body.mistyped("", jsontext.KindObject, kind)
 	}
 	names := "operation, outcome, call, orderID and note"
+	fields := map[string]func(path string){
+		"operation": func(path string) { resolution.Operation = ordering.Operation(body.text(path, body.Text)) },
+		"outcome":   func(path string) { resolution.Resolution = ordering.Resolution(body.text(path, body.Text)) },
+		"note":      func(path string) { resolution.Note = body.note(path) },
+	}
 	if several {
-		maps.DeleteFunc(fields, func(name string, _ func(string)) bool { return name == "call" || name == "orderid" })
 		names = "refs, calls, operation, outcome and note"
+		fields["refs"] = func(path string) { orders.refs = body.refs(path) }
+		fields["calls"] = func(path string) { orders.calls = body.calls(path) }
+	} else { // a number is an id too (policy W4)
+		fields["call"] = func(path string) { resolution.Call = body.callNumber(body.text(path, body.ID), "/call") }
+		fields["orderid"] = func(path string) { resolution.OrderID = body.text(path, body.ID) }
 	}
-	for name := range reader.Members() {
-		folded, kind := jsontext.FoldName(name), reader.Kind()
-		if several && (folded == "refs" || folded == "calls") {
-			orders.read(folded, &reader, "/"+name, violate)
-			continue
-		}
-		set, known := fields[folded]
-		if !known {
+	var unknown error
+	for name := range body.Members() {
+		if read, known := fields[jsontext.FoldName(name)]; known {
+			read("/" + name) // a known name needs no escapes
+		} else {
 			unknown = respond.InvalidParameter(name, "is an unknown field; the fields are "+names)
-			continue
-		}
-		read := reader.Text
-		if folded == "orderid" || folded == "call" {
-			read = reader.ID // a number too (policy W4)
-		}
-		text, ok := read()
-		set(text)
-		if !ok && kind != jsontext.KindNull { // null is the same as missing; the name is one of the four, so the path needs no escapes
-			violate("/"+name, violation.TypeMismatch, violation.Params{"want": jsontext.KindString.String(), "got": kind.String()})
-		} else if folded == "note" && utf8.RuneCountInString(text) > maxNote {
-			violate("/"+name, violation.LimitExceeded, violation.Params{"limit": maxNote})
 		}
 	}
-	switch err := reader.Err(); {
+	switch err := body.Err(); {
 	case err != nil:
-		return ordering.ResolveRequest{}, severalOrders{}, err
-	case several && len(orders.refs) == 0 && violations == nil:
-		violate("/refs", violation.FieldRequired, violation.Params{"field": "refs"})
+		return resolution, orders, err
+	case several && len(orders.refs) == 0 && body.violations == nil:
+		body.violate("/refs", violation.FieldRequired, violation.Params{"field": "refs"})
 	}
-	if violations != nil {
-		return resolution, severalOrders{}, notResolvable(violations, nil)
+	if body.violations != nil {
+		return resolution, orders, notResolvable(body.violations, nil)
 	}
 	return resolution, orders, cmp.Or(checkOrderID(&resolution), unknown)
 }
 
+func (b *resolutionBody) violate(path string, code violation.Code, params violation.Params) {
+	b.violations = append(b.violations, violation.New(path, code, params, violation.English))
+}
+
+// mistyped reports a value of another kind.
+func (b *resolutionBody) mistyped(path string, want, got jsontext.Kind) {
+	b.violate(path, violation.TypeMismatch, violation.Params{"want": want.String(), "got": got.String()})
+}
+
+// text reads a text; null is the same as missing.
+func (b *resolutionBody) text(path string, read func() (text string, ok bool)) string {
+	kind := b.Kind()
+	text, ok := read()
+	if !ok && kind != jsontext.KindNull {
+		b.mistyped(path, jsontext.KindString, kind)
+	}
+	return text
+}
+
+// note reads the operator's note.
+func (b *resolutionBody) note(path string) string {
+	text := b.text(path, b.Text)
+	if utf8.RuneCountInString(text) > maxNote {
+		b.violate(path, violation.LimitExceeded, violation.Params{"limit": maxNote})
+	}
+	return text
+}
+
 // callNumber returns the number of a call, or 0 without a text.
-func callNumber(text, path string, violate func(string, violation.Code, violation.Params)) int {
+func (b *resolutionBody) callNumber(text, path string) int {
 	number, err := strconv.Atoi(text)
 	if text != "" && (err != nil || number < 1) {
-		violate(path, violation.ValueNotAllowed, violation.Params{"allowed": []string{"the number of a call of the order"}})
+		b.violate(path, violation.ValueNotAllowed, violation.Params{"allowed": []string{"the number of a call of the order"}})
 	}
 	return number
+}
+
+// refs reads the list of orders, each of them once.
+func (b *resolutionBody) refs(path string) (refs []string) {
+	if kind := b.Kind(); kind != jsontext.KindArray { // Elements skips it
+		b.mistyped(path, jsontext.KindArray, kind)
+	}
+	for i := range b.Elements() {
+		kind := b.Kind()
+		ref, ok := b.Text()
+		switch {
+		case i == maxRefs:
+			b.violate(path, violation.LimitExceeded, violation.Params{"limit": maxRefs})
+		case i > maxRefs:
+		case !ok:
+			b.mistyped(path+"/"+strconv.Itoa(i), jsontext.KindString, kind)
+		case !slices.Contains(refs, ref):
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
+// calls reads the numbers of calls by the refs of their orders.
+func (b *resolutionBody) calls(path string) map[string]int {
+	if kind := b.Kind(); kind != jsontext.KindObject && kind != jsontext.KindNull { // Members skips it
+		b.mistyped(path, jsontext.KindObject, kind)
+	}
+	calls := map[string]int{}
+	for ref := range b.Members() {
+		text, _ := b.ID()
+		if len(calls) < maxRefs {
+			calls[ref] = b.callNumber(cmp.Or(text, "?"), path)
+		}
+	}
+	return calls
 }
 
 // checkOrderID rejects the orderID of an order that was not created. This mistake could not be undone: an operator who
@@ -118,43 +160,6 @@ func checkOrderID(resolution *ordering.ResolveRequest) error {
 		return respond.InvalidParameter("orderID", "is only allowed with the outcome done: an order that was not created has no orderID")
 	}
 	return nil
-}
-
-// readRefs reads the list of orders, each of them once.
-func readRefs(reader *jsontext.Reader, path string, violate func(string, violation.Code, violation.Params)) (refs []string) {
-	if kind := reader.Kind(); kind != jsontext.KindArray { // Elements skips it
-		violate(path, violation.TypeMismatch, violation.Params{"want": jsontext.KindArray.String(), "got": kind.String()})
-	}
-	for i := range reader.Elements() {
-		kind := reader.Kind()
-		ref, ok := reader.Text()
-		switch {
-		case i == maxRefs:
-			violate(path, violation.LimitExceeded, violation.Params{"limit": maxRefs})
-		case i > maxRefs:
-		case !ok:
-			wrong := violation.Params{"want": jsontext.KindString.String(), "got": kind.String()}
-			violate(path+"/"+strconv.Itoa(i), violation.TypeMismatch, wrong)
-		case !slices.Contains(refs, ref):
-			refs = append(refs, ref)
-		}
-	}
-	return refs
-}
-
-// readCalls reads the numbers of calls by the refs of their orders.
-func readCalls(reader *jsontext.Reader, path string, violate func(string, violation.Code, violation.Params)) map[string]int {
-	if kind := reader.Kind(); kind != jsontext.KindObject && kind != jsontext.KindNull { // Members skips it
-		violate(path, violation.TypeMismatch, violation.Params{"want": jsontext.KindObject.String(), "got": kind.String()})
-	}
-	calls := map[string]int{}
-	for ref := range reader.Members() {
-		text, _ := reader.ID()
-		if len(calls) < maxRefs {
-			calls[ref] = callNumber(cmp.Or(text, "?"), path, violate)
-		}
-	}
-	return calls
 }
 
 // onlyOneByOne returns the problem of a resolution that is not possible for several orders, or nil.
@@ -180,18 +185,15 @@ func notResolvable(violations []violation.Violation, cause error) error {
 // resolutionProblem returns the problem of a rejected resolution. Certain outcomes cannot be
 // resolved, and orders whose data has expired cannot be sent again (policy O13).
 func resolutionProblem(err error) error {
-	var (
-		invalid *ordering.InvalidError
-		state   *ordering.StateError
-	)
-	switch {
-	case errors.As(err, &state):
+	if state, ok := errors.AsType[*ordering.StateError](err); ok {
 		p := respond.Conflict(err)
 		p.Msg = nothingToResolve(state)
 		return p
-	case errors.As(err, &invalid):
+	}
+	if invalid, ok := errors.AsType[*ordering.InvalidError](err); ok {
 		return notResolvable(invalid.Violations, err)
-	case !errors.Is(err, ordering.ErrNoBody):
+	}
+	if !errors.Is(err, ordering.ErrNoBody) {
 		return err
 	}
 	allowed := []string{string(ordering.ResolvedDone), string(ordering.ResolvedNotDone)}

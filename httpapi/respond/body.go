@@ -1,9 +1,9 @@
 package respond
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -24,18 +24,17 @@ const (
 )
 
 // ReadJSON reads a body of at most 256 KiB whose Content-Type is JSON. It does not check the JSON itself.
-func ReadJSON(c *gin.Context) ([]byte, error) {
+func ReadJSON(c *gin.Context) ([]byte, error) { return readJSON(c, MaxBody) }
+
+func readJSON(c *gin.Context, limit int64) ([]byte, error) {
 	if err := RequireJSON(c.GetHeader("Content-Type")); err != nil {
 		return nil, err
 	}
-	return ReadBody(c, MaxBody)
+	return ReadBody(c, limit)
 }
 
 // RequireJSON rejects a Content-Type other than JSON.
 func RequireJSON(contentType string) error {
-	if contentType == "application/json" { // nearly always
-		return nil
-	}
 	media, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil || media != "application/json" {
 		return &Problem{Code: CodeUnsupportedMedia, Msg: "send the body with Content-Type: application/json"}
@@ -59,12 +58,9 @@ func ReadBody(c *gin.Context, limit int64) ([]byte, error) {
 	if length < 0 { // net/http enforces a declared length
 		from = http.MaxBytesReader(c.Writer, from, limit)
 	}
-	const trusted = 16 << 10 // a larger buffer grows only as bytes arrive
-	var buffer bytes.Buffer
-	buffer.Grow(int(min(max(length, 0), trusted)) + bytes.MinRead)
-	_, err := buffer.ReadFrom(from)
+	body, err := io.ReadAll(from) // its buffer grows only as bytes arrive
 	if err == nil {
-		return buffer.Bytes(), nil
+		return body, nil
 	}
 	if _, over := errors.AsType[*http.MaxBytesError](err); over {
 		return nil, tooLarge(c, limit)
@@ -103,10 +99,7 @@ func ReadObject(body []byte, form string, members map[string]func(*jsontext.Read
 
 // ReadFields reads a body of at most 16 KiB as ReadJSON and ReadObject do.
 func ReadFields(c *gin.Context, form string, members map[string]func(*jsontext.Reader) bool) error {
-	if err := RequireJSON(c.GetHeader("Content-Type")); err != nil {
-		return err
-	}
-	body, err := ReadBody(c, MaxSmallBody)
+	body, err := readJSON(c, MaxSmallBody)
 	if err != nil {
 		return err
 	}
@@ -120,8 +113,6 @@ func tooLarge(c *gin.Context, limit int64) error {
 	return &Problem{Code: CodeTooLarge, Msg: msg, Params: map[string]any{"limit": limit}}
 }
 
-var noStore = []string{"no-store"} //nolint:gochecknoglobals // constant: all responses share it, so that none allocates one
-
 // JSON writes a value as JSON with Cache-Control: no-store.
 func JSON(c *gin.Context, status int, value any) error {
 	text, err := json.Marshal(value)
@@ -133,7 +124,7 @@ func JSON(c *gin.Context, status int, value any) error {
 
 // JSONText writes a JSON text with Cache-Control: no-store.
 func JSONText(c *gin.Context, status int, text []byte) {
-	c.Writer.Header()["Cache-Control"] = noStore
+	c.Header("Cache-Control", "no-store")
 	Write(c, status, ContentJSON, text)
 }
 
@@ -156,16 +147,13 @@ const HeaderMenuVersion = "Larder-Menu-Version"
 // Number is a number with its exact digits, or null.
 type Number decimal.NullDecimal
 
-// Append appends the number without quotes and exponent.
-func (e Number) Append(dst []byte) []byte {
+// MarshalJSON returns the number without quotes and exponent.
+func (e Number) MarshalJSON() ([]byte, error) {
 	if !e.Valid {
-		return append(dst, "null"...)
+		return []byte("null"), nil
 	}
-	return jsontext.NumberOf(e.Decimal).Append(dst)
+	return jsontext.NumberOf(e.Decimal).Append(nil), nil
 }
-
-// MarshalJSON implements json.Marshaler.
-func (e Number) MarshalJSON() ([]byte, error) { return e.Append(nil), nil }
 
 // OrNull returns a pointer to the value, or nil for the zero value.
 func OrNull[T comparable](value T) *T {

@@ -24,15 +24,7 @@ const (
 // orderProblem returns the problem for an error of package ordering, or nil for other errors.
 // In these cases the request made no call; OutcomeProblem handles calls.
 func orderProblem(err error) *Problem {
-	var (
-		invalid   *ordering.InvalidError
-		reused    *ordering.KeyReusedError
-		inFlight  *ordering.InFlightError
-		notSent   *ordering.NotSentError
-		ambiguous *ordering.AmbiguousError
-	)
-	switch {
-	case errors.As(err, &invalid):
+	if invalid, ok := errors.AsType[*ordering.InvalidError](err); ok {
 		p := Invalid("the order is not valid; see errors", invalid.Violations, invalid.More, nil)
 		if p.Ref = invalid.Ref; p.Ref != "" { // policy O18
 			p.Msg = "the ordering service refused the order, and its menu has changed since; nothing was placed; see errors, or send the order again"
@@ -41,31 +33,29 @@ func orderProblem(err error) *Problem {
 			}
 		}
 		return p
-	case errors.As(err, &reused):
+	}
+	if reused, ok := errors.AsType[*ordering.KeyReusedError](err); ok {
 		return conflictProblem(CodeIdempotencyKeyReused, reused.Ref, 0, nil,
 			"the Idempotency-Key was already used for another request; nothing was sent; use a new key")
-	case errors.As(err, &inFlight):
+	}
+	if inFlight, ok := errors.AsType[*ordering.InFlightError](err); ok {
 		return conflictProblem(CodeIdempotencyKeyInFlight, inFlight.Ref, retryInFlight, nil,
 			"the first request with this Idempotency-Key is in progress; retry with the same key")
-	case errors.As(err, &ambiguous):
+	}
+	if ambiguous, ok := errors.AsType[*ordering.AmbiguousError](err); ok {
 		return &Problem{
 			Code: CodeOrderAmbiguous, Params: map[string]any{"connections": ambiguous.Connections},
 			Msg: "several connections have an order with this id; add ?connection= with one of: " + strings.Join(ambiguous.Connections, ", "),
 		}
-	case errors.As(err, &notSent):
-		return unsent(notSent)
-	default:
-		return cmp.Or(journalProblem(err), Conflict(err))
 	}
+	if notSent, ok := errors.AsType[*ordering.NotSentError](err); ok {
+		return unsent(notSent)
+	}
+	return cmp.Or(journalProblem(err), Conflict(err))
 }
 
 // journalProblem returns the problem of an order that the journal does not take, or nil for other errors.
 func journalProblem(err error) *Problem {
-	var (
-		notReady *ordering.NotReadyError
-		restored *ordering.RestoredError
-		journal  *ordering.JournalError
-	)
 	const nothingSent = "; this request was not sent to the ordering service"
 	const public = "orders are not accepted at the moment" + nothingSent + "; try again later"
 	if format, ok := errors.AsType[*ordering.FormatError](err); ok {
@@ -73,56 +63,53 @@ func journalProblem(err error) *Problem {
 		p.Params, p.public = map[string]any{"unreadable": append([]ordering.Unreadable{}, format.Unreadable...)}, public
 		return p
 	}
-	switch {
-	case errors.As(err, &notReady):
+	if notReady, ok := errors.AsType[*ordering.NotReadyError](err); ok {
 		p := temporaryProblem(CodeJournalUnavailable, max(notReady.RetryAfter, time.Second), err, notReady.Msg)
 		p.public = public
 		return p
-	case errors.As(err, &restored):
+	}
+	if _, restored := errors.AsType[*ordering.RestoredError](err); restored {
 		return temporaryProblem(CodeJournalRestored, retryRestored, err,
 			"records of earlier orders or payments may be missing, so orders and changes of orders are paused until an operator has checked this"+
 				nothingSent+"; try again later with the same key")
-	case errors.As(err, &journal) && !errors.Is(err, context.Canceled):
+	}
+	if _, failed := errors.AsType[*ordering.JournalError](err); failed && !errors.Is(err, context.Canceled) {
 		p := temporaryProblem(CodeJournalUnavailable, retryJournal, err, "the order journal does not answer"+nothingSent+"; try again")
 		if text := redisdb.SafeText(err); !strings.HasPrefix(text, "does not answer") {
 			p.Msg, p.public = "Redis "+text+nothingSent, public
 		}
 		return p
-	default:
-		return nil
 	}
+	return nil
 }
 
 // Conflict returns the problem of an error that prevents a change of an order, or nil for other errors (policy O9).
 func Conflict(err error) *Problem {
-	var (
-		busy  *ordering.BusyError
-		state *ordering.StateError
-		taken *ordering.OrderIDTakenError
-		other *ordering.SourceError
-	)
-	switch {
-	case errors.As(err, &other):
+	if other, ok := errors.AsType[*ordering.SourceError](err); ok {
 		address, client := upstream.SourceParts(other.Record.Source)
 		return conflictProblem(CodeOrderOfAnotherService, other.Record.Ref, 0, map[string]any{"address": address, "clientID": client},
 			"larder knows this order from the ordering service at "+address+" (client "+client+"), which its connection does not use; "+
 				"nothing was sent; change it there; if it is the same service, an operator can set former_urls or former_client_ids")
-	case errors.As(err, &busy) && busy.Call.Outcome == ordering.OutcomeUnknown:
-		return conflictProblem(CodeOutcomeUnknown, busy.Record.Ref, 0, map[string]any{"operation": busy.Call.Operation},
-			"the outcome of the order's last change is unknown; no other change is possible until it is resolved")
-	case errors.As(err, &busy):
-		return conflictProblem(CodeOrderBusy, busy.Record.Ref, retryInFlight, map[string]any{"operation": busy.Call.Operation},
+	}
+	if busy, ok := errors.AsType[*ordering.BusyError](err); ok {
+		params := map[string]any{"operation": busy.Call.Operation}
+		if busy.Call.Outcome == ordering.OutcomeUnknown {
+			return conflictProblem(CodeOutcomeUnknown, busy.Record.Ref, 0, params,
+				"the outcome of the order's last change is unknown; no other change is possible until it is resolved")
+		}
+		return conflictProblem(CodeOrderBusy, busy.Record.Ref, retryInFlight, params,
 			"another change of the order is in progress; try again")
-	case errors.As(err, &state):
+	}
+	if state, ok := errors.AsType[*ordering.StateError](err); ok {
 		record := state.Record
 		return conflictProblem(CodeOrderState, record.Ref, 0, map[string]any{"state": record.State, "paid": record.Paid},
 			"the order is "+StateText(record)+"; its state does not allow this change")
-	case errors.As(err, &taken):
+	}
+	if taken, ok := errors.AsType[*ordering.OrderIDTakenError](err); ok {
 		return conflictProblem(CodeOrderIDTaken, "", 0, map[string]any{"orderID": taken.OrderID, "ref": taken.Ref},
 			"another order already has this orderID; check it")
-	default:
-		return nil
 	}
+	return nil
 }
 
 // conflictProblem returns the problem of a request that contradicts the order ref, or another request for it. wait

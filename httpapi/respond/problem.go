@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -129,29 +130,23 @@ var plainErrors = []struct { //nolint:gochecknoglobals // constant
 
 // ProblemOf is the only mapping from errors of other packages to responses; orderProblem is its part for orders.
 func ProblemOf(err error) *Problem {
-	var (
-		ready   *Problem
-		syntax  *jsontext.SyntaxError
-		unknown *menusync.UnknownRestaurantError
-		version *menusync.UnknownVersionError
-	)
-	if errors.As(err, &ready) { // before its cause
+	if ready, ok := errors.AsType[*Problem](err); ok { // before its cause
 		return ready
 	}
 	if p := orderProblem(err); p != nil {
 		return p
 	}
-	switch {
-	case errors.As(err, &unknown):
+	if unknown, ok := errors.AsType[*menusync.UnknownRestaurantError](err); ok {
 		return RestaurantNotFound(nil, unknown.Total)
-	case errors.As(err, &version):
+	}
+	if version, ok := errors.AsType[*menusync.UnknownVersionError](err); ok {
 		return VersionNotFound(version.Version)
-	case errors.As(err, &syntax):
-		return &Problem{
-			Code: CodeMalformedJSON, Msg: syntax.Error(),
-			Params: map[string]any{"line": syntax.Line, "column": syntax.Column},
-		}
-	case errors.Is(err, redisdb.ErrUnavailable): // before its cause
+	}
+	if syntax, ok := errors.AsType[*jsontext.SyntaxError](err); ok {
+		params := map[string]any{"line": syntax.Line, "column": syntax.Column}
+		return &Problem{Code: CodeMalformedJSON, Msg: syntax.Error(), Params: params}
+	}
+	if errors.Is(err, redisdb.ErrUnavailable) { // before its cause
 		p := temporaryProblem(CodeStorageUnavailable, retryStorage, err, "Redis "+redisdb.SafeText(err)+"; try again")
 		p.public = "the storage is not available at the moment; try again"
 		return p
@@ -321,22 +316,15 @@ func restaurantProblem(code Code, msg string, ids []menu.RestaurantID, total int
 
 // ConnectionNotFound returns a problem that lists the connections of this caller.
 func ConnectionNotFound(names []string) *Problem {
-	p := &Problem{
-		Code: CodeConnectionNotFound, Msg: "the connection does not exist; known connections: " + strings.Join(names, ", "),
-		Params: map[string]any{"known": names},
-	}
+	msg := "the connection does not exist; known connections: " + strings.Join(names, ", ")
 	if len(names) == 0 {
-		p.Msg = "no connection is configured"
+		msg = "no connection is configured"
 	}
-	return p
+	return &Problem{Code: CodeConnectionNotFound, Msg: msg, Params: map[string]any{"known": names}}
 }
 
 // VersionNotFound returns the problem of a version that is not in the history.
 func VersionNotFound(version int64) *Problem {
-	return &Problem{
-		Code: CodeVersionNotFound,
-		Msg: "version " + strconv.FormatInt(version, 10) +
-			" is not in the history; /v1/ops/restaurants/{restaurant}/versions lists the available ones",
-		Params: map[string]any{"version": version},
-	}
+	const form = "version %d is not in the history; /v1/ops/restaurants/{restaurant}/versions lists the available ones"
+	return &Problem{Code: CodeVersionNotFound, Msg: fmt.Sprintf(form, version), Params: map[string]any{"version": version}}
 }

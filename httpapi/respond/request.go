@@ -1,17 +1,20 @@
 package respond
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"math/rand/v2"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 	"github.com/oklog/ulid/v2"
 	bcp47 "golang.org/x/text/language"
 
+	"larder.local/internal/jsontext"
 	"larder.local/ordering/violation"
 )
 
@@ -187,4 +190,49 @@ func WithLanguage(c *gin.Context, err error) error {
 		c.Header("Content-Language", Language(c))
 	}
 	return err
+}
+
+const (
+	// MaxPage is the largest ?limit= of a list.
+	MaxPage     = 500
+	defaultPage = 50
+	maxCursor   = 2048 // bytes
+)
+
+// PageOf reads ?limit= and ?cursor=. position is the value that NextPage encoded, or "" for the first page.
+func PageOf(c *gin.Context) (limit int, position string, err error) {
+	limit = defaultPage
+	if text, given := c.GetQuery("limit"); given {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > MaxPage {
+			return 0, "", InvalidParameter("limit", "must be an integer between 1 and "+strconv.Itoa(MaxPage))
+		}
+	}
+	cursor := c.Query("cursor")
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || len(cursor) > maxCursor || !utf8.Valid(raw) {
+		return 0, "", BadCursor()
+	}
+	return limit, string(raw), nil
+}
+
+// BadCursor rejects a ?cursor= that no list has returned.
+func BadCursor() error {
+	return InvalidParameter("cursor", "must be the next value of an earlier page; omit it to get the first page")
+}
+
+// Page is the response of every list route.
+type Page[T any] struct {
+	Result []T     `json:"result"`
+	Next   *string `json:"next"`
+}
+
+// AppendNext appends the end of a Page after its last element.
+func AppendNext(dst []byte, position string) []byte {
+	dst = append(dst, `],"next":`...)
+	return append(jsontext.AppendStringOrNull(dst, base64.RawURLEncoding.EncodeToString([]byte(position))), '}')
+}
+
+// NextPage returns the cursor of the next page, or nil after the last.
+func NextPage(position string) *string {
+	return OrNull(base64.RawURLEncoding.EncodeToString([]byte(position)))
 }

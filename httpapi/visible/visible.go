@@ -6,7 +6,6 @@ package visible
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"larder.local/httpapi/respond"
 	"larder.local/internal/directory"
 	"larder.local/internal/menu"
+	"larder.local/ordering"
 )
 
 // Restaurant returns the path's restaurant. A restaurant that the caller may not see is answered as unknown.
@@ -97,14 +97,9 @@ func Connection(c *gin.Context, known *directory.Directory, asked string, given 
 	}
 }
 
-// Journal knows the connections with orders that are not configured any more; ordering.Journal has its method.
-type Journal interface {
-	Former(ctx context.Context, configured []string) ([]string, error)
-}
-
 // Recorded returns the connections whose orders the caller sees, with the former ones unless the caller is limited to a
 // connection (policy O20).
-func Recorded(c *gin.Context, known *directory.Directory, journal Journal) ([]string, error) {
+func Recorded(c *gin.Context, known *directory.Directory, journal ordering.Journal) ([]string, error) {
 	who := auth.CallerOf(c).Viewer()
 	seen := known.Connections(who)
 	if who != "" {
@@ -147,12 +142,10 @@ func SyncedMenu(c *gin.Context, known *directory.Directory) (menu.RestaurantID, 
 }
 
 // Query reads ?q=, ?cursor= and ?limit=.
-func Query(c *gin.Context) (want directory.Query, err error) {
-	if want.Limit, want.After, err = respond.PageOf(c); err != nil {
-		return want, err
-	}
-	want.Words, err = respond.SearchText(c)
-	return want, err
+func Query(c *gin.Context) (directory.Query, error) {
+	limit, after, err := respond.PageOf(c)
+	words, tooLong := respond.SearchText(c)
+	return directory.Query{Limit: limit, After: after, Words: words}, cmp.Or(err, tooLong)
 }
 
 // Name returns the restaurant's configured name, or the name in its menu. It returns nil for a
