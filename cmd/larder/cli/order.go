@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -21,58 +20,45 @@ import (
 )
 
 func orderCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder", "order", needsSubcommand)
-	validate := NewCommand("larder order", "validate FILE", func(cmd *cobra.Command, args []string) error {
-		return validateOrder(cmd, env, args[0])
-	})
-	place := NewCommand("larder order", "place FILE", func(cmd *cobra.Command, args []string) error {
-		return placeOrder(cmd, env, args[0])
-	})
+	validate := daemonCommand("larder order", "validate FILE", env.validateOrder)
+	place := daemonCommand("larder order", "place FILE", env.placeOrder)
 	place.Flags().String("key", "", "idempotency key; default: a random one")
 	for _, c := range []*cobra.Command{validate, place} {
 		c.Flags().String("restaurant", "", "id or name of a restaurant; default: the order's restaurantID, else the only restaurant")
-		addTarget(c)
-		cmd.AddCommand(c)
 	}
-	cmd.AddCommand(orderListCommand(env), orderShowCommand(env), orderResolveCommand(env), orderAcceptRestoreCommand(env))
-	return cmd
+	return commandGroup("order", validate, place,
+		orderListCommand(env), orderShowCommand(env), orderResolveCommand(env), orderAcceptRestoreCommand(env))
 }
 
-// readOrder reads an order and returns the daemon and the restaurant for the order.
-func readOrder(
-	cmd *cobra.Command, env *Environment, file string, scope auth.Scope,
-) (daemon *client.Client, restaurant string, order []byte, err error) {
-	if order, err = env.openArg(file); err != nil {
-		return nil, "", nil, err
+// readOrder reads an order, and returns a function that sends it to the route of its restaurant that ends with path.
+func (env *Environment) readOrder(
+	cmd *cobra.Command, file string, scope auth.Scope,
+) (post func(path string, headers ...string) (*client.Reply, error), err error) {
+	order, err := env.openArg(file)
+	if err != nil {
+		return nil, err
 	}
-	if daemon = target(cmd, env, scope); daemon.Err != nil {
-		return nil, "", nil, daemon.Err
+	daemon, restaurant := target(cmd, env, scope), cmp.Or(StringFlag(cmd, "restaurant"), restaurantOf(order))
+	if daemon.Err != nil {
+		return nil, daemon.Err
 	}
-	restaurant = cmp.Or(StringFlag(cmd, "restaurant"), restaurantOf(order))
 	if restaurant == "" {
 		all, err := Restaurants(cmd.Context(), daemon)
 		switch {
 		case err != nil:
-			return nil, "", nil, err
+			return nil, err
 		case len(all) == 0:
-			return nil, "", nil, errNoRestaurants
+			return nil, errNoRestaurants
 		case len(all) > 1:
-			return nil, "", nil, &usageError{"the order has no restaurantID and the daemon has several restaurants: use --restaurant"}
+			return nil, &usageError{"the order has no restaurantID and the daemon has several restaurants: use --restaurant"}
 		}
 		restaurant = all[0].ID
 	}
-	return daemon, restaurant, order, nil
-}
-
-// postOrder sends an order to the route of a restaurant that ends with path.
-func postOrder(
-	ctx context.Context, daemon *client.Client, restaurant, path string, order []byte, headers ...string,
-) (answer *client.Reply, err error) {
-	err = atRestaurant(ctx, daemon, restaurant, func(id string) (err error) {
-		answer, err = daemon.Call(ctx, http.MethodPost, client.RestaurantPath(id)+path, order, headers...)
-		return err
-	})
-	return answer, err
+	return func(path string, headers ...string) (*client.Reply, error) {
+		return atRestaurant(cmd.Context(), daemon, restaurant, func(id string) (*client.Reply, error) {
+			return daemon.Call(cmd.Context(), http.MethodPost, client.RestaurantPath(id)+path, order, headers...)
+		})
+	}, nil
 }
 
 // restaurantOf returns the order's restaurantID in any spelling, or "" if it has none
@@ -102,14 +88,14 @@ type validateResult struct {
 	Violations []client.Violation
 }
 
-func validateOrder(cmd *cobra.Command, env *Environment, file string) error {
-	daemon, restaurant, order, err := readOrder(cmd, env, file, auth.ScopeMenu)
+func (env *Environment) validateOrder(cmd *cobra.Command, args []string) error {
+	post, err := env.readOrder(cmd, args[0], auth.ScopeMenu)
 	if err != nil {
 		return err
 	}
-	answer, err := postOrder(cmd.Context(), daemon, restaurant, "/orders/validate", order)
+	answer, err := post("/orders/validate")
 	if err != nil {
-		return inFile(file, err)
+		return inFile(args[0], err)
 	}
 	checked, err := printAnswer(cmd, env, answer, func(checked client.Envelope[validateResult]) {
 		colours, v := env.colours(cmd), checked.Result
@@ -153,13 +139,13 @@ func printViolations(env *Environment, violations []client.Violation, more bool)
 // Number returns a number unchanged, or "?" if it is unknown.
 func Number(n json.Number) string { return cmp.Or(n.String(), "?") }
 
-func placeOrder(cmd *cobra.Command, env *Environment, file string) error {
-	daemon, restaurant, order, err := readOrder(cmd, env, file, auth.ScopeOrders)
+func (env *Environment) placeOrder(cmd *cobra.Command, args []string) error {
+	post, err := env.readOrder(cmd, args[0], auth.ScopeOrders)
 	if err != nil {
 		return err
 	}
 	key := cmp.Or(StringFlag(cmd, "key"), rand.Text())
-	answer, err := postOrder(cmd.Context(), daemon, restaurant, "/orders", order, "Idempotency-Key", key)
+	answer, err := post("/orders", "Idempotency-Key", key)
 	if err != nil {
 		return notPlaced(env, err, key, StringFlag(cmd, "key") != "", AsJSON(cmd))
 	}
@@ -245,25 +231,25 @@ func quoted(word string) string {
 
 // reasonsOf returns the ordering service's reasons, one per line. Reasons of an unknown form are unchanged.
 func reasonsOf(e *client.Error) []string {
-	if e.Upstream == nil || len(e.Upstream.Errors) == 0 || string(e.Upstream.Errors) == "null" {
+	if e.Upstream == nil || len(e.Upstream.Errors) == 0 {
 		return nil
 	}
-	sent := e.Upstream.Errors
 	var list []json.RawMessage
-	if json.Unmarshal(sent, &list) != nil {
-		list = []json.RawMessage{sent}
+	if json.Unmarshal(e.Upstream.Errors, &list) != nil {
+		list = []json.RawMessage{e.Upstream.Errors}
 	}
-	lines := make([]string, len(list))
-	for i, raw := range list {
+	return Mapped(list, func(raw json.RawMessage) string {
+		var text string
 		var v client.Violation
-		if json.Unmarshal(raw, &lines[i]) == nil {
-			continue
+		switch {
+		case json.Unmarshal(raw, &text) == nil:
+			return text
+		case json.Unmarshal(raw, &v) == nil && v.Msg != "":
+			return violationLine(v)
+		default:
+			return string(raw)
 		}
-		if lines[i] = string(raw); json.Unmarshal(raw, &v) == nil && v.Msg != "" {
-			lines[i] = violationLine(v)
-		}
-	}
-	return lines
+	})
 }
 
 // violationLine returns a violation on one line.

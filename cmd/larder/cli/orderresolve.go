@@ -16,7 +16,7 @@ import (
 )
 
 func orderResolveCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder order", "resolve REF…", func(cmd *cobra.Command, args []string) error {
+	cmd := daemonCommand("larder order", "resolve REF…", func(cmd *cobra.Command, args []string) error {
 		body, err := resolutionBody(cmd, args)
 		if err != nil {
 			return err
@@ -32,7 +32,6 @@ func orderResolveCommand(env *Environment) *cobra.Command {
 	cmd.Flags().Int("call", 0, "number of the call, from larder order show; default: the last unknown one, but not for send_again")
 	cmd.Flags().String("order-id", "", "order id of the ordering service, for a created order")
 	cmd.Flags().String("note", "", "note for the order's record")
-	addTarget(cmd)
 	return cmd
 }
 

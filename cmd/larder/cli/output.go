@@ -87,6 +87,13 @@ func (p Printer) Println(args ...any) {
 	fmt.Fprintln(p.Raw, safeArgs(args)...)
 }
 
+// PrintLines prints the lines of a text.
+func (p Printer) PrintLines(text string) {
+	for line := range strings.Lines(text) {
+		p.Println(strings.TrimSuffix(line, "\n"))
+	}
+}
+
 // table prints rows in aligned columns.
 func (p Printer) table(rows [][]string) {
 	columns := tabwriter.NewWriter(p.Raw, 0, 0, 2, ' ', 0)

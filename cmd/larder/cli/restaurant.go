@@ -28,11 +28,11 @@ const findLimit = 10 * time.Second
 
 // atRestaurant calls call with a restaurant's id. If given is not an id, but the name of one restaurant, it calls it again
 // with the id of that one. For an unknown name, the error has the nearest restaurants.
-func atRestaurant(ctx context.Context, daemon *client.Client, given string, call func(id string) error) error {
-	err := call(given)
+func atRestaurant[T any](ctx context.Context, daemon *client.Client, given string, call func(id string) (T, error)) (T, error) {
+	result, err := call(given)
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || refused.Code != string(respond.CodeRestaurantNotFound) {
-		return err
+		return result, err
 	}
 	path := restaurantsPath
 	if refused.OpsRoute {
@@ -42,11 +42,11 @@ func atRestaurant(ctx context.Context, daemon *client.Client, given string, call
 	defer cancel()
 	all, listErr := client.EveryPage[Restaurant](listing, daemon, path)
 	if listErr != nil {
-		return err
+		return result, err
 	}
 	id, msg := findRestaurant(all, given)
 	if id == "" {
-		return refused.WithMsg(msg)
+		return result, refused.WithMsg(msg)
 	}
 	return call(id)
 }

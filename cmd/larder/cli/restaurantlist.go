@@ -20,15 +20,12 @@ import (
 )
 
 func restaurantCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder", "restaurant", needsSubcommand)
-	list := NewCommand("larder restaurant", "list", func(cmd *cobra.Command, _ []string) error { return listRestaurants(cmd, env) })
+	list := daemonCommand("larder restaurant", "list", env.listRestaurants)
 	list.Flags().String("state", "", "only restaurants in this state: "+strings.Join(restaurantStates(), ", "))
 	list.Flags().String("search", "", "only restaurants with these words in the name or address, or at the start of the id")
 	list.Flags().String("sort", "name", "order of the list: "+strings.Join(restaurantOrders(), ", "))
 	list.Flags().Int("limit", 100, "maximum number of printed restaurants")
-	addTarget(list)
-	cmd.AddCommand(list)
-	return cmd
+	return commandGroup("restaurant", list)
 }
 
 // restaurantStates returns the values of --state; attention is any of the next four. The first ones are the most urgent.
@@ -49,7 +46,7 @@ type restaurantRow struct {
 	order     []byte          // of the name
 }
 
-func listRestaurants(cmd *cobra.Command, env *Environment) error {
+func (env *Environment) listRestaurants(cmd *cobra.Command, _ []string) error {
 	state, order := StringFlag(cmd, "state"), StringFlag(cmd, "sort")
 	limit, _ := cmd.Flags().GetInt("limit")
 	var wrong error

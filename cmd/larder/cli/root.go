@@ -63,6 +63,13 @@ func NewCommand(parent, use string, run func(cmd *cobra.Command, args []string) 
 	}
 }
 
+// commandGroup returns a command that only groups others.
+func commandGroup(name string, inner ...*cobra.Command) *cobra.Command {
+	cmd := NewCommand("larder", name, needsSubcommand)
+	cmd.AddCommand(inner...)
+	return cmd
+}
+
 // argsOf accepts the arguments of a use: FILE is required, [FILE] is optional, and [FILE…] and FILE… are lists.
 func argsOf(arguments string) cobra.PositionalArgs {
 	least, most := 0, 0

@@ -29,19 +29,16 @@ const (
 )
 
 func statusCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder", "status", func(cmd *cobra.Command, _ []string) error {
-		if BoolFlag(cmd, "watch") {
-			return watchStatus(cmd, env)
-		}
-		return printStatus(cmd, env)
-	})
+	cmd := daemonCommand("larder", "status", env.printStatus)
 	cmd.Flags().BoolP("watch", "w", false, "poll until Ctrl-C, and print changes")
 	cmd.Flags().Duration("every", 2*time.Second, "polling interval of --watch")
-	addTarget(cmd)
 	return cmd
 }
 
-func printStatus(cmd *cobra.Command, env *Environment) error {
+func (env *Environment) printStatus(cmd *cobra.Command, _ []string) error {
+	if BoolFlag(cmd, "watch") {
+		return watchStatus(cmd, env)
+	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), statusLimit)
 	defer cancel()
 	cmd.SetContext(ctx)
