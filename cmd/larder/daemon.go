@@ -56,18 +56,9 @@ type daemon struct {
 	reloaded  sleep.Signal
 }
 
-// newDaemon connects the packages. It does not wait for Redis or for the ordering service. dropped is nil, or returns the
-// number of dropped log lines; photos is nil, or the demo's photos. The caller must call run or close.
-func newDaemon(cfg *configs.Config, log logrus.FieldLogger, dropped func() float64, photos http.Handler) (*daemon, error) {
-	d := &daemon{cfg: cfg, log: log, reloaded: sleep.NewSignal()}
-	if err := d.wire(dropped, photos); err != nil {
-		return nil, errors.Join(err, d.close())
-	}
-	return d, nil
-}
-
-// listeningDaemon calls newDaemon and opens the listeners. The caller must call run.
-func listeningDaemon(
+// newDaemon connects the packages and opens the listeners. It does not wait for Redis or for the ordering service. dropped
+// is nil, or returns the number of dropped log lines; photos is nil, or the demo's photos. The caller must call run.
+func newDaemon(
 	ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, dropped func() float64, photos http.Handler,
 ) (*daemon, error) {
 	for _, warning := range cfg.Warnings() {
@@ -76,11 +67,12 @@ func listeningDaemon(
 	if len(cfg.Connections) == 0 {
 		log.WithField("event", "config.nothing_to_serve").Warn(configs.NothingToServe)
 	}
-	d, err := newDaemon(cfg, log, dropped, photos) //nolint:contextcheck // handlers use the context of their request
-	if err != nil {
-		return nil, err
+	d := &daemon{cfg: cfg, log: log, reloaded: sleep.NewSignal()}
+	err := d.wire(dropped, photos) //nolint:contextcheck // handlers use the context of their request
+	if err == nil {
+		err = d.server.Listen(ctx)
 	}
-	if err := d.server.Listen(ctx); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, d.close()) //nolint:contextcheck // close has its own time limit
 	}
 	return d, nil

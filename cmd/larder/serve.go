@@ -44,7 +44,7 @@ func serve(cmd *cobra.Command, env *cli.Environment) error {
 		return running.Reload(cli.StringFlag(cmd, "config"), env.Environ, cli.ReadOptions(cmd)...)
 	}}
 	defer onSIGHUP(systemd.reloading(reloads.reload))()
-	d, err := listeningDaemon(ctx, cfg, log, env.DroppedLines, nil)
+	d, err := newDaemon(ctx, cfg, log, env.DroppedLines, nil)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func demoStarts(env *cli.Environment) *demo.Starts {
 		Daemon: func(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, photos http.Handler,
 			listening func(addr string),
 		) error {
-			d, err := listeningDaemon(ctx, cfg, log, env.DroppedLines, photos)
+			d, err := newDaemon(ctx, cfg, log, env.DroppedLines, photos)
 			if err != nil {
 				return err
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"larder.local/cache"
 	"larder.local/cmd/larder/client"
 	"larder.local/configs"
 	"larder.local/httpapi/auth"
@@ -32,7 +33,13 @@ func menuCommand(env *Environment) *cobra.Command {
 		c.Flags().Bool("quarantined", false, "the menu of the RESTAURANT that the guard did not publish")
 		c.Flags().String("restaurant", "", "id (with --config also a name) of the restaurant whose stop lists apply to a FILE")
 	}
-	return commandGroup("menu", append(versionCommands(env), lint, show, diff)...)
+	versions := daemonCommand("larder menu", "versions RESTAURANT", env.listVersions)
+	back := daemonCommand("larder menu", "rollback RESTAURANT VERSION", env.rollBack)
+	back.Flags().String("hold", string(cache.HoldNextChange), "what ends the hold: next_change or released")
+	release := daemonCommand("larder menu", "release RESTAURANT", func(cmd *cobra.Command, args []string) error {
+		return printRun(cmd, env, http.MethodDelete, args[0], "/hold?wait=60s", nil)
+	})
+	return commandGroup("menu", lint, show, diff, versions, back, release)
 }
 
 // isFile reports whether an argument is a file and not a restaurant.

@@ -17,6 +17,7 @@ import (
 	"larder.local/httpapi/auth"
 	"larder.local/httpapi/respond"
 	"larder.local/internal/jsontext"
+	"larder.local/internal/upstream"
 )
 
 func orderCommand(env *Environment) *cobra.Command {
@@ -26,8 +27,22 @@ func orderCommand(env *Environment) *cobra.Command {
 	for _, c := range []*cobra.Command{validate, place} {
 		c.Flags().String("restaurant", "", "id or name of a restaurant; default: the order's restaurantID, else the only restaurant")
 	}
-	return commandGroup("order", validate, place,
-		orderListCommand(env), orderShowCommand(env), orderResolveCommand(env), orderAcceptRestoreCommand(env))
+	list := daemonCommand("larder order", "list", env.listOrders)
+	list.Flags().String("state", "", "only orders in this state: "+strings.Join(stateNames(), ", "))
+	list.Flags().String("connection", "", "only orders of this connection")
+	list.Flags().Int("limit", 50, "maximum number of orders, up to 500")
+	show := daemonCommand("larder order", "show REF|ORDERID", env.showOrder)
+	show.Flags().String("connection", "", "connection of the order, if several connections have this ORDERID")
+	resolve := daemonCommand("larder order", "resolve REF…", env.resolveOrders)
+	flags := resolve.Flags()
+	flags.String("operation", string(upstream.OpCreate), "operation to resolve: create, pay, complete or reject")
+	flags.String("outcome", "", "outcome according to the restaurant: done, not_done or send_again")
+	flags.Int("call", 0, "number of the call, from larder order show; default: the last unknown one, but not for send_again")
+	flags.String("order-id", "", "order id of the ordering service, for a created order")
+	flags.String("note", "", "note for the order's record")
+	accept := daemonCommand("larder order", "accept-restore", env.acceptRestore)
+	accept.Flags().String("connection", "", "the connection; default: the only one")
+	return commandGroup("order", validate, place, list, show, resolve, accept)
 }
 
 // readOrder reads an order, and returns a function that sends it to the route of its restaurant that ends with path.

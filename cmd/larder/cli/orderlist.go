@@ -21,14 +21,6 @@ import (
 	"larder.local/ordering"
 )
 
-func orderListCommand(env *Environment) *cobra.Command {
-	cmd := daemonCommand("larder order", "list", env.listOrders)
-	cmd.Flags().String("state", "", "only orders in this state: "+strings.Join(stateNames(), ", "))
-	cmd.Flags().String("connection", "", "only orders of this connection")
-	cmd.Flags().Int("limit", 50, "maximum number of orders, up to 500")
-	return cmd
-}
-
 // The values of the flags of orders.
 
 func stateNames() []string { return wordsOf(ordering.States()...) }
@@ -161,24 +153,20 @@ func (env *Environment) printOrderList(page orderPage) {
 	}
 }
 
-func orderAcceptRestoreCommand(env *Environment) *cobra.Command {
-	cmd := daemonCommand("larder order", "accept-restore", func(cmd *cobra.Command, _ []string) error {
-		path := "/v1/ops/journal/accept" + connectionQuery(cmd)
-		type acceptance struct {
-			Connection string
-			Accepted   bool
+func (env *Environment) acceptRestore(cmd *cobra.Command, _ []string) error {
+	type acceptance struct {
+		Connection string
+		Accepted   bool
+	}
+	path := "/v1/ops/journal/accept" + connectionQuery(cmd)
+	_, err := request(cmd, env, http.MethodPost, path, nil, func(answer client.Envelope[acceptance]) {
+		text := "nothing to accept: orders of %s are not paused\n"
+		if answer.Result.Accepted {
+			text = "accepted: orders of %s are no longer paused\n"
 		}
-		_, err := request(cmd, env, http.MethodPost, path, nil, func(answer client.Envelope[acceptance]) {
-			text := "nothing to accept: orders of %s are not paused\n"
-			if answer.Result.Accepted {
-				text = "accepted: orders of %s are no longer paused\n"
-			}
-			env.Out.Printf(text, answer.Result.Connection)
-		})
-		return err
+		env.Out.Printf(text, answer.Result.Connection)
 	})
-	cmd.Flags().String("connection", "", "the connection; default: the only one")
-	return cmd
+	return err
 }
 
 type orderAttempt struct {
@@ -213,17 +201,13 @@ type sentDish struct {
 	Ingredients []sentDish
 }
 
-func orderShowCommand(env *Environment) *cobra.Command {
-	cmd := daemonCommand("larder order", "show REF|ORDERID", func(cmd *cobra.Command, args []string) error {
-		ref, err := refOf(cmd, env, args[0])
-		if err != nil {
-			return err
-		}
-		_, err = request(cmd, env, http.MethodGet, "/v1/ops/orders/"+url.PathEscape(ref), nil, env.printOrder)
+func (env *Environment) showOrder(cmd *cobra.Command, args []string) error {
+	ref, err := refOf(cmd, env, args[0])
+	if err != nil {
 		return err
-	})
-	cmd.Flags().String("connection", "", "connection of the order, if several connections have this ORDERID")
-	return cmd
+	}
+	_, err = request(cmd, env, http.MethodGet, "/v1/ops/orders/"+url.PathEscape(ref), nil, env.printOrder)
+	return err
 }
 
 // refOf returns the ref of an order, which is given, or found by the id of the ordering service. This needs the

@@ -15,28 +15,16 @@ import (
 	"larder.local/ordering"
 )
 
-func orderResolveCommand(env *Environment) *cobra.Command {
-	cmd := daemonCommand("larder order", "resolve REF…", func(cmd *cobra.Command, args []string) error {
-		body, err := resolutionBody(cmd, args)
-		if err != nil {
-			return err
-		}
-		if len(args) > 1 {
-			return resolveOrders(cmd, env, body)
-		}
-		_, err = request(cmd, env, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(args[0])+"/resolve", body, env.printOrder)
+// resolveOrders resolves one order, or several: it then fails if an order was skipped.
+func (env *Environment) resolveOrders(cmd *cobra.Command, refs []string) error {
+	body, err := resolutionBody(cmd, refs)
+	if err != nil {
 		return err
-	})
-	cmd.Flags().String("operation", string(upstream.OpCreate), "operation to resolve: create, pay, complete or reject")
-	cmd.Flags().String("outcome", "", "outcome according to the restaurant: done, not_done or send_again")
-	cmd.Flags().Int("call", 0, "number of the call, from larder order show; default: the last unknown one, but not for send_again")
-	cmd.Flags().String("order-id", "", "order id of the ordering service, for a created order")
-	cmd.Flags().String("note", "", "note for the order's record")
-	return cmd
-}
-
-// resolveOrders resolves several orders. It fails if an order was skipped.
-func resolveOrders(cmd *cobra.Command, env *Environment, body []byte) error {
+	}
+	if len(refs) == 1 {
+		_, err = request(cmd, env, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(refs[0])+"/resolve", body, env.printOrder)
+		return err
+	}
 	type resolved struct {
 		Ref, State, Msg string
 		Resolved        bool

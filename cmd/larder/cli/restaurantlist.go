@@ -95,8 +95,7 @@ func restaurantRows(cmd *cobra.Command, daemon *client.Client, path string) ([]*
 		}
 		row.Name = cmp.Or(row.Name, row.ID)
 		row.order, row.lastRun = order(row.Name), latest[menu.RestaurantID(row.ID)]
-		run, _ := json.Marshal(row.lastRun) // null, or what was read
-		row.json = fmt.Appendf(nil, `%s,"lastRun":%s}`, text[:len(text)-1], run)
+		row.json = withMember(text, "lastRun", row.lastRun)
 		rows[i] = row
 	}
 	return rows, nil

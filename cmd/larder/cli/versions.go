@@ -16,26 +16,18 @@ import (
 	"larder.local/internal/menu"
 )
 
-// versionCommands returns the commands for the stored versions of a menu.
-func versionCommands(env *Environment) []*cobra.Command {
-	list := daemonCommand("larder menu", "versions RESTAURANT", env.listVersions)
-	back := daemonCommand("larder menu", "rollback RESTAURANT VERSION", func(cmd *cobra.Command, args []string) error {
-		version, err := strconv.ParseInt(args[1], 10, 64)
-		if err != nil || version < 1 {
-			return &usageError{fmt.Sprintf("%q is not a version; larder menu versions %s lists them", args[1], args[0])}
-		}
-		hold := StringFlag(cmd, "hold")
-		if err := oneOf("hold", hold, holdNames()); err != nil {
-			return err
-		}
-		body := fmt.Appendf(nil, `{"version":%d,"hold":%q}`, version, hold)
-		return printRun(cmd, env, http.MethodPost, args[0], "/rollback?wait=60s", body)
-	})
-	back.Flags().String("hold", string(cache.HoldNextChange), "what ends the hold: next_change or released")
-	release := daemonCommand("larder menu", "release RESTAURANT", func(cmd *cobra.Command, args []string) error {
-		return printRun(cmd, env, http.MethodDelete, args[0], "/hold?wait=60s", nil)
-	})
-	return []*cobra.Command{list, back, release}
+// rollBack serves an older version of a menu again.
+func (env *Environment) rollBack(cmd *cobra.Command, args []string) error {
+	version, err := strconv.ParseInt(args[1], 10, 64)
+	if err != nil || version < 1 {
+		return &usageError{fmt.Sprintf("%q is not a version; larder menu versions %s lists them", args[1], args[0])}
+	}
+	hold := StringFlag(cmd, "hold")
+	if err := oneOf("hold", hold, holdNames()); err != nil {
+		return err
+	}
+	body := fmt.Appendf(nil, `{"version":%d,"hold":%q}`, version, hold)
+	return printRun(cmd, env, http.MethodPost, args[0], "/rollback?wait=60s", body)
 }
 
 func holdNames() []string { return wordsOf(cache.HoldNextChange, cache.HoldReleased) }
