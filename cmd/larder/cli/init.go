@@ -129,27 +129,21 @@ func (s *initSession) untilAccepted(ctx context.Context, attempt func(ctx contex
 
 // askConnection asks for the connection and requests a token. It tries each form of the token request until one works.
 func (s *initSession) askConnection(ctx context.Context, again bool) (works bool, err error) {
+	base, auth, id := &s.BaseURL, &s.AuthURL, &s.ClientID
 	for _, f := range []struct {
-		value            *string
+		value, other     *string // other: the preset if there is no value
 		text, flag, path string
+		shown            func(string) bool
 	}{
-		{&s.BaseURL, "Address of the ordering service (http:// or https://)", "base-url", "/orders/api/v1"},
-		{&s.AuthURL, "Address of its token endpoint", "auth-url", "/connect/token"},
-		{&s.ClientID, "Client id", "client-id", ""},
+		{base, base, "Address of the ordering service (http:// or https://)", "--base-url", "/orders/api/v1", httpURL},
+		{auth, base, "Address of its token endpoint", "--auth-url", "/connect/token", httpURL},
+		{id, id, "Client id", "--client-id", "", anyText},
 	} {
-		shown := anyText
-		if f.path != "" {
-			shown = httpURL
-		}
-		if !shown(*f.value) {
-			return false, &usageError{"--" + f.flag + ": " + notAddress("--"+f.flag)}
+		if !f.shown(*f.value) {
+			return false, &usageError{f.flag + ": " + notAddress(f.flag)}
 		}
 		if *f.value == "" || again {
-			preset := *f.value
-			if f.flag == "auth-url" {
-				preset = cmp.Or(preset, s.BaseURL)
-			}
-			if *f.value, err = s.ask(ctx, f.text, preset, "--"+f.flag, shown); err != nil {
+			if *f.value, err = s.ask(ctx, f.text, cmp.Or(*f.value, *f.other), f.flag, f.shown); err != nil {
 				return false, err
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -85,23 +84,18 @@ func findRestaurant(all []Restaurant, given string) (id, msg string) {
 func nearestRestaurants(all []Restaurant, given string) []string {
 	const compared = 100 // bytes of a text: the comparison of long ones is slow
 	short := func(text string) string { return strings.ToLower(text[:min(len(text), compared)]) }
-	type near struct {
-		distance int
-		label    string
-	}
 	given = short(given)
-	found := make([]near, len(all))
-	for i := range all {
-		distance := math.MaxInt
-		for _, text := range []string{short(all[i].ID), short(all[i].Name)} {
-			if strings.Contains(text, given) {
-				distance = 0
-				break
-			}
-			distance = min(distance, edlib.OSADamerauLevenshteinDistance(given, text))
+	distance := func(text string) int {
+		if text = short(text); strings.Contains(text, given) {
+			return 0
 		}
-		found[i] = near{distance, all[i].label()}
+		return edlib.OSADamerauLevenshteinDistance(given, text)
 	}
-	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
-	return Mapped(found[:min(len(found), MaxListed)], func(n near) string { return n.label })
+	distances := make(map[string]int, len(all))
+	for i := range all {
+		distances[all[i].ID] = min(distance(all[i].ID), distance(all[i].Name))
+	}
+	nearest := slices.Clone(all)
+	slices.SortStableFunc(nearest, func(a, b Restaurant) int { return cmp.Compare(distances[a.ID], distances[b.ID]) })
+	return Mapped(nearest[:min(len(nearest), MaxListed)], func(r Restaurant) string { return r.label() })
 }

@@ -123,8 +123,9 @@ func (r *restaurantRow) stateText() string { return cmp.Or(strings.Join(r.States
 
 // urgency returns the position of the most urgent state.
 func (r *restaurantRow) urgency() int {
-	own := cmp.Or(strings.Join(r.States, " "), stateOK)
-	return slices.IndexFunc(restaurantStates(), func(state string) bool { return slices.Contains(strings.Fields(own), state) })
+	return slices.IndexFunc(restaurantStates(), func(state string) bool {
+		return slices.Contains(r.States, state) || len(r.States) == 0 && state == stateOK
+	})
 }
 
 // lastRunAt returns the time of the last run, or zero. A run that found no problem has confirmed the menu.

@@ -52,14 +52,14 @@ func newScenario(ctx context.Context, d *demo, base string) (*scenario, error) {
 func (s *scenario) run(ctx context.Context) (err error) {
 	begun := time.Now()
 	defer func() {
-		if ended := recover(); ended != nil {
-			failed, ok := ended.(failure)
-			if !ok {
-				panic(ended)
-			}
+		switch ended := recover().(type) {
+		case nil:
+		case failure:
 			last := &s.steps[len(s.steps)-1]
-			err = fmt.Errorf("%s: %w", last.Name, failed.error)
+			err = fmt.Errorf("%s: %w", last.Name, ended.error)
 			last.Error = err.Error()
+		default:
+			panic(ended)
 		}
 		if s.demo.json {
 			err = errors.Join(err, cli.PrintJSON(s.demo.env.Out, s.steps))
