@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -196,6 +197,18 @@ func (s *initSession) askRestaurants(ctx context.Context, again bool) (works boo
 		s.Restaurants[i].Name, err = s.ask(ctx, "Display name", ids[i], "", anyText)
 	}
 	return works, err
+}
+
+// checkDefaultMenu finds out whether the connection has a menu of its own. The restaurants may have menus without it.
+func (s *initSession) checkDefaultMenu(ctx context.Context, client *upstream.Client) bool {
+	const what = "menu without a restaurant"
+	view, size, err := fetchMenu(ctx, client, "")
+	s.DefaultMenu = err == nil
+	failed, ok := errors.AsType[*upstream.Error](err)
+	if ok && (failed.Status == http.StatusNotFound || failed.Status == http.StatusBadRequest) {
+		return s.printFinding(newFinding(what, fmt.Sprintf("none (%d), so default_menu is false", failed.Status), nil))
+	}
+	return s.printFinding(menuFinding(what, view, size, err))
 }
 
 // service returns a client of the ordering service, or nil if the answers are not valid, or with --offline.
