@@ -48,9 +48,7 @@ func (env *Environment) showMenu(cmd *cobra.Command, args []string) error {
 	if AsJSON(cmd) {
 		return PrintJSON(env.Out, json.RawMessage(body))
 	}
-	var answer struct {
-		Result *Storefront `json:"result"`
-	}
+	var answer client.Envelope[*Storefront]
 	if err := json.Unmarshal(body, &answer); err != nil || answer.Result == nil {
 		return fmt.Errorf("%w: %w", errNoMenu, err)
 	}
