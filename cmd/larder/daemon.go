@@ -56,8 +56,9 @@ type daemon struct {
 	reloaded  sleep.Signal
 }
 
-// newDaemon connects the packages and opens the listeners. It does not wait for Redis or for the ordering service. dropped
-// is nil, or returns the number of dropped log lines; photos is nil, or the demo's photos. The caller must call run.
+// newDaemon connects the packages and opens the listeners. It does not wait for Redis or for the ordering service.
+// dropped is nil, or returns the number of dropped log lines; photos is nil, or the demo's photos. The caller must
+// call run.
 func newDaemon(
 	ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, dropped func() float64, photos http.Handler,
 ) (*daemon, error) {

@@ -59,8 +59,8 @@ func completeFiles(extensions ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
 }
 
-// completeArguments completes the first of the arguments, or all of a list: files, or ids of restaurants, which it requests
-// from the running daemon. If no id matches and the command also accepts a file, it completes file names.
+// completeArguments completes the first of the arguments, or all of a list: files, or ids of restaurants, which it
+// requests from the running daemon. If no id matches and the command also accepts a file, it completes file names.
 func completeArguments(env *Environment, arguments string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		mayBeFile := strings.Contains(arguments, "FILE")

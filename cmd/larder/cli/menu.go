@@ -151,7 +151,7 @@ func (env *Environment) diffMenus(cmd *cobra.Command, args []string) error {
 	var err error
 	switch {
 	case quarantined && one && from == 0 && to == 0, !quarantined && one && from > 0 && to >= 0:
-		older, newer, err = storedMenus(cmd, env, args[0], from, to)
+		older, newer, err = env.storedMenus(cmd, args[0], from, to)
 	case quarantined:
 		err = &usageError{"--quarantined compares the served menu with the quarantined one: specify only a restaurant"}
 	case from < 0 || to < 0:

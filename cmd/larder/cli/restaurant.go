@@ -35,7 +35,9 @@ const findLimit = 10 * time.Second
 
 // atRestaurant calls call with a restaurant's id. If given is not an id, but the name of one restaurant, it calls it again
 // with the id of that one. For an unknown name, the error has the nearest restaurants.
-func atRestaurant[T any](ctx context.Context, daemon *client.Client, given string, call func(id string) (T, error)) (T, error) {
+func atRestaurant[T any](
+	ctx context.Context, daemon *client.Client, given string, call func(id string) (T, error),
+) (T, error) {
 	result, err := call(given)
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || refused.Code != string(respond.CodeRestaurantNotFound) {

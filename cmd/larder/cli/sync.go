@@ -114,7 +114,9 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 }
 
 // followRun starts or joins a run at a path below that of a restaurant, and waits for its end without a timeout.
-func followRun(ctx context.Context, daemon *client.Client, method, restaurant, path string, body []byte) (runlog.Run, error) {
+func followRun(
+	ctx context.Context, daemon *client.Client, method, restaurant, path string, body []byte,
+) (runlog.Run, error) {
 	run, err := atRestaurant(ctx, daemon, restaurant, func(id string) (runlog.Run, error) {
 		return client.Send[runlog.Run](ctx, daemon, method, client.OpsRestaurantPath(id)+path, body)
 	})

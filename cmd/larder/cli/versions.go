@@ -97,7 +97,9 @@ func printRun(cmd *cobra.Command, env *Environment, method, restaurant, path str
 
 // storedMenus returns the versions from and to of a restaurant's menu; if to is 0, the current one. If from is 0, it
 // returns the served menu and the quarantined one.
-func storedMenus(cmd *cobra.Command, env *Environment, given string, from, to int64) (older, newer *menu.Catalogue, err error) {
+func (env *Environment) storedMenus(
+	cmd *cobra.Command, given string, from, to int64,
+) (older, newer *menu.Catalogue, err error) {
 	daemon := target(cmd, env, auth.ScopeOps)
 	_, err = atRestaurant(cmd.Context(), daemon, given, func(id string) (none struct{}, err error) {
 		if from > 0 {

@@ -42,7 +42,8 @@ func watchStatus(cmd *cobra.Command, env *Environment) error {
 	if every < minWatchInterval {
 		return &usageError{fmt.Sprintf("--every: at least %v, not %v", minWatchInterval, every)}
 	}
-	v := &watcher{env: env, menus: target(cmd, env, auth.ScopeMenu), ops: target(cmd, env, auth.ScopeOps), json: AsJSON(cmd)}
+	v := &watcher{env: env, json: AsJSON(cmd), menus: target(cmd, env, auth.ScopeMenu)}
+	v.ops = target(cmd, env, auth.ScopeOps)
 	if v.ops.Authorized == nil {
 		v.ops = nil
 	}
@@ -109,8 +110,8 @@ func (v *watcher) poll(ctx context.Context, last snapshot) (snapshot, error) {
 	return now, nil
 }
 
-// addOrders lists the orders that need resolving. It does not list them again after a refusal, because each attempt counts
-// as a failed authentication.
+// addOrders lists the orders that need resolving. It does not list them again after a refusal, because each attempt
+// counts as a failed authentication.
 func (v *watcher) addOrders(ctx context.Context, last, now snapshot) {
 	orders, err := client.EveryPage[OrderRecord](ctx, v.ops, "/v1/ops/orders?state=unknown&limit=500")
 	if err != nil {
@@ -125,7 +126,8 @@ func (v *watcher) addOrders(ctx context.Context, last, now snapshot) {
 		msg := "restaurant " + order.place() + ", since " + order.CreatedAt
 		now.set("order", order.Ref, subjectState{state: order.StateText(), msg: msg})
 	}
-	// An order that is not in the list any more is kept unless its record says that it is resolved: Redis may have lost it.
+	// An order that is not in the list any more is kept unless its record says that it is resolved:
+	// Redis may have lost it.
 	for ref, was := range last["order"] {
 		if _, listed := now["order"][ref]; listed {
 			continue

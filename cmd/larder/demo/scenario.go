@@ -141,10 +141,11 @@ func (s *scenario) menus(ctx context.Context) {
 	const limit = 5 * time.Second // a menu is served a moment before its run is recorded
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errors.New("no run has published a menu"))
 	defer cancel()
+	updates := "/v1/ops/runs?outcome=updated&restaurant=" + url.QueryEscape(s.restaurant)
 	var runs []runlog.Run
 	for len(runs) == 0 {
 		check(sleep.For(limited, 10*time.Millisecond))
-		runs = must(client.Get[[]runlog.Run](limited, s.ops, "/v1/ops/runs?outcome=updated&restaurant="+url.QueryEscape(s.restaurant)))
+		runs = must(client.Get[[]runlog.Run](limited, s.ops, updates))
 	}
 	run := runs[0]
 	served := must(client.Get[*cli.Storefront](ctx, s.daemon, client.RestaurantPath(s.restaurant)+"/menu"))
