@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -55,38 +56,34 @@ type daemon struct {
 	reloaded  sleep.Signal
 }
 
-// newDaemon connects the packages. It does not wait for Redis or for the ordering service. The
-// functions in with change the dependencies of its HTTP server. The caller must call run or close.
-func newDaemon(cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpapi.Deps)) (*daemon, error) {
-	d := &daemon{cfg: cfg, log: log, reloaded: sleep.NewSignal()}
-	if err := d.wire(with); err != nil {
-		return nil, errors.Join(err, d.close())
-	}
-	return d, nil
-}
-
-// listeningDaemon calls newDaemon and opens the listeners. The caller must call run.
-func listeningDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpapi.Deps)) (*daemon, error) {
+// newDaemon connects the packages and opens the listeners. It does not wait for Redis or for the ordering service.
+// dropped is nil, or returns the number of dropped log lines; photos is nil, or the demo's photos. The caller must
+// call run.
+func newDaemon(
+	ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, dropped func() float64, photos http.Handler,
+) (*daemon, error) {
 	for _, warning := range cfg.Warnings() {
 		log.WithField("event", "config.warning").Warn(warning)
 	}
 	if len(cfg.Connections) == 0 {
 		log.WithField("event", "config.nothing_to_serve").Warn(configs.NothingToServe)
 	}
-	d, err := newDaemon(cfg, log, with...) //nolint:contextcheck // handlers use the context of their request
-	if err != nil {
-		return nil, err
+	d := &daemon{cfg: cfg, log: log, reloaded: sleep.NewSignal()}
+	err := d.wire(dropped, photos) //nolint:contextcheck // handlers use the context of their request
+	if err == nil {
+		err = d.server.Listen(ctx)
 	}
-	if err := d.server.Listen(ctx); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, d.close()) //nolint:contextcheck // close has its own time limit
 	}
 	return d, nil
 }
 
 // wire creates the packages' objects. After an error, close closes those that exist.
-func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
+func (d *daemon) wire(dropped func() float64, photos http.Handler) (err error) {
 	cfg, log := d.cfg, d.log
 	observer := metrics.New(thisBuild().Version)
+	observer.LogLinesDropped = dropped
 	if d.tracing, err = tracing.New(cfg.Tracing, thisBuild().Version, log); err != nil {
 		return err
 	}
@@ -104,7 +101,7 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 		return err
 	}
 	d.wireOrders(observer)
-	deps := httpapi.Deps{
+	d.server, err = httpapi.New(cfg.HTTP, cfg.Auth, httpapi.Deps{
 		Replica:         d.replica,
 		Store:           d.store,
 		Directory:       d.directory,
@@ -119,13 +116,10 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 		AllowMissingKey: cfg.Ordering.AllowMissingKey,
 		Metrics:         observer,
 		Tracing:         d.tracing,
+		Photos:          photos,
 		Log:             log,
 		Version:         thisBuild().Version,
-	}
-	for _, add := range with {
-		add(&deps)
-	}
-	d.server, err = httpapi.New(cfg.HTTP, cfg.Auth, deps)
+	})
 	return err
 }
 

@@ -59,7 +59,7 @@ func TestNewDaemon_Error(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.Redis.URL = "redis://127.0.0.1/no-number"
-	d, err := newDaemon(cfg, silentlog.New())
+	d, err := newDaemon(t.Context(), cfg, silentlog.New(), nil, nil)
 	if fault := new(setting.Error); d != nil || !errors.As(err, &fault) || fault.Key != "redis.url" {
 		t.Errorf("got %v, %v; want the fault of redis.url", d, err)
 	}

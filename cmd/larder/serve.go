@@ -13,7 +13,6 @@ import (
 	"larder.local/cmd/larder/client"
 	"larder.local/cmd/larder/demo"
 	"larder.local/configs"
-	"larder.local/httpapi"
 )
 
 func serveCommand(env *cli.Environment) *cobra.Command {
@@ -45,7 +44,7 @@ func serve(cmd *cobra.Command, env *cli.Environment) error {
 		return running.Reload(cli.StringFlag(cmd, "config"), env.Environ, cli.ReadOptions(cmd)...)
 	}}
 	defer onSIGHUP(systemd.reloading(reloads.reload))()
-	d, err := listeningDaemon(ctx, cfg, log, countDropped(env))
+	d, err := newDaemon(ctx, cfg, log, env.DroppedLines, nil)
 	if err != nil {
 		return err
 	}
@@ -71,8 +70,7 @@ func demoStarts(env *cli.Environment) *demo.Starts {
 		Daemon: func(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, photos http.Handler,
 			listening func(addr string),
 		) error {
-			withPhotos := func(deps *httpapi.Deps) { deps.Photos = photos }
-			d, err := listeningDaemon(ctx, cfg, log, withPhotos, countDropped(env))
+			d, err := newDaemon(ctx, cfg, log, env.DroppedLines, photos)
 			if err != nil {
 				return err
 			}
@@ -81,11 +79,6 @@ func demoStarts(env *cli.Environment) *demo.Starts {
 		},
 		OnSIGHUP: onSIGHUP,
 	}
-}
-
-// countDropped adds the number of dropped log lines to the metrics.
-func countDropped(env *cli.Environment) func(*httpapi.Deps) {
-	return func(deps *httpapi.Deps) { deps.Metrics.LogLinesDropped = env.DroppedLines }
 }
 
 // listenKey returns the configuration key of the listener that could not be opened.

@@ -17,6 +17,7 @@ import (
 
 	"larder.local/cache"
 	"larder.local/configs"
+	"larder.local/internal/menu"
 	"larder.local/internal/redisdb"
 	"larder.local/internal/silentlog"
 	"larder.local/internal/upstream"
@@ -37,26 +38,40 @@ type finding struct {
 }
 
 func checkCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder", "check --config FILE", func(cmd *cobra.Command, _ []string) error {
-		cfg, err := LoadService(cmd, env, configs.Thorough)
-		var faults configs.Errors
-		if AsJSON(cmd) && errors.As(err, &faults) {
-			return report(cmd, env, errorFindings(faults))
-		}
-		if err != nil {
-			return err
-		}
-		findings := configFindings(cfg)
-		if BoolFlag(cmd, "online") {
-			findings = append(findings, onlineChecks(cmd.Context(), cfg)...)
-		}
-		return report(cmd, env, findings)
-	})
+	cmd := NewCommand("larder", "check --config FILE", env.check)
 	cmd.Flags().Bool("online", false, "also test Redis and the ordering services")
 	AddConfig(cmd)
 	AddUnknownKeys(cmd)
 	AddJSON(cmd)
 	return cmd
+}
+
+func (env *Environment) check(cmd *cobra.Command, _ []string) error {
+	cfg, err := LoadService(cmd, env, configs.Thorough)
+	var faults configs.Errors
+	if AsJSON(cmd) && errors.As(err, &faults) {
+		return report(cmd, env, Mapped(faults, func(f *configs.Error) finding {
+			return finding{Subject: "configuration", Msg: f.Msg, Position: f.Position, Key: f.Key}
+		}))
+	}
+	if err != nil {
+		return err
+	}
+	findings := []finding{newFinding("configuration", fmt.Sprintf("valid: %s, %s, %s",
+		Plural(len(cfg.Connections), "connection", "connections"),
+		Plural(len(cfg.Restaurants), "restaurant", "restaurants"),
+		Plural(len(cfg.Auth.Clients), "client", "clients")), nil)}
+	for _, warning := range cfg.Warnings() {
+		findings = append(findings, newFinding("warning", warning, nil))
+	}
+	if BoolFlag(cmd, "online") {
+		findings = append(findings, checkStateDir(cfg.Ordering.StateDir)...)
+		findings = append(findings, checkRedis(cmd.Context(), cfg)...)
+		for i := range cfg.Connections {
+			findings = append(findings, checkConnection(cmd.Context(), cfg, i)...)
+		}
+	}
+	return report(cmd, env, findings)
 }
 
 // newFinding returns the finding of a check that returned err; ok is the message of success.
@@ -65,32 +80,6 @@ func newFinding(what, ok string, err error) finding {
 		return finding{Subject: what, Msg: stripPackage(err.Error())}
 	}
 	return finding{Subject: what, OK: true, Msg: ok}
-}
-
-func configFindings(cfg *configs.Config) []finding {
-	findings := []finding{newFinding("configuration", fmt.Sprintf("valid: %s, %s, %s",
-		Plural(len(cfg.Connections), "connection", "connections"),
-		Plural(len(cfg.Restaurants), "restaurant", "restaurants"),
-		Plural(len(cfg.Auth.Clients), "client", "clients")), nil)}
-	for _, warning := range cfg.Warnings() {
-		findings = append(findings, newFinding("warning", warning, nil))
-	}
-	return findings
-}
-
-// errorFindings converts the errors of a configuration.
-func errorFindings(faults configs.Errors) []finding {
-	return Mapped(faults, func(f *configs.Error) finding {
-		return finding{Subject: "configuration", Msg: f.Msg, Position: f.Position, Key: f.Key}
-	})
-}
-
-func onlineChecks(ctx context.Context, cfg *configs.Config) []finding {
-	findings := append(checkStateDir(cfg.Ordering.StateDir), checkRedis(ctx, cfg)...)
-	for i := range cfg.Connections {
-		findings = append(findings, checkConnection(ctx, cfg, i)...)
-	}
-	return findings
 }
 
 // checkStateDir reports whether this user can write to ordering.state_dir (policy
@@ -293,7 +282,7 @@ func checkConnection(ctx context.Context, cfg *configs.Config, i int) []finding 
 		}
 	}
 	token := newFinding(what+" token", "token_request "+connection.TokenRequest.String()+" works", nil)
-	return append([]finding{token}, checkConnectionMenus(ctx, cfg, client)...)
+	return append([]finding{token}, checkConnectionMenus(ctx, cfg, i, client)...)
 }
 
 // probeText describes the result of each form of the token request, the first of which failed. section
@@ -331,25 +320,28 @@ func probeText(probes []upstream.Probe, section string) string {
 // maxCheckedRestaurants limits the menus of a connection that check --online fetches.
 const maxCheckedRestaurants = 20
 
-// checkConnectionMenus fetches the default menu of a connection, if it is configured, and the
-// menus of its first restaurants.
-func checkConnectionMenus(ctx context.Context, cfg *configs.Config, client *upstream.Client) []finding {
+// checkConnectionMenus fetches the default menu of connection i, if it is configured, and the menus of its first
+// restaurants.
+func checkConnectionMenus(ctx context.Context, cfg *configs.Config, i int, client *upstream.Client) []finding {
 	what := "connection " + client.Name() + " menu"
 	var findings []finding
 	if client.Config().KeepsDefaultMenu() {
-		i := slices.IndexFunc(cfg.Connections, func(c upstream.Config) bool { return c.Name == client.Name() })
 		correct := fmt.Sprintf("connections[%d].base_url, or set connections[%[1]d].default_menu: false if the service has none", i)
 		findings = append(findings, checkMenu(ctx, client, what, "", correct))
 	}
-	elsewhere := func(r configs.Restaurant) bool { return r.Connection != client.Name() }
-	restaurants := slices.DeleteFunc(slices.Clone(cfg.Restaurants), elsewhere)
-	for i, r := range restaurants {
-		if i == maxCheckedRestaurants {
-			return append(findings, newFinding(what, fmt.Sprintf("tested the first %d of %d restaurants", i, len(restaurants)), nil))
+	total := 0
+	for at, r := range cfg.Restaurants {
+		if r.Connection != client.Name() {
+			continue
 		}
-		at := slices.IndexFunc(cfg.Restaurants, func(other configs.Restaurant) bool { return other.ID == r.ID })
-		key := fmt.Sprintf("restaurants[%d].id, or the base_url of its connection", at)
-		findings = append(findings, checkMenu(ctx, client, what+" of restaurant "+string(r.ID), string(r.ID), key))
+		if total++; total <= maxCheckedRestaurants {
+			key := fmt.Sprintf("restaurants[%d].id, or the base_url of its connection", at)
+			findings = append(findings, checkMenu(ctx, client, what+" of restaurant "+string(r.ID), string(r.ID), key))
+		}
+	}
+	if total > maxCheckedRestaurants {
+		text := fmt.Sprintf("tested the first %d of %d restaurants", maxCheckedRestaurants, total)
+		findings = append(findings, newFinding(what, text, nil))
 	}
 	return findings
 }
@@ -370,4 +362,32 @@ func report(cmd *cobra.Command, env *Environment, findings []finding) error {
 		}
 	})
 	return reported(err, slices.ContainsFunc(findings, func(f finding) bool { return !f.OK }))
+}
+
+// checkMenu fetches one menu; an empty restaurant means the default menu. id is what to correct if the
+// service has no such restaurant.
+func checkMenu(ctx context.Context, client *upstream.Client, what, restaurant, id string) finding {
+	view, size, err := fetchMenu(ctx, client, restaurant)
+	if failed, ok := errors.AsType[*upstream.Error](err); ok && failed.Status == http.StatusNotFound {
+		err = fmt.Errorf("%w; correct %s", err, id)
+	}
+	return menuFinding(what, view, size, err)
+}
+
+// menuFinding is the finding about a menu that was fetched.
+func menuFinding(what string, view *menu.View, size int, err error) finding {
+	if err != nil {
+		return newFinding(what, "", err)
+	}
+	return newFinding(what, fmt.Sprintf("%s, %d bytes", Plural(len(view.Products), "dish", "dishes"), size), nil)
+}
+
+// fetchMenu fetches and decodes a menu view; an empty restaurant means the default menu.
+func fetchMenu(ctx context.Context, client *upstream.Client, restaurant string) (view *menu.View, size int, err error) {
+	answer, err := client.MenuView(ctx, restaurant, upstream.Validator{}, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	view, err = menu.Decode(answer.Body)
+	return view, len(answer.Body), err
 }

@@ -46,13 +46,8 @@ func prepare(cmd *cobra.Command, env *Environment) {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // no error: the flag exists and has no function yet
 		}
 	})
-	switch _, arguments, _ := strings.Cut(strings.ReplaceAll(cmd.Use, "--config FILE", ""), " "); {
-	case strings.Contains(arguments, "RESTAURANT"):
-		cmd.ValidArgsFunction = completeRestaurants(env)
-	case arguments == "[FILE]":
-		cmd.ValidArgsFunction = firstArgument(completeFiles("yaml", "yml"))
-	case strings.Contains(arguments, "FILE"):
-		cmd.ValidArgsFunction = firstArgument(completeFiles("json"))
+	if _, arguments, _ := strings.Cut(strings.ReplaceAll(cmd.Use, "--config FILE", ""), " "); arguments != "" {
+		cmd.ValidArgsFunction = completeArguments(env, arguments)
 	}
 	for _, inner := range cmd.Commands() {
 		prepare(inner, env)
@@ -64,31 +59,30 @@ func completeFiles(extensions ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
 }
 
-// firstArgument completes the first argument with complete, and no other.
-func firstArgument(complete cobra.CompletionFunc) cobra.CompletionFunc {
+// completeArguments completes the first of the arguments, or all of a list: files, or ids of restaurants, which it
+// requests from the running daemon. If no id matches and the command also accepts a file, it completes file names.
+func completeArguments(env *Environment, arguments string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 {
+		mayBeFile := strings.Contains(arguments, "FILE")
+		switch {
+		case len(args) > 0 && !strings.Contains(arguments, "…"):
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		case strings.Contains(arguments, "RESTAURANT"):
+			found := slices.DeleteFunc(knownRestaurants(cmd, env, typed), func(known cobra.Completion) bool {
+				id, _, _ := strings.Cut(known, "\t")
+				return slices.Contains(args, id)
+			})
+			if len(found) == 0 && mayBeFile {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			return found, cobra.ShellCompDirectiveNoFileComp
+		case arguments == "[FILE]":
+			return completeFiles("yaml", "yml")(cmd, args, typed)
+		case mayBeFile:
+			return completeFiles("json")(cmd, args, typed)
+		default:
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return complete(cmd, args, typed)
-	}
-}
-
-// completeRestaurants completes ids of restaurants, which it requests from the running daemon. If
-// no id matches and the command also accepts a file, it completes file names.
-func completeRestaurants(env *Environment) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 && !strings.Contains(cmd.Use, "…") {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		found := slices.DeleteFunc(knownRestaurants(cmd, env, typed), func(known cobra.Completion) bool {
-			id, _, _ := strings.Cut(known, "\t")
-			return slices.Contains(args, id)
-		})
-		if len(found) == 0 && strings.Contains(cmd.Use, "FILE") {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		return found, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,9 +69,7 @@ func errorJSON(cmd *cobra.Command, err error) json.RawMessage {
 	refused, ok := errors.AsType[*client.Error](err)
 	switch {
 	case ok && refused.Body != nil && !refused.Foreign:
-		next, _ := json.Marshal(f.Next)
-		body := bytes.TrimSuffix(bytes.TrimSpace(refused.Body), []byte("}"))
-		return fmt.Appendf(nil, `%s,"next":%s}`, body, next)
+		return withMember(refused.Body, "next", f.Next)
 	case ok && refused.NoToken:
 		f.Code = refused.Code
 	case errors.As(err, &f.Errors):

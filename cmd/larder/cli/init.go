@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -129,27 +130,21 @@ func (s *initSession) untilAccepted(ctx context.Context, attempt func(ctx contex
 
 // askConnection asks for the connection and requests a token. It tries each form of the token request until one works.
 func (s *initSession) askConnection(ctx context.Context, again bool) (works bool, err error) {
+	base, auth, id := &s.BaseURL, &s.AuthURL, &s.ClientID
 	for _, f := range []struct {
-		value            *string
+		value, other     *string // other: the preset if there is no value
 		text, flag, path string
+		shown            func(string) bool
 	}{
-		{&s.BaseURL, "Address of the ordering service (http:// or https://)", "base-url", "/orders/api/v1"},
-		{&s.AuthURL, "Address of its token endpoint", "auth-url", "/connect/token"},
-		{&s.ClientID, "Client id", "client-id", ""},
+		{base, base, "Address of the ordering service (http:// or https://)", "--base-url", "/orders/api/v1", httpURL},
+		{auth, base, "Address of its token endpoint", "--auth-url", "/connect/token", httpURL},
+		{id, id, "Client id", "--client-id", "", anyText},
 	} {
-		shown := anyText
-		if f.path != "" {
-			shown = httpURL
-		}
-		if !shown(*f.value) {
-			return false, &usageError{"--" + f.flag + ": " + notAddress("--"+f.flag)}
+		if !f.shown(*f.value) {
+			return false, &usageError{f.flag + ": " + notAddress(f.flag)}
 		}
 		if *f.value == "" || again {
-			preset := *f.value
-			if f.flag == "auth-url" {
-				preset = cmp.Or(preset, s.BaseURL)
-			}
-			if *f.value, err = s.ask(ctx, f.text, preset, "--"+f.flag, shown); err != nil {
+			if *f.value, err = s.ask(ctx, f.text, cmp.Or(*f.value, *f.other), f.flag, f.shown); err != nil {
 				return false, err
 			}
 		}
@@ -202,6 +197,18 @@ func (s *initSession) askRestaurants(ctx context.Context, again bool) (works boo
 		s.Restaurants[i].Name, err = s.ask(ctx, "Display name", ids[i], "", anyText)
 	}
 	return works, err
+}
+
+// checkDefaultMenu finds out whether the connection has a menu of its own. The restaurants may have menus without it.
+func (s *initSession) checkDefaultMenu(ctx context.Context, client *upstream.Client) bool {
+	const what = "menu without a restaurant"
+	view, size, err := fetchMenu(ctx, client, "")
+	s.DefaultMenu = err == nil
+	failed, ok := errors.AsType[*upstream.Error](err)
+	if ok && (failed.Status == http.StatusNotFound || failed.Status == http.StatusBadRequest) {
+		return s.printFinding(newFinding(what, fmt.Sprintf("none (%d), so default_menu is false", failed.Status), nil))
+	}
+	return s.printFinding(menuFinding(what, view, size, err))
 }
 
 // service returns a client of the ordering service, or nil if the answers are not valid, or with --offline.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"larder.local/cache"
 	"larder.local/cmd/larder/client"
 	"larder.local/configs"
 	"larder.local/httpapi/auth"
@@ -21,50 +22,24 @@ import (
 )
 
 func menuCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder", "menu", needsSubcommand)
-	lint := NewCommand("larder menu", "lint FILE|RESTAURANT", func(cmd *cobra.Command, args []string) error {
-		return lintMenu(cmd, env, args[0])
-	})
-	show := NewCommand("larder menu", "show FILE|RESTAURANT", func(cmd *cobra.Command, args []string) error {
-		return showMenu(cmd, env, args[0])
-	})
+	lint := daemonCommand("larder menu", "lint FILE|RESTAURANT", env.lintMenu)
+	show := daemonCommand("larder menu", "show FILE|RESTAURANT", env.showMenu)
 	const diffUse = "diff OLD NEW | diff RESTAURANT --from VERSION | diff RESTAURANT --quarantined"
-	diff := NewCommand("larder menu", diffUse, func(cmd *cobra.Command, args []string) error {
-		from, _ := cmd.Flags().GetInt64("from")
-		to, _ := cmd.Flags().GetInt64("to")
-		quarantined := BoolFlag(cmd, "quarantined")
-		switch {
-		case quarantined && len(args) == 1 && from == 0 && to == 0:
-			daemon := target(cmd, env, auth.ScopeOps)
-			return atRestaurant(cmd.Context(), daemon, args[0], func(id string) error { return diffQuarantined(cmd, env, daemon, id) })
-		case quarantined:
-			return &usageError{"--quarantined compares the served menu with the quarantined one: specify only a restaurant"}
-		case from < 0 || to < 0:
-			return &usageError{"--from and --to must be version numbers, from 1"}
-		case from > 0 && len(args) == 1:
-			daemon := target(cmd, env, auth.ScopeOps)
-			return atRestaurant(cmd.Context(), daemon, args[0], func(id string) error {
-				return diffVersions(cmd, env, daemon, id, from, to)
-			})
-		case from > 0 || to > 0:
-			return &usageError{"--from VERSION [--to VERSION] compares versions of one restaurant: specify only that restaurant"}
-		case len(args) != 2:
-			return &usageError{"specify two menus, or a restaurant and --from VERSION or --quarantined"}
-		default:
-			return diffMenus(cmd, env, args[0], args[1])
-		}
-	})
+	diff := daemonCommand("larder menu", diffUse, env.diffMenus)
 	diff.Args = argRange(1, 2)
 	diff.Flags().Int64("from", 0, "older version of a restaurant")
 	diff.Flags().Int64("to", 0, "newer version; default: the current one")
 	for _, c := range []*cobra.Command{lint, show, diff} {
 		c.Flags().Bool("quarantined", false, "the menu of the RESTAURANT that the guard did not publish")
 		c.Flags().String("restaurant", "", "id (with --config also a name) of the restaurant whose stop lists apply to a FILE")
-		addTarget(c)
-		cmd.AddCommand(c)
 	}
-	cmd.AddCommand(versionCommands(env)...)
-	return cmd
+	versions := daemonCommand("larder menu", "versions RESTAURANT", env.listVersions)
+	back := daemonCommand("larder menu", "rollback RESTAURANT VERSION", env.rollBack)
+	back.Flags().String("hold", string(cache.HoldNextChange), "what ends the hold: next_change or released")
+	release := daemonCommand("larder menu", "release RESTAURANT", func(cmd *cobra.Command, args []string) error {
+		return printRun(cmd, env, http.MethodDelete, args[0], "/hold?wait=60s", nil)
+	})
+	return commandGroup("menu", lint, show, diff, versions, back, release)
 }
 
 // isFile reports whether an argument is a file and not a restaurant.
@@ -85,9 +60,8 @@ func neitherFileNorRestaurant(ctx context.Context, daemon *client.Client, arg st
 	known := err
 	if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden) { // lint needs a token, but menus often do not
 		bare := client.Client{Base: daemon.Base, HTTP: daemon.HTTP}
-		known = atRestaurant(ctx, &bare, arg, func(id string) error {
-			_, err := bare.Get(ctx, client.RestaurantPath(id)+"/menu")
-			return err
+		_, known = atRestaurant(ctx, &bare, arg, func(id string) (*client.Reply, error) {
+			return bare.Get(ctx, client.RestaurantPath(id)+"/menu")
 		})
 	}
 	refused, ok := errors.AsType[*client.Error](known)
@@ -98,56 +72,43 @@ func neitherFileNorRestaurant(ctx context.Context, daemon *client.Client, arg st
 	return &hintError{&linesError{[]string{text}, known}, refusalHint(refused)}
 }
 
-// fileRestaurant returns the value of --restaurant for a FILE. With --config, it may be a name.
-func fileRestaurant(cmd *cobra.Command, env *Environment) (menu.RestaurantID, error) {
+// menuFile decodes the menu view of a FILE, and returns the value of --restaurant. With --config, this may be a name.
+func (env *Environment) menuFile(cmd *cobra.Command, file string) (view *menu.View, id menu.RestaurantID, err error) {
+	raw, err := env.openArg(file)
+	if err != nil {
+		return nil, "", err
+	}
+	if view, err = menu.Decode(raw); err != nil {
+		const hint = "Use a file with a menu view as the ordering service returns it (GET /orders/api/v1/menu/view)."
+		return nil, "", &hintError{fmt.Errorf("%s: %w", file, err), hint}
+	}
 	given := StringFlag(cmd, "restaurant")
 	if given == "" || StringFlag(cmd, "config") == "" {
-		return menu.RestaurantID(given), nil
+		return view, menu.RestaurantID(given), nil
 	}
 	cfg, err := loadConfig(cmd, env)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
-	id, _ := findRestaurant(configuredRestaurants(cfg), given)
-	return menu.RestaurantID(cmp.Or(id, given)), nil // the file may be of another service
+	known, _ := findRestaurant(configuredRestaurants(cfg), given)
+	return view, menu.RestaurantID(cmp.Or(known, given)), nil // the file may be of another service
 }
 
-// viewOf decodes a menu view from a file.
-func viewOf(env *Environment, file string) (*menu.View, error) {
-	raw, err := env.openArg(file)
-	if err != nil {
-		return nil, err
-	}
-	view, err := menu.Decode(raw)
-	if err != nil {
-		const hint = "Use a file with a menu view as the ordering service returns it (GET /orders/api/v1/menu/view)."
-		return nil, &hintError{fmt.Errorf("%s: %w", file, err), hint}
-	}
-	return view, nil
-}
-
-func findingsOf(cmd *cobra.Command, env *Environment, arg string) ([]menu.Finding, error) {
+func (env *Environment) lintFindings(cmd *cobra.Command, arg string) ([]menu.Finding, error) {
 	quarantined := BoolFlag(cmd, "quarantined")
 	if isFile(arg) && !quarantined {
-		view, err := viewOf(env, arg)
-		if err != nil {
-			return nil, err
-		}
-		id, err := fileRestaurant(cmd, env)
+		view, id, err := env.menuFile(cmd, arg)
 		if err != nil {
 			return nil, err
 		}
 		return menu.Lint(view, id, menu.DefaultSettings()), nil
 	}
-	daemon := target(cmd, env, auth.ScopeOps)
-	path := "/lint"
+	daemon, path := target(cmd, env, auth.ScopeOps), "/lint"
 	if quarantined {
 		path = quarantinedView + path
 	}
-	var findings []menu.Finding
-	err := atRestaurant(cmd.Context(), daemon, arg, func(id string) (err error) {
-		findings, err = client.Get[[]menu.Finding](cmd.Context(), daemon, client.OpsRestaurantPath(id)+path)
-		return err
+	findings, err := atRestaurant(cmd.Context(), daemon, arg, func(id string) ([]menu.Finding, error) {
+		return client.Get[[]menu.Finding](cmd.Context(), daemon, client.OpsRestaurantPath(id)+path)
 	})
 	if err != nil {
 		err = neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)
@@ -155,8 +116,8 @@ func findingsOf(cmd *cobra.Command, env *Environment, arg string) ([]menu.Findin
 	return findings, err
 }
 
-func lintMenu(cmd *cobra.Command, env *Environment, arg string) error {
-	findings, err := findingsOf(cmd, env, arg)
+func (env *Environment) lintMenu(cmd *cobra.Command, args []string) error {
+	findings, err := env.lintFindings(cmd, args[0])
 	if err != nil {
 		return err
 	}
@@ -182,35 +143,42 @@ func lintMenu(cmd *cobra.Command, env *Environment, arg string) error {
 }
 
 // diffMenus compares two menus by what a storefront would see.
-func diffMenus(cmd *cobra.Command, env *Environment, older, newer string) error {
-	if older == "-" && newer == "-" {
-		return &usageError{"only one of the menus can come from standard input"}
-	}
-	var catalogues [2]*menu.Catalogue
-	for i, arg := range []string{older, newer} {
-		var err error
-		if catalogues[i], err = catalogueOf(cmd, env, arg); err != nil {
-			return err
+func (env *Environment) diffMenus(cmd *cobra.Command, args []string) error {
+	from, _ := cmd.Flags().GetInt64("from")
+	to, _ := cmd.Flags().GetInt64("to")
+	quarantined, one := BoolFlag(cmd, "quarantined"), len(args) == 1
+	var older, newer *menu.Catalogue
+	var err error
+	switch {
+	case quarantined && one && from == 0 && to == 0, !quarantined && one && from > 0 && to >= 0:
+		older, newer, err = env.storedMenus(cmd, args[0], from, to)
+	case quarantined:
+		err = &usageError{"--quarantined compares the served menu with the quarantined one: specify only a restaurant"}
+	case from < 0 || to < 0:
+		err = &usageError{"--from and --to must be version numbers, from 1"}
+	case from > 0 || to > 0:
+		err = &usageError{"--from VERSION [--to VERSION] compares versions of one restaurant: specify only that restaurant"}
+	case one:
+		err = &usageError{"specify two menus, or a restaurant and --from VERSION or --quarantined"}
+	case args[0] == "-" && args[1] == "-":
+		err = &usageError{"only one of the menus can come from standard input"}
+	default:
+		if older, err = env.catalogueOf(cmd, args[0]); err == nil {
+			newer, err = env.catalogueOf(cmd, args[1])
 		}
 	}
-	return printDiff(cmd, env, catalogues[0], catalogues[1])
-}
-
-// printDiff prints the differences of two menus.
-func printDiff(cmd *cobra.Command, env *Environment, older, newer *menu.Catalogue) error {
+	if err != nil {
+		return err
+	}
 	changes := menu.Diff(older, newer)
 	return env.Show(cmd, changes, func() { printChanges(env, env.colours(cmd), changes, older, newer) })
 }
 
 // catalogueOf compiles the menu of a file, or the menu that the ordering service
 // returns for a restaurant of the configuration.
-func catalogueOf(cmd *cobra.Command, env *Environment, arg string) (*menu.Catalogue, error) {
+func (env *Environment) catalogueOf(cmd *cobra.Command, arg string) (*menu.Catalogue, error) {
 	if isFile(arg) {
-		view, err := viewOf(env, arg)
-		if err != nil {
-			return nil, err
-		}
-		id, err := fileRestaurant(cmd, env)
+		view, id, err := env.menuFile(cmd, arg)
 		if err != nil {
 			return nil, err
 		}

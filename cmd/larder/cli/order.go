@@ -2,13 +2,15 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -18,61 +20,64 @@ import (
 	"larder.local/httpapi/auth"
 	"larder.local/httpapi/respond"
 	"larder.local/internal/jsontext"
+	"larder.local/internal/upstream"
+	"larder.local/ordering"
 )
 
 func orderCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder", "order", needsSubcommand)
-	validate := NewCommand("larder order", "validate FILE", func(cmd *cobra.Command, args []string) error {
-		return validateOrder(cmd, env, args[0])
-	})
-	place := NewCommand("larder order", "place FILE", func(cmd *cobra.Command, args []string) error {
-		return placeOrder(cmd, env, args[0])
-	})
+	validate := daemonCommand("larder order", "validate FILE", env.validateOrder)
+	place := daemonCommand("larder order", "place FILE", env.placeOrder)
 	place.Flags().String("key", "", "idempotency key; default: a random one")
 	for _, c := range []*cobra.Command{validate, place} {
 		c.Flags().String("restaurant", "", "id or name of a restaurant; default: the order's restaurantID, else the only restaurant")
-		addTarget(c)
-		cmd.AddCommand(c)
 	}
-	cmd.AddCommand(orderListCommand(env), orderShowCommand(env), orderResolveCommand(env), orderAcceptRestoreCommand(env))
-	return cmd
+	list := daemonCommand("larder order", "list", env.listOrders)
+	list.Flags().String("state", "", "only orders in this state: "+strings.Join(stateNames(), ", "))
+	list.Flags().String("connection", "", "only orders of this connection")
+	list.Flags().Int("limit", 50, "maximum number of orders, up to 500")
+	show := daemonCommand("larder order", "show REF|ORDERID", env.showOrder)
+	show.Flags().String("connection", "", "connection of the order, if several connections have this ORDERID")
+	resolve := daemonCommand("larder order", "resolve REF…", env.resolveOrders)
+	flags := resolve.Flags()
+	flags.String("operation", string(upstream.OpCreate), "operation to resolve: create, pay, complete or reject")
+	flags.String("outcome", "", "outcome according to the restaurant: done, not_done or send_again")
+	flags.Int("call", 0, "number of the call, from larder order show; default: the last unknown one, but not for send_again")
+	flags.String("order-id", "", "order id of the ordering service, for a created order")
+	flags.String("note", "", "note for the order's record")
+	accept := daemonCommand("larder order", "accept-restore", env.acceptRestore)
+	accept.Flags().String("connection", "", "the connection; default: the only one")
+	return commandGroup("order", validate, place, list, show, resolve, accept)
 }
 
-// readOrder reads an order and returns the daemon and the restaurant for the order.
-func readOrder(
-	cmd *cobra.Command, env *Environment, file string, scope auth.Scope,
-) (daemon *client.Client, restaurant string, order []byte, err error) {
-	if order, err = env.openArg(file); err != nil {
-		return nil, "", nil, err
+// readOrder reads an order, and returns a function that sends it to the route of its restaurant that ends with path.
+func (env *Environment) readOrder(
+	cmd *cobra.Command, file string, scope auth.Scope,
+) (post func(path string, headers ...string) (*client.Reply, error), err error) {
+	order, err := env.openArg(file)
+	if err != nil {
+		return nil, err
 	}
-	if daemon = target(cmd, env, scope); daemon.Err != nil {
-		return nil, "", nil, daemon.Err
+	daemon, restaurant := target(cmd, env, scope), cmp.Or(StringFlag(cmd, "restaurant"), restaurantOf(order))
+	if daemon.Err != nil {
+		return nil, daemon.Err
 	}
-	restaurant = cmp.Or(StringFlag(cmd, "restaurant"), restaurantOf(order))
 	if restaurant == "" {
 		all, err := Restaurants(cmd.Context(), daemon)
 		switch {
 		case err != nil:
-			return nil, "", nil, err
+			return nil, err
 		case len(all) == 0:
-			return nil, "", nil, errNoRestaurants
+			return nil, errNoRestaurants
 		case len(all) > 1:
-			return nil, "", nil, &usageError{"the order has no restaurantID and the daemon has several restaurants: use --restaurant"}
+			return nil, &usageError{"the order has no restaurantID and the daemon has several restaurants: use --restaurant"}
 		}
 		restaurant = all[0].ID
 	}
-	return daemon, restaurant, order, nil
-}
-
-// postOrder sends an order to the route of a restaurant that ends with path.
-func postOrder(
-	ctx context.Context, daemon *client.Client, restaurant, path string, order []byte, headers ...string,
-) (answer *client.Reply, err error) {
-	err = atRestaurant(ctx, daemon, restaurant, func(id string) (err error) {
-		answer, err = daemon.Call(ctx, http.MethodPost, client.RestaurantPath(id)+path, order, headers...)
-		return err
-	})
-	return answer, err
+	return func(path string, headers ...string) (*client.Reply, error) {
+		return atRestaurant(cmd.Context(), daemon, restaurant, func(id string) (*client.Reply, error) {
+			return daemon.Call(cmd.Context(), http.MethodPost, client.RestaurantPath(id)+path, order, headers...)
+		})
+	}, nil
 }
 
 // restaurantOf returns the order's restaurantID in any spelling, or "" if it has none
@@ -102,14 +107,14 @@ type validateResult struct {
 	Violations []client.Violation
 }
 
-func validateOrder(cmd *cobra.Command, env *Environment, file string) error {
-	daemon, restaurant, order, err := readOrder(cmd, env, file, auth.ScopeMenu)
+func (env *Environment) validateOrder(cmd *cobra.Command, args []string) error {
+	post, err := env.readOrder(cmd, args[0], auth.ScopeMenu)
 	if err != nil {
 		return err
 	}
-	answer, err := postOrder(cmd.Context(), daemon, restaurant, "/orders/validate", order)
+	answer, err := post("/orders/validate")
 	if err != nil {
-		return inFile(file, err)
+		return inFile(args[0], err)
 	}
 	checked, err := printAnswer(cmd, env, answer, func(checked client.Envelope[validateResult]) {
 		colours, v := env.colours(cmd), checked.Result
@@ -153,13 +158,13 @@ func printViolations(env *Environment, violations []client.Violation, more bool)
 // Number returns a number unchanged, or "?" if it is unknown.
 func Number(n json.Number) string { return cmp.Or(n.String(), "?") }
 
-func placeOrder(cmd *cobra.Command, env *Environment, file string) error {
-	daemon, restaurant, order, err := readOrder(cmd, env, file, auth.ScopeOrders)
+func (env *Environment) placeOrder(cmd *cobra.Command, args []string) error {
+	post, err := env.readOrder(cmd, args[0], auth.ScopeOrders)
 	if err != nil {
 		return err
 	}
 	key := cmp.Or(StringFlag(cmd, "key"), rand.Text())
-	answer, err := postOrder(cmd.Context(), daemon, restaurant, "/orders", order, "Idempotency-Key", key)
+	answer, err := post("/orders", "Idempotency-Key", key)
 	if err != nil {
 		return notPlaced(env, err, key, StringFlag(cmd, "key") != "", AsJSON(cmd))
 	}
@@ -245,26 +250,87 @@ func quoted(word string) string {
 
 // reasonsOf returns the ordering service's reasons, one per line. Reasons of an unknown form are unchanged.
 func reasonsOf(e *client.Error) []string {
-	if e.Upstream == nil || len(e.Upstream.Errors) == 0 || string(e.Upstream.Errors) == "null" {
+	if e.Upstream == nil || len(e.Upstream.Errors) == 0 {
 		return nil
 	}
-	sent := e.Upstream.Errors
 	var list []json.RawMessage
-	if json.Unmarshal(sent, &list) != nil {
-		list = []json.RawMessage{sent}
+	if json.Unmarshal(e.Upstream.Errors, &list) != nil {
+		list = []json.RawMessage{e.Upstream.Errors}
 	}
-	lines := make([]string, len(list))
-	for i, raw := range list {
+	return Mapped(list, func(raw json.RawMessage) string {
+		var text string
 		var v client.Violation
-		if json.Unmarshal(raw, &lines[i]) == nil {
-			continue
+		switch {
+		case json.Unmarshal(raw, &text) == nil:
+			return text
+		case json.Unmarshal(raw, &v) == nil && v.Msg != "":
+			return violationLine(v)
+		default:
+			return string(raw)
 		}
-		if lines[i] = string(raw); json.Unmarshal(raw, &v) == nil && v.Msg != "" {
-			lines[i] = violationLine(v)
-		}
-	}
-	return lines
+	})
 }
 
 // violationLine returns a violation on one line.
 func violationLine(v client.Violation) string { return joined("  ", v.Path, v.Code, v.Msg) }
+
+// resolveOrders resolves one order, or several: it then fails if an order was skipped.
+func (env *Environment) resolveOrders(cmd *cobra.Command, refs []string) error {
+	body, err := resolutionBody(cmd, refs)
+	if err != nil {
+		return err
+	}
+	if len(refs) == 1 {
+		_, err = request(cmd, env, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(refs[0])+"/resolve", body, env.printOrder)
+		return err
+	}
+	type resolved struct {
+		Ref, State, Msg string
+		Resolved        bool
+	}
+	all, err := request(cmd, env, http.MethodPost, "/v1/ops/orders/resolve", body, func(all client.Envelope[[]resolved]) {
+		for _, one := range all.Result {
+			if one.Resolved {
+				env.Out.Printf("%s: resolved, the order is %s\n", one.Ref, one.State)
+			} else {
+				env.Out.Printf("%s: skipped: %s\n", one.Ref, one.Msg)
+			}
+		}
+	})
+	return reported(err, slices.ContainsFunc(all.Result, func(one resolved) bool { return !one.Resolved }))
+}
+
+// resolutionBody returns the body of the request.
+func resolutionBody(cmd *cobra.Command, refs []string) ([]byte, error) {
+	operation, outcome, orderID := StringFlag(cmd, "operation"), StringFlag(cmd, "outcome"), StringFlag(cmd, "order-id")
+	err := cmp.Or(oneOf("operation", operation, operationNames()), oneOf("outcome", outcome, resolutionNames()))
+	switch done := outcome == string(ordering.ResolvedDone); {
+	case err != nil:
+		return nil, err
+	case len(refs) > 1 && (outcome == string(ordering.ResolvedRetry) || done && operation == string(upstream.OpCreate)):
+		return nil, &usageError{"several orders can be resolved at once as not_done, or as done for pay, complete and reject; " +
+			"resolve the others one by one"}
+	case operation != string(upstream.OpCreate):
+	case done && orderID == "":
+		return nil, &usageError{"--order-id is required: pass the order id of the ordering service, " +
+			"or --operation if the unknown outcome is not that of create (larder order show)"}
+	case !done && orderID != "":
+		return nil, &usageError{"--order-id is allowed only with --outcome done"}
+	}
+	body := map[string]any{"operation": operation, "outcome": outcome, "orderID": orderID, "note": StringFlag(cmd, "note")}
+	maps.DeleteFunc(body, func(_ string, value any) bool { return value == "" })
+	call, err := cmd.Flags().GetInt("call")
+	switch {
+	case err != nil:
+		return nil, err
+	case len(refs) > 1 && call != 0:
+		return nil, &usageError{"--call is a call of one order; resolve it alone"}
+	case len(refs) > 1:
+		body["refs"] = refs
+	case call != 0:
+		body["call"] = call
+	case outcome == string(ordering.ResolvedRetry): // a repetition would send the call again that this one has sent
+		return nil, &usageError{"--call is required with send_again: the number of the call that you have asked about (larder order show)"}
+	}
+	return json.Marshal(body)
+}

@@ -21,15 +21,6 @@ import (
 	"larder.local/ordering"
 )
 
-func orderListCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder order", "list", func(cmd *cobra.Command, _ []string) error { return listOrders(cmd, env) })
-	cmd.Flags().String("state", "", "only orders in this state: "+strings.Join(stateNames(), ", "))
-	cmd.Flags().String("connection", "", "only orders of this connection")
-	cmd.Flags().Int("limit", 50, "maximum number of orders, up to 500")
-	addTarget(cmd)
-	return cmd
-}
-
 // The values of the flags of orders.
 
 func stateNames() []string { return wordsOf(ordering.States()...) }
@@ -97,7 +88,7 @@ func (o *OrderRecord) StateText() string {
 	return text
 }
 
-func listOrders(cmd *cobra.Command, env *Environment) error {
+func (env *Environment) listOrders(cmd *cobra.Command, _ []string) error {
 	state := StringFlag(cmd, "state")
 	if err := oneOf("state", state, stateNames()); state != "" && err != nil {
 		return err
@@ -162,25 +153,20 @@ func (env *Environment) printOrderList(page orderPage) {
 	}
 }
 
-func orderAcceptRestoreCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder order", "accept-restore", func(cmd *cobra.Command, _ []string) error {
-		path := "/v1/ops/journal/accept" + connectionQuery(cmd)
-		type acceptance struct {
-			Connection string
-			Accepted   bool
+func (env *Environment) acceptRestore(cmd *cobra.Command, _ []string) error {
+	type acceptance struct {
+		Connection string
+		Accepted   bool
+	}
+	path := "/v1/ops/journal/accept" + connectionQuery(cmd)
+	_, err := request(cmd, env, http.MethodPost, path, nil, func(answer client.Envelope[acceptance]) {
+		text := "nothing to accept: orders of %s are not paused\n"
+		if answer.Result.Accepted {
+			text = "accepted: orders of %s are no longer paused\n"
 		}
-		_, err := request(cmd, env, http.MethodPost, path, nil, func(answer client.Envelope[acceptance]) {
-			text := "nothing to accept: orders of %s are not paused\n"
-			if answer.Result.Accepted {
-				text = "accepted: orders of %s are no longer paused\n"
-			}
-			env.Out.Printf(text, answer.Result.Connection)
-		})
-		return err
+		env.Out.Printf(text, answer.Result.Connection)
 	})
-	cmd.Flags().String("connection", "", "the connection; default: the only one")
-	addTarget(cmd)
-	return cmd
+	return err
 }
 
 type orderAttempt struct {
@@ -215,29 +201,24 @@ type sentDish struct {
 	Ingredients []sentDish
 }
 
-func orderShowCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder order", "show REF|ORDERID", func(cmd *cobra.Command, args []string) error {
-		const refLength = 26 // anything else is an order id of the ordering service
-		ref := args[0]
-		if len(ref) != refLength {
-			var err error
-			if ref, err = refOf(cmd, env, ref); err != nil {
-				return err
-			}
-		}
-		_, err := request(cmd, env, http.MethodGet, "/v1/ops/orders/"+url.PathEscape(ref), nil, env.printOrder)
+func (env *Environment) showOrder(cmd *cobra.Command, args []string) error {
+	ref, err := refOf(cmd, env, args[0])
+	if err != nil {
 		return err
-	})
-	cmd.Flags().String("connection", "", "connection of the order, if several connections have this ORDERID")
-	addTarget(cmd)
-	return cmd
+	}
+	_, err = request(cmd, env, http.MethodGet, "/v1/ops/orders/"+url.PathEscape(ref), nil, env.printOrder)
+	return err
 }
 
-// refOf returns the ref of an order with an id of the ordering service. It uses the
+// refOf returns the ref of an order, which is given, or found by the id of the ordering service. This needs the
 // scope orders, whose address may differ from that of the scope ops.
-func refOf(cmd *cobra.Command, env *Environment, orderID string) (string, error) {
+func refOf(cmd *cobra.Command, env *Environment, given string) (string, error) {
+	const refLength = 26
+	if len(given) == refLength {
+		return given, nil
+	}
 	daemon := target(cmd, env, auth.ScopeOrders)
-	order, err := client.Get[OrderRecord](cmd.Context(), daemon, "/v1/orders/"+url.PathEscape(orderID)+connectionQuery(cmd))
+	order, err := client.Get[OrderRecord](cmd.Context(), daemon, "/v1/orders/"+url.PathEscape(given)+connectionQuery(cmd))
 	if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden) {
 		err = &linesError{[]string{
 			err.Error(),

@@ -66,6 +66,16 @@ func PrintJSON(out Printer, value any) (err error) {
 	return err
 }
 
+// withMember returns a JSON object with one more member at its end. Anything else is unchanged.
+func withMember(object []byte, name string, value any) json.RawMessage {
+	text, err := json.Marshal(value)
+	inside, isObject := bytes.CutSuffix(bytes.TrimSpace(object), []byte("}"))
+	if err != nil || !isObject {
+		return object
+	}
+	return fmt.Appendf(nil, `%s,%q:%s}`, inside, name, text)
+}
+
 // Printer prints text for people. It is not an io.Writer, so that all text goes through Safe (policy H9): names,
 // messages and ids from ordering services could clear the screen, set the window's title or forge lines.
 type Printer struct {
@@ -85,6 +95,13 @@ func (p Printer) Printf(format string, args ...any) {
 // Println prints its arguments through Safe, and a line break.
 func (p Printer) Println(args ...any) {
 	fmt.Fprintln(p.Raw, safeArgs(args)...)
+}
+
+// PrintLines prints the lines of a text.
+func (p Printer) PrintLines(text string) {
+	for line := range strings.Lines(text) {
+		p.Println(strings.TrimSuffix(line, "\n"))
+	}
 }
 
 // table prints rows in aligned columns.

@@ -40,17 +40,15 @@ type Storefront struct {
 }
 
 // showMenu prints the storefront's menu of a file or of the daemon.
-func showMenu(cmd *cobra.Command, env *Environment, arg string) error {
-	body, err := storefrontOf(cmd, env, arg)
+func (env *Environment) showMenu(cmd *cobra.Command, args []string) error {
+	body, err := env.storefrontOf(cmd, args[0])
 	if err != nil {
 		return err
 	}
 	if AsJSON(cmd) {
 		return PrintJSON(env.Out, json.RawMessage(body))
 	}
-	var answer struct {
-		Result *Storefront `json:"result"`
-	}
+	var answer client.Envelope[*Storefront]
 	if err := json.Unmarshal(body, &answer); err != nil || answer.Result == nil {
 		return fmt.Errorf("%w: %w", errNoMenu, err)
 	}
@@ -68,35 +66,27 @@ func unsyncedMenu(c *menu.Catalogue, id menu.RestaurantID, name string) []byte {
 	return bytes.Replace(body, []byte(neverSynced), []byte(`,"syncedAt":null`), 1)
 }
 
-func storefrontOf(cmd *cobra.Command, env *Environment, arg string) ([]byte, error) {
+func (env *Environment) storefrontOf(cmd *cobra.Command, arg string) ([]byte, error) {
 	if BoolFlag(cmd, "quarantined") {
 		daemon := target(cmd, env, auth.ScopeOps)
-		var body []byte
-		err := atRestaurant(cmd.Context(), daemon, arg, func(id string) error {
+		return atRestaurant(cmd.Context(), daemon, arg, func(id string) ([]byte, error) {
 			quarantined, err := storedCatalogue(cmd, daemon, id, quarantinedView)
-			if err == nil {
-				body = unsyncedMenu(quarantined, menu.RestaurantID(id), arg)
+			if err != nil {
+				return nil, err
 			}
-			return err
+			return unsyncedMenu(quarantined, menu.RestaurantID(id), arg), nil
 		})
-		return body, err
 	}
 	if isFile(arg) {
-		view, err := viewOf(env, arg)
-		if err != nil {
-			return nil, err
-		}
-		id, err := fileRestaurant(cmd, env)
+		view, id, err := env.menuFile(cmd, arg)
 		if err != nil {
 			return nil, err
 		}
 		return unsyncedMenu(menu.Compile(view, id, menu.DefaultSettings()), id, arg), nil
 	}
 	daemon := target(cmd, env, auth.ScopeMenu)
-	var answer *client.Reply
-	err := atRestaurant(cmd.Context(), daemon, arg, func(id string) (err error) {
-		answer, err = daemon.Get(cmd.Context(), client.RestaurantPath(id)+"/menu")
-		return err
+	answer, err := atRestaurant(cmd.Context(), daemon, arg, func(id string) (*client.Reply, error) {
+		return daemon.Get(cmd.Context(), client.RestaurantPath(id)+"/menu")
 	})
 	if err != nil {
 		return nil, neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)

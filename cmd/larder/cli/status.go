@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,19 +28,16 @@ const (
 )
 
 func statusCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder", "status", func(cmd *cobra.Command, _ []string) error {
-		if BoolFlag(cmd, "watch") {
-			return watchStatus(cmd, env)
-		}
-		return printStatus(cmd, env)
-	})
+	cmd := daemonCommand("larder", "status", env.printStatus)
 	cmd.Flags().BoolP("watch", "w", false, "poll until Ctrl-C, and print changes")
 	cmd.Flags().Duration("every", 2*time.Second, "polling interval of --watch")
-	addTarget(cmd)
 	return cmd
 }
 
-func printStatus(cmd *cobra.Command, env *Environment) error {
+func (env *Environment) printStatus(cmd *cobra.Command, _ []string) error {
+	if BoolFlag(cmd, "watch") {
+		return watchStatus(cmd, env)
+	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), statusLimit)
 	defer cancel()
 	cmd.SetContext(ctx)
@@ -51,10 +47,13 @@ func printStatus(cmd *cobra.Command, env *Environment) error {
 		return err
 	}
 	problems := restaurantProblems(ctx, daemon)
-	if AsJSON(cmd) {
-		err = printStatusJSON(env, body, problems)
-	} else {
+	switch {
+	case !AsJSON(cmd):
 		err = printReadiness(env, daemon.ForReadiness().Base, body, problems, env.colours(cmd))
+	case len(problems) > 0:
+		err = PrintJSON(env.Out, withMember(body, "restaurantsNotOK", problems))
+	default:
+		err = PrintJSON(env.Out, json.RawMessage(body))
 	}
 	return reported(err, !isReady)
 }
@@ -144,34 +143,23 @@ func restaurantProblems(ctx context.Context, daemon *client.Client) []unhealthy 
 	if err != nil {
 		return nil
 	}
-	kinds := []unhealthy{{State: "failed"}, {State: "quarantined"}, {State: "waiting"}, {State: "stale"}, {State: "held"}}
-	for i := range all {
-		problems := all[i].problems()
-		if len(problems) > 1 && problems[1] == "stale" { // the first problem is the cause
-			problems = slices.Delete(problems, 1, 2)
-		}
-		for k := range kinds {
-			if !slices.Contains(problems, kinds[k].State) { // "no menu" is part of readiness
+	var kinds []unhealthy
+	for _, state := range []string{"failed", "quarantined", "waiting", "stale", "held"} { // "no menu" is part of readiness
+		kind := unhealthy{State: state}
+		for i := range all {
+			at := slices.Index(all[i].problems(), state)
+			if at < 0 || at > 0 && state == "stale" { // the first problem is the cause
 				continue
 			}
-			kinds[k].Count++
-			if len(kinds[k].IDs) < MaxListed {
-				kinds[k].IDs = append(kinds[k].IDs, all[i].ID)
-				kinds[k].Names = append(kinds[k].Names, all[i].label())
+			if kind.Count++; kind.Count <= MaxListed {
+				kind.IDs, kind.Names = append(kind.IDs, all[i].ID), append(kind.Names, all[i].label())
 			}
 		}
+		if kind.Count > 0 {
+			kinds = append(kinds, kind)
+		}
 	}
-	return slices.DeleteFunc(kinds, func(k unhealthy) bool { return k.Count == 0 })
-}
-
-// printStatusJSON prints the daemon's response and adds restaurantsNotOK.
-func printStatusJSON(env *Environment, body []byte, kinds []unhealthy) error {
-	text, err := json.Marshal(kinds)
-	inside, isObject := bytes.CutSuffix(bytes.TrimSpace(body), []byte("}"))
-	if err != nil || !isObject || len(kinds) == 0 {
-		return PrintJSON(env.Out, json.RawMessage(body))
-	}
-	return PrintJSON(env.Out, json.RawMessage(fmt.Appendf(nil, `%s,"restaurantsNotOK":%s}`, inside, text)))
+	return kinds
 }
 
 func printReadiness(env *Environment, base string, body []byte, problems []unhealthy, colours palette) error {

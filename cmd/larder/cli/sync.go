@@ -24,7 +24,7 @@ import (
 )
 
 func syncCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder", "sync [RESTAURANT…]", func(cmd *cobra.Command, args []string) error {
+	cmd := daemonCommand("larder", "sync [RESTAURANT…]", func(cmd *cobra.Command, args []string) error {
 		all := BoolFlag(cmd, "all")
 		switch {
 		case all && len(args) > 0:
@@ -50,7 +50,6 @@ func syncCommand(env *Environment) *cobra.Command {
 	})
 	cmd.Flags().Bool("all", false, "all restaurants of the daemon")
 	cmd.Flags().Bool("force", false, "skip the comparison with the last fetch and, without --all, the guard that quarantines menus")
-	addTarget(cmd)
 	return cmd
 }
 
@@ -61,34 +60,28 @@ const maxParallelRuns = 8
 // runs last. It stops if the daemon is unreachable or rejects the client.
 func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids []string, body []byte) error {
 	ctx := cmd.Context()
-	var (
-		mu   sync.Mutex
-		done int
-		runs = make([]runlog.Run, len(ids))
-	)
-	refusals := make([]error, len(ids))
+	var mu sync.Mutex
+	done, runs, results := 0, make([]runlog.Run, len(ids)), make([]any, len(ids)) // results: for --json
 	labels := labelsOf(cmd, env)
 	group, following := errgroup.WithContext(ctx)
 	group.SetLimit(maxParallelRuns)
 	for i, id := range ids {
 		group.Go(func() error {
-			var run runlog.Run
-			err := atRestaurant(following, daemon, id, func(id string) (err error) {
-				run, err = followRun(following, daemon, http.MethodPost, client.OpsRestaurantPath(id)+"/sync?wait=60s", body)
-				return err
-			})
+			run, err := followRun(following, daemon, http.MethodPost, id, "/sync?wait=60s", body)
 			refusal, refused := errors.AsType[*client.Error](err)
 			refused = refused && (refusal.NoToken || refusal.Status == http.StatusUnauthorized || refusal.Status == http.StatusForbidden)
 			if refused || isA[*client.UnreachableError](err) || following.Err() != nil {
 				return err
 			}
-			if err != nil {
-				refusals[i] = err
+			var result any = run
+			if err != nil { // there is no run
 				run = runlog.Run{Restaurant: menu.RestaurantID(id), Outcome: runlog.OutcomeFailed, Error: err.Error()}
+				name, _ := json.Marshal(id)
+				result = json.RawMessage(fmt.Appendf(nil, `{"restaurant":%s,%s`, name, errorJSON(cmd, err)[1:]))
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			runs[i] = run
+			runs[i], results[i] = run, result
 			done++
 			if !AsJSON(cmd) && !hasFailed(run) {
 				env.Out.Println(runLine(run, labels))
@@ -105,7 +98,7 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 	case err != nil:
 		return err
 	}
-	err = env.Show(cmd, syncResults(cmd, runs, refusals), func() {
+	err = env.Show(cmd, results, func() {
 		outcomes := map[runlog.Outcome]int{}
 		for _, run := range runs {
 			outcomes[run.Outcome]++
@@ -120,22 +113,13 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 	return reported(err, slices.ContainsFunc(runs, hasFailed))
 }
 
-// syncResults returns the JSON of each restaurant: its run, or the error if it has none.
-func syncResults(cmd *cobra.Command, runs []runlog.Run, refusals []error) []any {
-	results := make([]any, len(runs))
-	for i, run := range runs {
-		results[i] = run
-		if refusals[i] != nil {
-			id, _ := json.Marshal(run.Restaurant)
-			results[i] = json.RawMessage(fmt.Appendf(nil, `{"restaurant":%s,%s`, id, errorJSON(cmd, refusals[i])[1:]))
-		}
-	}
-	return results
-}
-
-// followRun starts or joins a run, and waits for its end without a timeout.
-func followRun(ctx context.Context, daemon *client.Client, method, path string, body []byte) (runlog.Run, error) {
-	run, err := client.Send[runlog.Run](ctx, daemon, method, path, body)
+// followRun starts or joins a run at a path below that of a restaurant, and waits for its end without a timeout.
+func followRun(
+	ctx context.Context, daemon *client.Client, method, restaurant, path string, body []byte,
+) (runlog.Run, error) {
+	run, err := atRestaurant(ctx, daemon, restaurant, func(id string) (runlog.Run, error) {
+		return client.Send[runlog.Run](ctx, daemon, method, client.OpsRestaurantPath(id)+path, body)
+	})
 	for err == nil && !run.Finished() {
 		if err = sleep.For(ctx, pollInterval); err == nil {
 			run, err = client.Get[runlog.Run](ctx, daemon, "/v1/ops/runs/"+url.PathEscape(run.ID))

@@ -19,8 +19,9 @@ import (
 // defaultURL is the default address of a daemon.
 const defaultURL = "http://127.0.0.1:8080"
 
-// addTarget adds the flags that select the daemon, and --json.
-func addTarget(cmd *cobra.Command) {
+// daemonCommand is NewCommand with the flags that select a running daemon, and --json.
+func daemonCommand(parent, use string, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
+	cmd := NewCommand(parent, use, run)
 	cmd.Flags().String("url", "", "address of the running daemon; default: from the configuration, else "+defaultURL)
 	cmd.Flags().String("client-id", "", "client id; default: the first client of the configuration with the required scope")
 	cmd.Flags().String("client-secret", "", "the client's secret")
@@ -29,6 +30,7 @@ func addTarget(cmd *cobra.Command) {
 	SetEnv(cmd.Flags(), "client-secret", "LARDER_CLIENT_SECRET")
 	AddConfig(cmd)
 	AddJSON(cmd)
+	return cmd
 }
 
 // target returns a client for the daemon that the flags select, with the address and the credentials for the
@@ -137,40 +139,34 @@ func LoadService(cmd *cobra.Command, env *Environment, more ...configs.Option) (
 }
 
 func configCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder", "config", needsSubcommand)
-	show := NewCommand("larder config", "print", func(cmd *cobra.Command, _ []string) error {
-		cfg, err := loadConfig(cmd, env)
-		if err != nil {
-			return err
-		}
-		for _, warning := range cfg.Warnings() {
-			env.Err.Printf("warning: %s\n", warning)
-		}
-		if AsJSON(cmd) {
-			text, err := cfg.JSON()
-			if err != nil {
-				return err
-			}
-			return PrintJSON(env.Out, json.RawMessage(text))
-		}
-		text, err := cfg.YAML()
-		if err != nil {
-			return err
-		}
-		for line := range strings.Lines(string(text)) {
-			env.Out.Printf("%s\n", strings.TrimSuffix(line, "\n"))
-		}
-		return nil
-	})
-	sample := NewCommand("larder config", "sample", func(*cobra.Command, []string) error {
-		_, err := env.Out.Raw.Write(configs.Sample())
-		return err
-	})
+	show := NewCommand("larder config", "print", env.printConfig)
 	AddConfig(show)
 	AddUnknownKeys(show)
 	AddJSON(show)
-	cmd.AddCommand(show, sample)
-	return cmd
+	return commandGroup("config", show, NewCommand("larder config", "sample", func(*cobra.Command, []string) error {
+		_, err := env.Out.Raw.Write(configs.Sample())
+		return err
+	}))
+}
+
+func (env *Environment) printConfig(cmd *cobra.Command, _ []string) error {
+	cfg, err := loadConfig(cmd, env)
+	if err != nil {
+		return err
+	}
+	for _, warning := range cfg.Warnings() {
+		env.Err.Printf("warning: %s\n", warning)
+	}
+	if AsJSON(cmd) {
+		text, err := cfg.JSON()
+		if err != nil {
+			return err
+		}
+		return PrintJSON(env.Out, json.RawMessage(text))
+	}
+	text, err := cfg.YAML()
+	env.Out.PrintLines(string(text))
+	return err
 }
 
 // request sends an operator's request, and prints the response as JSON or with text. It returns the response.

@@ -17,20 +17,16 @@ import (
 const rotateLimit = 10 * time.Second
 
 func tokenCommand(env *Environment) *cobra.Command {
-	cmd := NewCommand("larder", "token", needsSubcommand)
-	rotate := NewCommand("larder token", "rotate-key --config FILE", func(cmd *cobra.Command, _ []string) error {
-		return rotateKey(cmd, env)
-	})
+	rotate := NewCommand("larder token", "rotate-key --config FILE", env.rotateKey)
 	rotate.Flags().Bool("keep-tokens", false, "tokens and sessions of the former key stay valid until they expire")
 	AddConfig(rotate)
 	AddUnknownKeys(rotate)
 	AddJSON(rotate)
-	cmd.AddCommand(rotate)
-	return cmd
+	return commandGroup("token", rotate)
 }
 
 // rotateKey makes a new signing key in Redis (policy H14). It needs no running instance.
-func rotateKey(cmd *cobra.Command, env *Environment) error {
+func (env *Environment) rotateKey(cmd *cobra.Command, _ []string) error {
 	cfg, err := LoadService(cmd, env)
 	if err != nil {
 		return err

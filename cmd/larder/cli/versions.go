@@ -14,35 +14,20 @@ import (
 	"larder.local/httpapi/auth"
 	"larder.local/httpapi/respond"
 	"larder.local/internal/menu"
-	"larder.local/sync/runlog"
 )
 
-// versionCommands returns the commands for the stored versions of a menu.
-func versionCommands(env *Environment) []*cobra.Command {
-	list := NewCommand("larder menu", "versions RESTAURANT", func(cmd *cobra.Command, args []string) error {
-		return listVersions(cmd, env, args[0])
-	})
-	back := NewCommand("larder menu", "rollback RESTAURANT VERSION", func(cmd *cobra.Command, args []string) error {
-		version, err := strconv.ParseInt(args[1], 10, 64)
-		if err != nil || version < 1 {
-			return &usageError{fmt.Sprintf("%q is not a version; larder menu versions %s lists them", args[1], args[0])}
-		}
-		hold := StringFlag(cmd, "hold")
-		if err := oneOf("hold", hold, holdNames()); err != nil {
-			return err
-		}
-		body := fmt.Appendf(nil, `{"version":%d,"hold":%q}`, version, hold)
-		return printRun(cmd, env, http.MethodPost, args[0], "/rollback?wait=60s", body)
-	})
-	back.Flags().String("hold", string(cache.HoldNextChange), "what ends the hold: next_change or released")
-	release := NewCommand("larder menu", "release RESTAURANT", func(cmd *cobra.Command, args []string) error {
-		return printRun(cmd, env, http.MethodDelete, args[0], "/hold?wait=60s", nil)
-	})
-	commands := []*cobra.Command{list, back, release}
-	for _, c := range commands {
-		addTarget(c)
+// rollBack serves an older version of a menu again.
+func (env *Environment) rollBack(cmd *cobra.Command, args []string) error {
+	version, err := strconv.ParseInt(args[1], 10, 64)
+	if err != nil || version < 1 {
+		return &usageError{fmt.Sprintf("%q is not a version; larder menu versions %s lists them", args[1], args[0])}
 	}
-	return commands
+	hold := StringFlag(cmd, "hold")
+	if err := oneOf("hold", hold, holdNames()); err != nil {
+		return err
+	}
+	body := fmt.Appendf(nil, `{"version":%d,"hold":%q}`, version, hold)
+	return printRun(cmd, env, http.MethodPost, args[0], "/rollback?wait=60s", body)
 }
 
 func holdNames() []string { return wordsOf(cache.HoldNextChange, cache.HoldReleased) }
@@ -60,15 +45,20 @@ type keptVersion struct {
 	Hold     *cache.HoldUntil `json:"hold"`
 }
 
-func listVersions(cmd *cobra.Command, env *Environment, given string) error {
-	daemon := target(cmd, env, auth.ScopeOps)
-	return atRestaurant(cmd.Context(), daemon, given, func(id string) error {
-		kept, err := client.EveryPage[keptVersion](cmd.Context(), daemon, client.OpsRestaurantPath(id)+"/versions?limit=500")
-		if err != nil {
-			return err
-		}
-		return env.Show(cmd, kept, func() { printVersions(env, id, kept) })
+func (env *Environment) listVersions(cmd *cobra.Command, args []string) error {
+	daemon, id := target(cmd, env, auth.ScopeOps), ""
+	kept, err := atRestaurant(cmd.Context(), daemon, args[0], func(found string) ([]keptVersion, error) {
+		id = found
+		return versionsOf(cmd, daemon, id)
 	})
+	if err != nil {
+		return err
+	}
+	return env.Show(cmd, kept, func() { printVersions(env, id, kept) })
+}
+
+func versionsOf(cmd *cobra.Command, daemon *client.Client, id string) ([]keptVersion, error) {
+	return client.EveryPage[keptVersion](cmd.Context(), daemon, client.OpsRestaurantPath(id)+"/versions?limit=500")
 }
 
 func printVersions(env *Environment, id string, kept []keptVersion) {
@@ -97,12 +87,7 @@ func printVersions(env *Environment, id string, kept []keptVersion) {
 
 // printRun starts a run at a path below that of a restaurant, and prints its result.
 func printRun(cmd *cobra.Command, env *Environment, method, restaurant, path string, body []byte) error {
-	daemon := target(cmd, env, auth.ScopeOps)
-	var run runlog.Run
-	err := atRestaurant(cmd.Context(), daemon, restaurant, func(id string) (err error) {
-		run, err = followRun(cmd.Context(), daemon, method, client.OpsRestaurantPath(id)+path, body)
-		return err
-	})
+	run, err := followRun(cmd.Context(), target(cmd, env, auth.ScopeOps), method, restaurant, path, body)
 	if err != nil {
 		return err
 	}
@@ -110,56 +95,49 @@ func printRun(cmd *cobra.Command, env *Environment, method, restaurant, path str
 	return reported(err, hasFailed(run))
 }
 
-// diffVersions compares two stored versions; version 0 is the current one.
-func diffVersions(cmd *cobra.Command, env *Environment, daemon *client.Client, id string, from, to int64) error {
-	if to == 0 {
-		var err error
-		if to, err = currentVersion(cmd, daemon, id); err != nil {
-			return err
+// storedMenus returns the versions from and to of a restaurant's menu; if to is 0, the current one. If from is 0, it
+// returns the served menu and the quarantined one.
+func (env *Environment) storedMenus(
+	cmd *cobra.Command, given string, from, to int64,
+) (older, newer *menu.Catalogue, err error) {
+	daemon := target(cmd, env, auth.ScopeOps)
+	_, err = atRestaurant(cmd.Context(), daemon, given, func(id string) (none struct{}, err error) {
+		if from > 0 {
+			if older, err = storedVersion(cmd, daemon, id, from); err == nil {
+				newer, err = storedVersion(cmd, daemon, id, to)
+			}
+			return none, err
+		}
+		if newer, err = storedCatalogue(cmd, daemon, id, quarantinedView); err != nil {
+			return none, err
+		}
+		older, err = storedVersion(cmd, daemon, id, 0)
+		if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code == string(respond.CodeNoCatalogue) {
+			older, err = menu.Compile(&menu.View{}, menu.RestaurantID(id), menu.DefaultSettings()), nil
+		}
+		return none, err
+	})
+	return older, newer, err
+}
+
+// storedVersion compiles a version of a restaurant's menu; if version is 0, the current one.
+func storedVersion(cmd *cobra.Command, daemon *client.Client, id string, version int64) (*menu.Catalogue, error) {
+	if version == 0 {
+		kept, err := versionsOf(cmd, daemon, id)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range kept {
+			if v.Current {
+				version = v.Version
+			}
 		}
 	}
-	older, err := storedCatalogue(cmd, daemon, id, versionView(from))
-	if err != nil {
-		return err
-	}
-	newer, err := storedCatalogue(cmd, daemon, id, versionView(to))
-	if err != nil {
-		return err
-	}
-	return printDiff(cmd, env, older, newer)
+	return storedCatalogue(cmd, daemon, id, fmt.Sprintf("/versions/%d/view", version))
 }
 
-// diffQuarantined compares the served menu with the quarantined one.
-func diffQuarantined(cmd *cobra.Command, env *Environment, daemon *client.Client, id string) error {
-	newer, err := storedCatalogue(cmd, daemon, id, quarantinedView)
-	if err != nil {
-		return err
-	}
-	older := menu.Compile(&menu.View{}, menu.RestaurantID(id), menu.DefaultSettings())
-	version, err := currentVersion(cmd, daemon, id)
-	if err == nil {
-		older, err = storedCatalogue(cmd, daemon, id, versionView(version))
-	}
-	if refused, ok := errors.AsType[*client.Error](err); err != nil && (!ok || refused.Code != string(respond.CodeNoCatalogue)) {
-		return err
-	}
-	return printDiff(cmd, env, older, newer)
-}
-
-func currentVersion(cmd *cobra.Command, daemon *client.Client, id string) (int64, error) {
-	kept, err := client.EveryPage[keptVersion](cmd.Context(), daemon, client.OpsRestaurantPath(id)+"/versions?limit=500")
-	for _, v := range kept {
-		if v.Current {
-			return v.Version, nil
-		}
-	}
-	return 0, err
-}
-
-// The paths of menu views below that of a restaurant.
+// quarantinedView is the path of the quarantined menu view below that of a restaurant.
 const quarantinedView = "/quarantined"
-
-func versionView(version int64) string { return fmt.Sprintf("/versions/%d/view", version) }
 
 // storedCatalogue compiles the menu view at a path below that of a restaurant.
 func storedCatalogue(cmd *cobra.Command, daemon *client.Client, id, path string) (*menu.Catalogue, error) {

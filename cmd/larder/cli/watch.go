@@ -42,10 +42,9 @@ func watchStatus(cmd *cobra.Command, env *Environment) error {
 	if every < minWatchInterval {
 		return &usageError{fmt.Sprintf("--every: at least %v, not %v", minWatchInterval, every)}
 	}
-	menus := target(cmd, env, auth.ScopeMenu)
-	ops := target(cmd, env, auth.ScopeOps)
-	v := &watcher{env: env, menus: menus, ops: ops, json: AsJSON(cmd)}
-	if ops.Authorized == nil {
+	v := &watcher{env: env, json: AsJSON(cmd), menus: target(cmd, env, auth.ScopeMenu)}
+	v.ops = target(cmd, env, auth.ScopeOps)
+	if v.ops.Authorized == nil {
 		v.ops = nil
 	}
 	ctx, last := cmd.Context(), snapshot{}
@@ -101,28 +100,34 @@ func (v *watcher) poll(ctx context.Context, last snapshot) (snapshot, error) {
 	for name, p := range ready.components {
 		now.set("part", name, subjectState{state: p.state(), quiet: p.state() == stateOK})
 	}
-	if all, err := Restaurants(ctx, v.menus); err != nil {
-		now.keep(last, "restaurant")
-	} else {
+	now.keep(last, "restaurant", "order")
+	if all, err := Restaurants(ctx, v.menus); err == nil {
 		now.addRestaurants(all, last["restaurant"] == nil)
 	}
-	if orders, err := v.unknownOrders(ctx); err != nil || v.ops == nil {
-		now.keep(last, "order")
-	} else {
-		now["order"] = map[string]subjectState{}
-		for i := range orders {
-			order := &orders[i]
-			msg := "restaurant " + order.place() + ", since " + order.CreatedAt
-			now.set("order", order.Ref, subjectState{state: order.StateText(), msg: msg})
-		}
-		v.keepUnproven(ctx, last, now)
+	if v.ops != nil {
+		v.addOrders(ctx, last, now)
 	}
 	return now, nil
 }
 
-// keepUnproven keeps the orders that are not in the list of unknown ones any more, unless their records say that they are
-// resolved: Redis may have lost them.
-func (v *watcher) keepUnproven(ctx context.Context, last, now snapshot) {
+// addOrders lists the orders that need resolving. It does not list them again after a refusal, because each attempt
+// counts as a failed authentication.
+func (v *watcher) addOrders(ctx context.Context, last, now snapshot) {
+	orders, err := client.EveryPage[OrderRecord](ctx, v.ops, "/v1/ops/orders?state=unknown&limit=500")
+	if err != nil {
+		if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
+			v.ops = nil
+		}
+		return
+	}
+	now["order"] = map[string]subjectState{}
+	for i := range orders {
+		order := &orders[i]
+		msg := "restaurant " + order.place() + ", since " + order.CreatedAt
+		now.set("order", order.Ref, subjectState{state: order.StateText(), msg: msg})
+	}
+	// An order that is not in the list any more is kept unless its record says that it is resolved:
+	// Redis may have lost it.
 	for ref, was := range last["order"] {
 		if _, listed := now["order"][ref]; listed {
 			continue
@@ -132,19 +137,6 @@ func (v *watcher) keepUnproven(ctx context.Context, last, now snapshot) {
 			now.set("order", ref, was)
 		}
 	}
-}
-
-// unknownOrders lists the orders that need resolving. It stops after a refusal,
-// because each attempt counts as a failed authentication.
-func (v *watcher) unknownOrders(ctx context.Context) ([]OrderRecord, error) {
-	if v.ops == nil {
-		return nil, nil
-	}
-	orders, err := client.EveryPage[OrderRecord](ctx, v.ops, "/v1/ops/orders?state=unknown&limit=500")
-	if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
-		v.ops = nil
-	}
-	return orders, err
 }
 
 // subjectState is the state of a subject of a line: larder, a part, restaurants, a restaurant or an order.

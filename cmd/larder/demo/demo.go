@@ -209,9 +209,7 @@ func (d *demo) printBanner(s *scenario) {
 		"{ops}", ops.ID, "{ops-secret}", ops.Secret,
 		"{connection}", connection.ClientID, "{connection-secret}", connection.ClientSecret,
 	).Replace(bannerText)
-	for line := range strings.Lines(text) {
-		d.env.Out.Println(strings.TrimSuffix(line, "\n"))
-	}
+	d.env.Out.PrintLines(text)
 }
 
 // ringLog keeps the last lines of a log, which are printed only after a failure.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"larder.local/cmd/larder/cli"
 	"larder.local/cmd/larder/client"
@@ -186,22 +185,19 @@ const stopLimit = 5 * time.Second
 // run serves until ctx ends.
 func (s *sandboxServer) run(ctx context.Context) error {
 	server := &http.Server{Handler: s.service.Handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: httpapi.ErrorLog(s.log)}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		if err := server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("sandbox: %w", err)
-		}
-		return nil
-	})
-	group.Go(func() error {
-		<-ctx.Done()
-		s.service.Close() // ends requests that a fault delays
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
-		defer cancel()
-		if err := server.Shutdown(limited); err != nil {
-			return errors.Join(err, server.Close())
-		}
-		return nil
-	})
-	return group.Wait()
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(s.listener) }()
+	var err error
+	select {
+	case fault := <-served:
+		err = fmt.Errorf("sandbox: %w", fault)
+	case <-ctx.Done():
+	}
+	s.service.Close() // ends requests that a fault delays
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+	defer cancel()
+	if stopErr := server.Shutdown(limited); stopErr != nil {
+		return errors.Join(err, stopErr, server.Close())
+	}
+	return err
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,6 @@ type scenario struct {
 	restaurant           string
 	good, bad            []byte // orders
 	steps                []scenarioStep
-	placed               cli.OrderRecord
 }
 
 // scenarioStep is the output of one step.
@@ -52,14 +52,14 @@ func newScenario(ctx context.Context, d *demo, base string) (*scenario, error) {
 func (s *scenario) run(ctx context.Context) (err error) {
 	begun := time.Now()
 	defer func() {
-		if ended := recover(); ended != nil {
-			failed, ok := ended.(failure)
-			if !ok {
-				panic(ended)
-			}
+		switch ended := recover().(type) {
+		case nil:
+		case failure:
 			last := &s.steps[len(s.steps)-1]
-			err = fmt.Errorf("%s: %w", last.Name, failed.error)
+			err = fmt.Errorf("%s: %w", last.Name, ended.error)
 			last.Error = err.Error()
+		default:
+			panic(ended)
 		}
 		if s.demo.json {
 			err = errors.Join(err, cli.PrintJSON(s.demo.env.Out, s.steps))
@@ -69,9 +69,9 @@ func (s *scenario) run(ctx context.Context) (err error) {
 	}()
 	s.menus(ctx)
 	s.served(ctx)
-	s.orders(ctx)
+	placed := s.orders(ctx)
 	s.unknown(ctx)
-	s.closed(ctx)
+	s.closed(ctx, placed)
 	return nil
 }
 
@@ -117,17 +117,13 @@ func (s *scenario) waitForMenus(ctx context.Context) ([]cli.Restaurant, error) {
 	defer cancel()
 	for {
 		all, err := cli.Restaurants(ctx, s.daemon)
-		var missing []string
-		for _, r := range all {
-			if r.Version == 0 {
-				missing = append(missing, r.ID)
-			}
-		}
-		if err != nil || len(all) == len(s.demo.cfg.Restaurants) && len(missing) == 0 {
+		missing := slices.DeleteFunc(slices.Clone(all), func(r cli.Restaurant) bool { return r.Version > 0 })
+		if err != nil || len(missing) == 0 {
 			return all, err
 		}
 		if err := sleep.For(ctx, 20*time.Millisecond); err != nil {
-			return nil, fmt.Errorf("%w; without a menu: %s", err, strings.Join(missing, ", "))
+			ids := cli.Mapped(missing, func(r cli.Restaurant) string { return r.ID })
+			return nil, fmt.Errorf("%w; without a menu: %s", err, strings.Join(ids, ", "))
 		}
 	}
 }
@@ -145,15 +141,13 @@ func (s *scenario) menus(ctx context.Context) {
 	const limit = 5 * time.Second // a menu is served a moment before its run is recorded
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errors.New("no run has published a menu"))
 	defer cancel()
-	var run runlog.Run
-	for run.Outcome != runlog.OutcomeUpdated {
+	updates := "/v1/ops/runs?outcome=updated&restaurant=" + url.QueryEscape(s.restaurant)
+	var runs []runlog.Run
+	for len(runs) == 0 {
 		check(sleep.For(limited, 10*time.Millisecond))
-		for _, run = range must(client.Get[[]runlog.Run](limited, s.ops, "/v1/ops/runs?limit=50&restaurant="+url.QueryEscape(s.restaurant))) {
-			if run.Outcome == runlog.OutcomeUpdated {
-				break
-			}
-		}
+		runs = must(client.Get[[]runlog.Run](limited, s.ops, updates))
 	}
+	run := runs[0]
 	served := must(client.Get[*cli.Storefront](ctx, s.daemon, client.RestaurantPath(s.restaurant)+"/menu"))
 	groups := map[string]bool{}
 	for _, scheme := range served.Schemes {
@@ -167,14 +161,14 @@ func (s *scenario) menus(ctx context.Context) {
 		run.Steps.Fetch, run.Steps.Decode, run.Steps.Lint, run.Steps.Compile, run.Steps.Publish)
 
 	s.step("lint")
-	const shown = 3
 	findings := must(client.Get[[]menu.Finding](ctx, s.ops, client.OpsRestaurantPath(s.restaurant)+"/lint"))
 	s.say("%s", cli.Plural(len(findings), "finding", "findings"))
-	for _, f := range findings[:min(len(findings), shown)] {
+	for i, f := range findings {
+		if i == 3 {
+			s.say("… and %d more", len(findings)-i)
+			break
+		}
 		s.say("%s %s: %s", f.Severity, f.Code, f.Msg)
-	}
-	if len(findings) > shown {
-		s.say("… and %d more", len(findings)-shown)
 	}
 
 	s.step("published")
@@ -222,15 +216,15 @@ type receivedOrder struct {
 	Body                struct{ DishList []json.RawMessage }
 }
 
-// atService returns the orders of the ordering service. Their number must be want.
+// atService returns the orders of the ordering service, the oldest first. Their number must be want.
 func (s *scenario) atService(ctx context.Context, want int) []receivedOrder {
 	received := must(client.Get[[]receivedOrder](ctx, s.sandbox, "/sandbox/orders"))
 	expect(len(received) == want, "the ordering service has %d orders, want %d", len(received), want)
 	return received
 }
 
-// orders checks that an invalid order is not sent, and that a valid one is sent once.
-func (s *scenario) orders(ctx context.Context) {
+// orders checks that an invalid order is not sent, and that a valid one, which it returns, is sent once.
+func (s *scenario) orders(ctx context.Context) (placed cli.OrderRecord) {
 	s.step("invalid order")
 	_, refused := s.place(ctx, s.bad, "demo-refused", http.StatusUnprocessableEntity)
 	s.atService(ctx, 0)
@@ -242,13 +236,12 @@ func (s *scenario) orders(ctx context.Context) {
 	s.step("order placed")
 	const key = "demo-placed"
 	answer, _ := s.place(ctx, s.good, key, http.StatusCreated)
-	check(answer.Result(&s.placed))
-	p := &s.placed
-	s.say("orderID %s, total %s, ref %s", p.OrderID, cli.Number(p.Total), p.Ref)
+	check(answer.Result(&placed))
+	s.say("orderID %s, total %s, ref %s", placed.OrderID, cli.Number(placed.Total), placed.Ref)
 
 	s.step("ordering service")
-	order, total := s.atService(ctx, 1)[0], must(decimal.NewFromString(cli.Number(p.Total)))
-	expect(order.OrderID == p.OrderID, "the ordering service has the order %s, not %s", order.OrderID, p.OrderID)
+	order, total := s.atService(ctx, 1)[0], must(decimal.NewFromString(cli.Number(placed.Total)))
+	expect(order.OrderID == placed.OrderID, "the ordering service has the order %s, not %s", order.OrderID, placed.OrderID)
 	expect(total.Equal(order.Total), "the total is %s at the ordering service and %s at larder", order.Total, total)
 	s.say("received order %s (%s), %s, total %s:",
 		order.OrderID, order.State, cli.Plural(len(order.Body.DishList), "dish", "dishes"), order.Total)
@@ -262,6 +255,7 @@ func (s *scenario) orders(ctx context.Context) {
 	s.atService(ctx, 1)
 	s.say("same key, same order: %d with the same body, replayed", again.Status)
 	s.say("same key, another order: %d %s", reused.Status, reused.Code)
+	return placed
 }
 
 // unknown checks that an order whose response is lost is not sent again, and that its key
@@ -273,15 +267,11 @@ func (s *scenario) unknown(ctx context.Context) {
 	_, lost := s.place(ctx, s.good, key, http.StatusGatewayTimeout)
 	_, again := s.place(ctx, s.good, key, http.StatusGatewayTimeout)
 	expect(lost.Ref != "" && again.Ref == lost.Ref, "the same key got the refs %q and %q", lost.Ref, again.Ref)
-	received := s.atService(ctx, 2)
+	found := s.atService(ctx, 2)[1].OrderID
 	s.say("the ordering service accepts the order, but its response is lost: 504 order_outcome_unknown")
 	s.say("same key again: 504 again, and nothing is sent; ref %s", lost.Ref)
 
 	s.step("resolved")
-	found := received[1].OrderID
-	if found == s.placed.OrderID {
-		found = received[0].OrderID
-	}
 	body := fmt.Appendf(nil, `{"operation":"create","outcome":"done","orderID":%q,"note":"the kitchen has it"}`, found)
 	must(s.ops.Call(ctx, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(lost.Ref)+"/resolve", body))
 	answer, _ := s.place(ctx, s.good, key, http.StatusCreated)
@@ -293,10 +283,10 @@ func (s *scenario) unknown(ctx context.Context) {
 	s.say("same key again: %d, orderID %s", answer.Status, now.OrderID)
 }
 
-// closed pays and completes the order.
-func (s *scenario) closed(ctx context.Context) {
+// closed pays and completes an order.
+func (s *scenario) closed(ctx context.Context, placed cli.OrderRecord) {
 	s.step("paid and closed")
-	path, paid := "/v1/orders/"+url.PathEscape(s.placed.OrderID), cli.Number(s.placed.Total)
+	path, paid := "/v1/orders/"+url.PathEscape(placed.OrderID), cli.Number(placed.Total)
 	payment := fmt.Appendf(nil, `[{"code":"2c1f8c2e-6f0b-4f7c-9d55-0a4b5d6c7e8f","amount":%s,"paidAt":%q,"name":""}]`,
 		paid, time.Now().Format(time.RFC3339))
 	must(s.daemon.Call(ctx, http.MethodPut, path+"/pay", payment))
