@@ -39,13 +39,21 @@ type groupTable struct {
 	choices []selected
 }
 
+// emptyTable returns the check's table for another list. It reuses the memory of the list before.
+func (c *check) emptyTable(it *Line, above []menu.Index) *groupTable {
+	t := &c.table
+	*t = groupTable{check: c, line: it, above: above, slots: t.slots[:0], schemes: t.schemes[:0], choices: t.choices[:0]}
+	return t
+}
+
 // checkGroups checks the ingredients of a line, and theirs, against their schemes (policies M1 to M6). scheme is the
 // line's scheme, and above are the schemes that contain the line.
 func (c *check) checkGroups(it *Line, scheme menu.Index, above []menu.Index) {
 	switch {
 	case it.index == menu.None:
 	case scheme != menu.None:
-		t := groupTable{check: c, line: it, above: above, choices: make([]selected, 0, len(it.ingredients.all))}
+		t := c.emptyTable(it, above)
+		t.choices = slices.Grow(t.choices, len(it.ingredients.all))
 		for i := range it.ingredients.all {
 			part := &it.ingredients.all[i]
 			t.choose(part, part.units, len(part.ingredients.all) == 0)
@@ -77,7 +85,7 @@ func (c *check) checkGroups(it *Line, scheme menu.Index, above []menu.Index) {
 // checkFlat checks a dish again as it will be sent: with nested ingredients in one flat list (policy M5). For
 // ordinary menus, an order that is valid nested is valid flat; with cycles of schemes it may not be.
 func (c *check) checkFlat(dish *Line, scheme menu.Index) {
-	t := groupTable{check: c, line: dish}
+	t := c.emptyTable(dish, nil)
 	t.flatten(dish)
 	t.countGroups(scheme)
 }

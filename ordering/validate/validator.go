@@ -145,6 +145,7 @@ type check struct {
 
 	now     time.Time
 	order   *Order
+	table   groupTable                         // of the list that is counted
 	work    int                                // remaining steps; see workLimit
 	offered map[menu.Index]map[menu.Index]bool // the ingredients that a dish with the scheme offers; see offeredOf
 }
