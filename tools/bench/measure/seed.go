@@ -207,7 +207,6 @@ func (o *ownRunner) seedOne(ctx context.Context, h chainHead, id menu.Restaurant
 		Fence:      1,
 		Catalogue:  h.content.WithStops(own.Stops(id, menu.DefaultSettings())),
 		Published:  published,
-		Content:    h.version.Content,
 		SyncedAt:   time.Now(),
 	})
 	return err
