@@ -32,7 +32,7 @@ func (j *Journal) Begin(ctx context.Context, o ordering.CallSpec) (ordering.Reco
 
 func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, error) {
 	if err := j.durability.recovered(ctx, o.Connection); err != nil {
-		return nil, j.rejected(ctx, o, err)
+		return nil, j.rejected(ctx, o, nil, err)
 	}
 	// Nearly every key and ref is new, so this does not read them first. The commit checks that they are new; if not, or if the
 	// order has changed, it writes nothing, and beginFrom reads them.
@@ -84,7 +84,7 @@ func (j *Journal) begin(ctx context.Context, o ordering.CallSpec, key string) (*
 	case err != nil:
 		return nil, err
 	case found == nil && !o.Adopt:
-		return nil, j.rejected(ctx, o, ordering.ErrNoOrder)
+		return nil, j.rejected(ctx, o, nil, ordering.ErrNoOrder)
 	case found == nil:
 		// larder did not place the order (policy O9a).
 		c := j.store.newRecordTx(o, ordering.Record{Adopted: true, OrderID: o.OrderID, State: ordering.StatePlaced})
@@ -93,10 +93,10 @@ func (j *Journal) begin(ctx context.Context, o ordering.CallSpec, key string) (*
 		return j.open(ctx, o, c, key)
 	}
 	if found.Foreign {
-		return nil, j.rejected(ctx, o, &ordering.SourceError{Record: found.Record})
+		return nil, j.rejected(ctx, o, found, &ordering.SourceError{Record: found.Record})
 	}
 	if err := mayBegin(&found.Record, o.Operation); err != nil {
-		return nil, j.rejected(ctx, o, err)
+		return nil, j.rejected(ctx, o, found, err)
 	}
 	c := j.store.newTx(found)
 	c.check(c.orderIDKey(o.OrderID), ref)
@@ -118,10 +118,16 @@ func mayBegin(r *ordering.Record, op ordering.Operation) error {
 }
 
 // rejected returns the reason to reject a change. If the key was taken after it was read, that takes precedence over
-// why: perhaps the same request came in twice, and its first call caused the state that was found.
-func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, why error) error {
+// why: perhaps the same request came in twice, and its first call caused the state that was found. If that call makes the order
+// busy, its key is not read again: the call may have ended and freed the key since, and then why would never have been true.
+func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, found *order, why error) error {
 	if o.Key == "" {
 		return cmp.Or(j.store.checkFormat(ctx, o.Connection), why)
+	}
+	if found != nil {
+		if call, busy := found.Busy(); busy && call.Key == o.Key {
+			return &ordering.KeyTakenError{Record: found.Record, Call: call.Number}
+		}
 	}
 	_, taken, err := j.store.keyOwner(ctx, o.Connection, o.Key, "")
 	if taken != nil {
