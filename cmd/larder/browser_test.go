@@ -190,7 +190,7 @@ func TestBrowserOps(t *testing.T) { //nolint:tparallel // its scenarios share a 
 }
 
 // TestOtherEngines runs tools/browser/engines: a guest orders in Firefox and in WebKit. make engines runs it, with a display.
-func TestOtherEngines(t *testing.T) { //nolint:tparallel // its scenarios share a demo
+func TestOtherEngines(t *testing.T) {
 	if os.Getenv("LARDER_ENGINES") == "" {
 		t.Skip("make engines runs it")
 	}

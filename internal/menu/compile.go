@@ -63,7 +63,7 @@ func namedOf[T any](all []T, names func(*T) Named) (named []Named, ids hashIndex
 	return named, ids, definitions
 }
 
-// schemesOf returns the schemes of the kept items. An unknown scheme is none (policy W10).
+// schemesOf returns the schemes of the kept items. An unknown scheme becomes None (policy W10).
 func (c *Content) schemesOf(all []Product, kept []Index) []Index {
 	schemes := make([]Index, len(kept))
 	for i, at := range kept {

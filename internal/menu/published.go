@@ -195,7 +195,7 @@ const formatNumber = 5
 // that compile and lint use, and the bytes of Content.
 func ContentHash(content []byte, s Settings) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%d %t %t %t %d\n",
+	_, _ = fmt.Fprintf(h, "%d %t %t %t %d\n", // a hash returns no errors
 		formatNumber, s.MaxZeroNone, s.StopListAnyValue, s.RefuseMissingExternalID, s.depth())
 	h.Write(content)
 	return hex.EncodeToString(h.Sum(nil))

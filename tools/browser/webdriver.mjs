@@ -11,7 +11,7 @@ const elementKey = 'element-6066-11e4-a52e-4f735466cecf'; // of the specificatio
 const starting = 60_000; // milliseconds until a browser is ready
 const answering = 60_000; // milliseconds until a command is answered
 
-const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms)); //testwaits:allow the time between two looks
 
 /** Repeats work until it succeeds. */
 async function until(work) {

@@ -43,7 +43,7 @@ async function addFries(browser) {
   // A click while the menu moves can meet another place, so it is repeated until the dialog is open.
   for (let i = 0; i < 20 && !(await browser.run(`() => !!(${inMenu('dialog[open]')})()`)); i++) {
     await browser.click(inMenu('[data-dish=dish-fries] [part=add]'));
-    await new Promise((done) => setTimeout(done, 500));
+    await new Promise((done) => setTimeout(done, 500)); //testwaits:allow the time between two looks
   }
   await browser.click(inMenu('dialog[open] input[type=radio], dialog[open] input[type=checkbox]'));
   await browser.click(inMenu('dialog[open] button.main'));
@@ -97,9 +97,9 @@ async function order(browser, net) {
   await sandbox.faults([{ match: { method: 'POST', path: '/orders/api/v1/orders' }, times: 1, do: 'latency', delay: '2s' }]);
   await browser.click(inForm('[part=place]'));
   await browser.wait(state, 'sending');
-  for (let i = 0; (await sandbox.faults()).length && i < 100; i++) await new Promise((done) => setTimeout(done, 50));
+  for (let i = 0; (await sandbox.faults()).length && i < 100; i++) await new Promise((done) => setTimeout(done, 50)); //testwaits:allow the time between two looks
   net.cut(true);
-  await new Promise((done) => setTimeout(done, 3000)); // the order arrives, its response does not
+  await new Promise((done) => setTimeout(done, 3000)); //testwaits:allow the order arrives after 2 s, its response does not
   equal(await browser.run(state) === 'placed', false, 'a confirmation without a response');
   net.cut(false);
   await browser.wait(state, 'placed');
