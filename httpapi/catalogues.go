@@ -21,7 +21,7 @@ type catalogues struct {
 func (h *health) catalogues() catalogues {
 	h.counting.Lock()
 	defer h.counting.Unlock()
-	begin := time.Now()
+	begin := h.deps.Clock()
 	if begin.Before(h.validUntil) {
 		return h.counted
 	}
@@ -37,7 +37,7 @@ func (h *health) catalogues() catalogues {
 			found.failed = append(found.failed, found.all[i])
 		}
 	}
-	now := time.Now()
+	now := h.deps.Clock()
 	h.counted, h.validUntil = found, now.Add(10*now.Sub(begin))
 	return found
 }

@@ -37,7 +37,7 @@ func TestMemoryOfHostileMenus(t *testing.T) { //nolint:tparallel // one process 
 			service, asked, open := hostileService(t, menu)
 			config := fmt.Sprintf("http: {listen: \"127.0.0.1:0\"}\nredis: {url: %q}\nordering: {allow_non_durable: true}\n"+
 				"connections: [{name: main, base_url: %q, auth_url: %q, client_id: c, client_secret: s, default_menu: false}]\n"+
-				"sync: {schedule: \"@every 24h\", deadline: 10m}\nrestaurants:\n", redistest.Start(t).URL(), service, service)
+				"sync: {schedule: \"@every 24h\", deadline: 10m, lease: 5m}\nrestaurants:\n", redistest.Start(t).URL(), service, service)
 			ids := make([]string, restaurants)
 			for i := range ids {
 				ids[i] = fmt.Sprintf("  - {id: r%d}\n", i)
