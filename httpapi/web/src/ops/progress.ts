@@ -11,7 +11,7 @@ const shown = 50; // faults
 export type Fault = Pick<Run, "restaurant" | "outcome" | "error">;
 
 /** Shows the progress of several runs. */
-export class Progress {
+export class ProgressPanel {
   private readonly bar = h("progress", { "aria-label": "Restaurants done", max: 1, value: 0, "data-testid": "batch" });
   private readonly words = h("p", { role: "status" });
   private readonly rest = h("div", {});

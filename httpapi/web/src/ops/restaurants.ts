@@ -7,7 +7,7 @@ import { cell, h, pause, put, rowHead, table } from "./dom";
 import { badge, count, number, outcome, span } from "./format";
 import * as live from "./live";
 import type { Page, Restaurant, Run, Summary } from "./model";
-import { Progress } from "./progress";
+import { ProgressPanel } from "./progress";
 import { forceQuestion, syncNow } from "./sync";
 import { idsOf, most, syncSome } from "./syncsome";
 import { link, type View } from "./view";
@@ -158,7 +158,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
         "This fetches their menus, within the limits of their connections. Menus that the guard stops stay quarantined.";
       if (!(await question({ title: `Sync ${count(ids.length, "menu")}?`, yes: "Sync", body: [h("p", {}, text)] })))
         return;
-      const shown = new Progress();
+      const shown = new ProgressPanel();
       put(progress, shown.element);
       await syncSome(ids, shown, signal);
       select(ids, false);

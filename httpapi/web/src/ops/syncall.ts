@@ -6,7 +6,7 @@ import { h, pause, put } from "./dom";
 import { count, moment, number, outcome } from "./format";
 import * as live from "./live";
 import type { Batch, Summary } from "./model";
-import { Progress } from "./progress";
+import { ProgressPanel } from "./progress";
 import type { View } from "./view";
 
 const every = 3000; // between two reads of a batch, in milliseconds
@@ -60,7 +60,7 @@ export const syncAll: View = async (root, { id, signal, go }) => {
   );
   if (id === "") return;
   const path = "/v1/ops/sync/" + encodeURIComponent(id);
-  const progress = new Progress();
+  const progress = new ProgressPanel();
   put(state, progress.element);
   const draw = (batch: Batch) => {
     progress.show(batch.done, batch.failed, batch.total);

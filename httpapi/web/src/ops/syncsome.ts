@@ -2,7 +2,7 @@
 
 import { ask, errorText, isGone, pathOf, query, result } from "./api";
 import type { Page, Restaurant, Run } from "./model";
-import type { Fault, Progress } from "./progress";
+import type { Fault, ProgressPanel } from "./progress";
 import { finished } from "./sync";
 
 const atOnce = 8; // runs that are awaited at the same time; larder limits the calls of a connection itself
@@ -25,7 +25,7 @@ export async function idsOf(filter: { state: string; q: string }, signal: AbortS
 }
 
 /** Syncs restaurants, without force, and shows the progress. */
-export async function syncSome(ids: string[], progress: Progress, signal: AbortSignal): Promise<void> {
+export async function syncSome(ids: string[], progress: ProgressPanel, signal: AbortSignal): Promise<void> {
   const faults: Fault[] = [];
   const waiting = [...ids];
   let done = 0;
