@@ -38,6 +38,7 @@ type groupTable struct {
 	schemes []openScheme
 	choices []selected
 
+	isIn       []bool // by slot and choice: the slot's group contains the choice
 	selections []selection
 	eligible   []int32 // of all selections
 }
@@ -46,7 +47,7 @@ type groupTable struct {
 func (c *check) emptyTable(it *Line, above []menu.Index) *groupTable {
 	t := &c.table
 	t.check, t.line, t.above = c, it, above
-	t.slots, t.schemes, t.choices = t.slots[:0], t.schemes[:0], t.choices[:0]
+	t.slots, t.schemes, t.choices, t.isIn = t.slots[:0], t.schemes[:0], t.choices[:0], t.isIn[:0]
 	t.selections, t.eligible = t.selections[:0], t.eligible[:0]
 	return t
 }
@@ -118,7 +119,7 @@ func (t *groupTable) countGroups(scheme menu.Index) {
 	t.open(own, t.line.ingredients.truncated)
 	if t.markReached() {
 		t.selectChoices()
-		if assign(t.slots, t.selections, &t.work) {
+		if t.work >= 0 && assign(t.slots, t.selections, &t.work) {
 			t.reportGroups()
 			return
 		}
@@ -129,6 +130,7 @@ func (t *groupTable) countGroups(scheme menu.Index) {
 // open adds the groups of a scheme. If a quantity in them is unknown, they have no limits.
 func (t *groupTable) open(s openScheme, unknown bool) {
 	limits := t.Catalogue.Limits(s.scheme)
+	t.work -= lookup * len(limits)
 	t.schemes, t.slots = append(t.schemes, s), slices.Grow(t.slots, len(limits))
 	for _, limit := range limits {
 		slot := groupSlot{max: noMaximum, group: limit.Group, scheme: len(t.schemes) - 1, unknown: unknown}
@@ -146,12 +148,13 @@ func (t *groupTable) open(s openScheme, unknown bool) {
 // have their own scheme. It returns false if the order's work is used up.
 func (t *groupTable) markReached() bool {
 	for o := 0; o < len(t.slots); o++ { // t.slots grows in the loop
-		if t.work -= len(t.choices); t.work < 0 {
+		if t.work -= lookup * len(t.choices); t.work < 0 {
 			return false
 		}
 		for i := range t.choices {
 			ch := &t.choices[i]
-			if !hasGroup(t.Catalogue.GroupsOf(ch.index), t.slots[o].group) {
+			t.isIn = append(t.isIn, hasGroup(t.Catalogue.GroupsOf(ch.index), t.slots[o].group))
+			if !t.isIn[len(t.isIn)-1] {
 				continue
 			}
 			ch.inOpenGroup = true
@@ -217,10 +220,10 @@ func (t *groupTable) selectChoices() {
 			continue
 		}
 		t.pinGroup(ch)
-		groups, start := t.Catalogue.GroupsOf(ch.index), len(t.eligible)
+		start := len(t.eligible)
 		for o := range t.slots {
 			slot := &t.slots[o]
-			if !hasGroup(groups, slot.group) || (ch.pinnedGroup != menu.None && ch.pinnedGroup != slot.group) {
+			if !t.isIn[o*len(t.choices)+i] || (ch.pinnedGroup != menu.None && ch.pinnedGroup != slot.group) {
 				continue
 			}
 			if ch.count == unreadable {
@@ -230,6 +233,9 @@ func (t *groupTable) selectChoices() {
 			t.eligible = append(t.eligible, int32(o))
 		}
 		if ch.count > 0 { // implies that eligible is not empty
+			if t.work -= lookup * (len(t.eligible) - start); t.work < 0 {
+				return
+			}
 			t.selections = append(t.selections, selection{units: ch.count, eligible: slices.Clip(t.eligible[start:])})
 		}
 	}
@@ -254,7 +260,11 @@ func (t *groupTable) pinGroup(ch *selected) {
 // reportGroups adds violations for groups outside their limits (policies M1 to M3), in scheme order. The groups of a part
 // are reported at its own line, or at the list if the order is flat (policy M13).
 func (t *groupTable) reportGroups() {
+	before := len(t.all)
 	for _, slot := range t.slots {
+		if len(t.all)-before > violation.Max { // as in checkDishes
+			return
+		}
 		if slot.unknown || slot.distance() == 0 {
 			continue
 		}
