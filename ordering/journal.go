@@ -153,8 +153,8 @@ type CallSpec struct {
 	MenuVersion int64
 	Total       decimal.NullDecimal
 	ExpectedAt  time.Time
-	// For a payment.
-	Payments []Payment
+	Payments    []Payment // of a payment
+	ForGuest    bool      // of a rejection: its text is for the guest (policy O11)
 }
 
 // CallResult is the result of a call.

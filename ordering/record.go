@@ -113,6 +113,8 @@ type Call struct {
 	EndedAt   time.Time `json:"to,omitzero"`
 	Attempts  []Attempt `json:"tries,omitzero"`
 	Payments  []Payment `json:"pays,omitzero"` // payments of a pay call; nil for other calls
+	// ForGuest means that the text of the rejection is for the guest (policy O11).
+	ForGuest bool `json:"forGuest,omitzero"`
 	// Answer is the service's last answer; nil without one. After ordering.customer_data_ttl it
 	// contains only Status and Code (policy O13).
 	Answer   *Answer     `json:"answer,omitzero"`

@@ -165,6 +165,7 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 		Derived:     o.Derived,
 		Key:         o.Key,
 		Payments:    o.Payments,
+		ForGuest:    o.ForGuest,
 	}, o.Body, o.Deadline)
 	begun, err := j.durability.commit(ctx, c)
 	if errors.Is(err, errReplicas) {

@@ -34,6 +34,7 @@ func (m *Memory) Begin(ctx context.Context, o ordering.CallSpec) (record orderin
 			SpecID:      o.ID,
 			Derived:     o.Derived,
 			Payments:    slices.Clone(o.Payments),
+			ForGuest:    o.ForGuest,
 		}, sent{
 			opening:  o.ID,
 			key:      o.Key,

@@ -94,6 +94,7 @@ func (e *entry) resolve(
 		SpecID:      resolution.ID,
 		Derived:     call.Derived,
 		Payments:    slices.Clone(call.Payments),
+		ForGuest:    call.ForGuest,
 	}, sent{
 		opening:  resolution.ID,
 		key:      what.key,

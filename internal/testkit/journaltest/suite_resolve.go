@@ -204,6 +204,7 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 			SpecID:      w.ID,
 			StartedAt:   got.UpdatedAt,
 			Payments:    o.Payments,
+			ForGuest:    o.ForGuest,
 		}
 		same(t, "the new call", call, want)
 		same(t, "Record", j.now(t, r), got)

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 7d94745e9b67a054ae3afad00cfbf79872b3ef70e050e7708e6beeb2373d7ebe
-// what follows: 53e09c715ffafaca98ba101196dc8aad15fd0958db97e1b5a0096834fe53bb19
+// openapi.yaml: 1eac4a24ab16dcab701c05934fb7f213c5e102913fbe5ec584c56a3ed86af628
+// what follows: e80552aff1965184a42aab367874f75dd48849408cf802bc72047a362c2134c3
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1435,6 +1435,8 @@ export interface components {
         GuestOrder: {
             orderID: string | null;
             paid: boolean;
+            /** @description Of a rejection on `/v1`: its `rejectionReasonText`, while guest data is kept. Missing without one. */
+            reason?: string;
             state: components["schemas"]["OrderState"];
             total: number | null;
         };

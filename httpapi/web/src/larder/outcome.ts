@@ -64,6 +64,8 @@ export class Outcome {
         this.f.message(key, { id: id ?? orderIDOf(intent) }),
       );
     });
+    if (intent.state === "placed" && intent.reason)
+      said.push(h("p", { part: "reason" }, this.f.message("reason", { text: intent.reason })));
     const text = said.map((p) => p.textContent).join("");
     if (this.status.textContent !== text) this.status.replaceChildren(...said);
     const button = (key: Key, work: () => void): HTMLElement =>
