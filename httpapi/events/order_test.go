@@ -87,7 +87,7 @@ func TestAGuestSeesWhyAnOrderWasRejected(t *testing.T) {
 		"a text":               {path: "/v1/orders/", body: reject, state: "rejected", want: `,"reason":"The oven is broken."`},
 		"a listed reason":      {path: "/v1/orders/", body: apitest.Reject, state: "rejected"},
 		"the compatible API":   {path: "/orders/api/v1/orders/", body: reject, state: "rejected"},
-		"an unknown rejection": {path: "/v1/orders/", body: reject, fault: `"do":"execute_then_reset"`, state: "placed"},
+		"an unknown rejection": {path: "/v1/orders/", body: reject, fault: `"do":"execute_then_reset"`, state: "placed", want: `,"unknownChange":"reject"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

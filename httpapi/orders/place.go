@@ -210,10 +210,15 @@ type guestView struct {
 	OrderID *string        `json:"orderID"`
 	Paid    bool           `json:"paid"`
 	Reason  string         `json:"reason,omitempty"` // of a rejection, if it has a text for the guest and that is still kept
+	// UnknownChange is the payment, completion or rejection whose outcome is unknown: the state may have changed.
+	UnknownChange upstream.Operation `json:"unknownChange,omitempty"`
 }
 
 func (h *Handlers) guestView(ctx context.Context, record ordering.Record) (guestView, error) {
-	view := guestView{record.State, respond.Number(record.Total), respond.OrNull(record.OrderID), record.Paid, ""}
+	view := guestView{State: record.State, Total: respond.Number(record.Total), OrderID: respond.OrNull(record.OrderID), Paid: record.Paid}
+	if unknown, ok := record.UnknownCall(); ok && unknown.Operation != upstream.OpCreate {
+		view.UnknownChange = unknown.Operation
+	}
 	last, _ := record.Last(upstream.OpReject)
 	if record.State != ordering.StateRejected || !last.ForGuest {
 		return view, nil

@@ -93,7 +93,14 @@ await scenario({ size: 'phone', locale: 'en-GB', expected: expectedErrors }, asy
     const receipt = await form.locator('[part=receipt]').innerText();
     for (const words of [/As soon as possible, about \w+ \d+ \w+, \d?\d:\d\d GMT\+3/, /600 g Roast beef/]) must(words.test(receipt), `the confirmation has ${words}: ${receipt}`);
     const [reason] = (await operator.get('/v1/rejection-reasons')).result.filter((one) => one.type === 'text');
-    await operator.changeOrder(next, 'reject', { rejectionReasonID: reason.ID, rejectionReasonText: 'The oven is broken' });
+    await sandbox.faults([{ match: { method: 'PUT', path: `/orders/api/v1/orders/${next}/reject` }, times: 1, do: 'execute_then_reset' }]);
+    const lost = await operator.changeOrder(next, 'reject', { rejectionReasonID: reason.ID, rejectionReasonText: 'The oven is broken' }).catch(String);
+    must(/504/.test(lost), `the rejection without a response: ${lost}`);
+    await outcome.getByText(`The restaurant may have cancelled order ${next}.`).waitFor();
+    await axe(page, 'a rejection with an unknown outcome');
+    const { result: unknown } = await operator.ops('/v1/ops/orders?state=unknown');
+    const { ref } = unknown.find((one) => one.orderID === next);
+    await operator.ops(`/v1/ops/orders/${ref}/resolve`, { method: 'POST', body: { operation: 'reject', outcome: 'done', note: 'the restaurant was called' } });
     await outcome.getByText(`The restaurant cancelled order ${next}.`).waitFor();
     await outcome.getByText('Reason: The oven is broken').waitFor();
     await use(page, form.locator('[part=history] summary'));

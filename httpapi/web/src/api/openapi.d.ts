@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 1eac4a24ab16dcab701c05934fb7f213c5e102913fbe5ec584c56a3ed86af628
-// what follows: e80552aff1965184a42aab367874f75dd48849408cf802bc72047a362c2134c3
+// openapi.yaml: bff70c877b332637db830660dbd9461e5aa6a8456a9314f2dd54fe7a5841cc0f
+// what follows: 5eaf9b0833e22b0a209961323696c04745dd2bd49c6f2eec2b6d954130747bab
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1439,6 +1439,11 @@ export interface components {
             reason?: string;
             state: components["schemas"]["OrderState"];
             total: number | null;
+            /**
+             * @description A change whose outcome is unknown: the order may be paid, closed or rejected already. Missing without one.
+             * @enum {unknown}
+             */
+            unknownChange?: "pay" | "complete" | "reject";
         };
         /**
          * @description The end of a hold. `next_change`: the ordering service publishes another menu than at the rollback. `released`: only its release.

@@ -80,7 +80,7 @@ export class Outcome {
     };
     const call =
       from.phone &&
-      (intent.state !== "placed" || intent.rejected) &&
+      (intent.state !== "placed" || intent.rejected || intent.unknownChange === "reject") &&
       intent.state !== "sending" &&
       intent.state !== "offline"
         ? h(
@@ -135,7 +135,9 @@ export class Outcome {
       case "placed": {
         const state: [Key, boolean] = intent.rejected
           ? ["placedRejected", false]
-          : [intent.closed ? "placedClosed" : "placed", true];
+          : intent.unknownChange === "reject"
+            ? ["placedMaybeRejected", false]
+            : [intent.closed ? "placedClosed" : "placed", true];
         return [
           [state, ...(intent.paid ? [["paid", true] as [Key, boolean]] : [])],
           ["orderMore", "orderAgain", "print"],
