@@ -220,7 +220,8 @@ func (p *pipelineRun) restore(ctx context.Context, st state, m built) error {
 	if err := p.target.store.Restore(ctx, st.current, m.catalogue, m.published); err != nil {
 		return &stepError{doing: "restore " + p.subject(), err: err}
 	}
-	p.runner.deps.Log.WithFields(fields(&p.run, "sync.content_restored")).Warn("Redis had lost or damaged the menu's content; it was written again")
+	p.runner.deps.Log.WithFields(fields(&p.run, "sync.content_restored")).
+		Warn("Redis had lost or damaged the menu's content; it was written again")
 	return nil
 }
 

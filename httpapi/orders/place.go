@@ -219,6 +219,9 @@ func (h *Handlers) guestView(ctx context.Context, record ordering.Record) (guest
 	if unknown, ok := record.UnknownCall(); ok && unknown.Operation != upstream.OpCreate {
 		view.UnknownChange = unknown.Operation
 	}
+	if create, _ := record.Last(upstream.OpCreate); create.Contradicted == ordering.OutcomeDone {
+		view.State = ordering.StateUnknown // placed after all (policy O12)
+	}
 	last, _ := record.Last(upstream.OpReject)
 	if record.State != ordering.StateRejected || !last.ForGuest {
 		return view, nil

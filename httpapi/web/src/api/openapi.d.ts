@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: bff70c877b332637db830660dbd9461e5aa6a8456a9314f2dd54fe7a5841cc0f
-// what follows: 5eaf9b0833e22b0a209961323696c04745dd2bd49c6f2eec2b6d954130747bab
+// openapi.yaml: d7c09823aef8b30688f8a887cd35833388fd78648457d0d22132788bde13aac9
+// what follows: d89ee9120d03ec1e78053a690e04e804edc475edf402492f5e264fcef93cfabe
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1233,6 +1233,8 @@ export interface components {
             contradicted: components["schemas"]["Outcome"] | null;
             /** Format: date-time */
             endedAt: string | null;
+            /** @description The orderID of a later response, which contradicts that the order was not placed. */
+            lateOrderID: string | null;
             number: number;
             operation: components["schemas"]["Operation"];
             outcome: components["schemas"]["Outcome"];
