@@ -183,7 +183,8 @@ func OutcomeProblem(result ordering.Result) *Problem {
 	switch {
 	case call.Contradicted == ordering.OutcomeDone: // policy O12
 		p.Code = CodeOrderOutcomeUnknown
-		p.Msg = "an operator recorded that " + words.It + " did not take effect, but a later response of the ordering service says that it did; ask the restaurant"
+		p.Msg = "an operator recorded that " + words.It +
+			" did not take effect, but a later response of the ordering service says that it did; ask the restaurant"
 	case call.Outcome == ordering.OutcomeRefused:
 		p.Code, p.Msg = CodeUpstreamRefused, "the ordering service refused "+words.It
 		if call.Resolved != nil {

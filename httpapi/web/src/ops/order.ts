@@ -148,7 +148,11 @@ function calls(all: Call[]): HTMLElement {
           outcome(call.outcome),
           call.contradicted && [
             badge("contradicted", "bad"),
-            h("small", {}, `a later response of the service: ${call.contradicted}${call.lateOrderID ? `, order ${call.lateOrderID}` : ""}`),
+            h(
+              "small",
+              {},
+              `a later response of the service: ${call.contradicted}${call.lateOrderID ? `, order ${call.lateOrderID}` : ""}`,
+            ),
           ],
         ),
         cell("Time", moment(call.startedAt), h("small", {}, `by ${call.client}, request ${call.requestId}`)),
