@@ -43,45 +43,74 @@ type opsRestaurantRow struct {
 	Held        bool              `json:"held"`
 	LastOutcome *string           `json:"lastOutcome"`
 	States      []state           `json:"states"`
-	Freshness   freshness         `json:"freshness"`
+	// LastRunAt is the end of the last run, or null. Cause is why it failed, was quarantined or did not ask; else null.
+	LastRunAt *string   `json:"lastRunAt"`
+	Cause     *string   `json:"cause"`
+	Freshness freshness `json:"freshness"`
 }
 
-// Restaurants answers GET /v1/ops/restaurants, sorted by id. ?q= searches in ids and names;
+// Restaurants answers GET /v1/ops/restaurants, sorted by name or ?sort=. ?q= searches in ids and names;
 // ?connection= and ?state= filter.
 //
-// The state filter uses this instance's memory, which is up to cache.poll old. The rows themselves are read from Redis.
+// The filter and the order use this instance's memory, which is up to cache.poll old. The rows are read from Redis.
 func (h *Handlers) Restaurants(c *gin.Context) error {
 	want, err := visible.Query(c)
 	state, wrong := respond.OneOf(c, "state", filters())
-	if err = cmp.Or(err, wrong); err != nil {
+	order, unknown := respond.OneOf(c, "sort", []string{"name", "state", "age", "last-run"})
+	if err = cmp.Or(err, wrong, unknown); err != nil {
 		return err
 	}
 	connection, oneConnection := c.GetQuery("connection")
-	from := h.deps.Directory.Index()
-	var now stateSummary
-	if state != "" {
-		now = h.stateSummary()
-		from = now.of
-	}
+	from := h.sorted(c.Request.Context(), order)
 	all := from.Entries()
 	chosen, next := from.Page(auth.CallerOf(c).Viewer(), want, func(at int) bool {
-		return (!oneConnection || all[at].Connection == connection) && (state == "" || matches(now.all[at], state))
+		return (!oneConnection || all[at].Connection == connection) && (state == "" || matches(h.servedStates(all[at].ID), state))
 	})
-	versions := h.currentVersions(c.Request.Context(), chosen)
+	versions, runs := h.currentVersions(c.Request.Context(), chosen)
 	list := respond.Page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: respond.NextPage(next)}
 	for i, restaurant := range chosen {
-		list.Result[i] = h.opsRow(restaurant, versions[restaurant.ID])
+		list.Result[i] = h.opsRow(restaurant, versions[restaurant.ID], runs[i])
 	}
 	return respond.JSON(c, http.StatusOK, list)
 }
 
-// opsRow returns the row of one restaurant.
-func (h *Handlers) opsRow(restaurant directory.Restaurant, version cache.Version) opsRestaurantRow {
+// sorted returns the restaurants in an order: by name, or the most urgent state, the oldest menu or the latest run first.
+// A run that found no problem has confirmed the menu; others are known if they are among the latest of all restaurants.
+func (h *Handlers) sorted(ctx context.Context, order string) *directory.Index {
+	checkedAt := func(id menu.RestaurantID) int64 {
+		version, _ := h.deps.Replica.Version(id)
+		return version.CheckedAt.UnixMilli() // the zero time is before all others
+	}
+	switch index := h.deps.Directory.Index(); order {
+	case "state":
+		return index.SortedBy(func(id menu.RestaurantID) int64 { return urgency(h.servedStates(id)) })
+	case "age":
+		return index.SortedBy(checkedAt)
+	case "last-run":
+		var requested map[menu.RestaurantID]time.Time
+		if !h.deps.Scheduler.RedisDown() {
+			requested, _ = h.deps.Runner.Log().Requested(ctx) // without Redis, only confirmations are known
+		}
+		return index.SortedBy(func(id menu.RestaurantID) int64 { return -max(checkedAt(id), requested[id].UnixMilli()) })
+	default:
+		return index
+	}
+}
+
+// opsRow returns the row of one restaurant. last is its last finished run that changed or found something, or zero.
+func (h *Handlers) opsRow(restaurant directory.Restaurant, version cache.Version, last runlog.Run) opsRestaurantRow {
+	at := last.FinishedAt
+	if version.CheckedAt.After(at) {
+		at = version.CheckedAt
+	}
 	row := opsRestaurantRow{
 		ID: restaurant.ID, Name: cmp.Or(restaurant.Name, version.Name), Connection: restaurant.Connection,
 		Version: respond.OrNull(version.Version), SyncedAt: menu.TimeOrNull(version.SyncedAt), CheckedAt: menu.TimeOrNull(version.CheckedAt),
 		Stale: h.deps.Runner.Stale(version), Held: version.Held, LastOutcome: respond.OrNull(version.LastOutcome),
-		States: h.statesOf(version), Freshness: h.freshness(restaurant.ID, version),
+		States: h.statesOf(version), Freshness: h.freshness(restaurant.ID, version), LastRunAt: menu.TimeOrNull(at),
+	}
+	if urgency(row.States) < urgency([]state{stateHeld}) && !last.FinishedAt.Before(version.CheckedAt) {
+		row.Cause = respond.OrNull(last.Error)
 	}
 	if version.Version != 0 {
 		row.Counts = &version.Counts
@@ -121,9 +150,10 @@ func (h *Handlers) Restaurant(c *gin.Context, id menu.RestaurantID) error {
 		connection, _ := h.deps.Directory.ConnectionOf(id)
 		restaurant = directory.Restaurant{ID: id, Connection: connection}
 	}
-	version := h.currentVersions(c.Request.Context(), []directory.Restaurant{restaurant})[id]
+	versions, last := h.currentVersions(c.Request.Context(), []directory.Restaurant{restaurant})
+	version := versions[id]
 	view := opsRestaurantView{
-		opsRestaurantRow: h.opsRow(restaurant, version),
+		opsRestaurantRow: h.opsRow(restaurant, version, last[0]),
 		Content:          respond.OrNull(version.Content),
 		Phone:            respond.OrNull(cmp.Or(restaurant.Phone, restaurant.GuestPhone)),
 		Address:          respond.OrNull(restaurant.Address),
@@ -141,14 +171,16 @@ func (h *Handlers) Restaurant(c *gin.Context, id menu.RestaurantID) error {
 // versionsTimeout limits how long a list waits for Redis before it is answered from memory.
 const versionsTimeout = time.Second
 
-// currentVersions returns the versions in Redis. If Redis does not answer, or has lost what this
-// instance serves, it returns the served versions (policies S5, S2a).
-func (h *Handlers) currentVersions(ctx context.Context, restaurants []directory.Restaurant) map[menu.RestaurantID]cache.Version {
+// currentVersions returns the versions in Redis, and the last runs in the order of the restaurants. If Redis does not
+// answer, or has lost what this instance serves, it returns the served versions, and empty runs (policies S5, S2a).
+func (h *Handlers) currentVersions(
+	ctx context.Context, restaurants []directory.Restaurant,
+) (versions map[menu.RestaurantID]cache.Version, runs []runlog.Run) {
 	ids := make([]menu.RestaurantID, len(restaurants))
 	for i := range restaurants {
 		ids[i] = restaurants[i].ID
 	}
-	versions := make(map[menu.RestaurantID]cache.Version, len(ids))
+	versions, runs = make(map[menu.RestaurantID]cache.Version, len(ids)), make([]runlog.Run, len(ids))
 	if !h.deps.Scheduler.RedisDown() { // otherwise each list would wait for a timeout
 		ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
 		defer cancel()
@@ -159,6 +191,9 @@ func (h *Handlers) currentVersions(ctx context.Context, restaurants []directory.
 				}
 			}
 		}
+		if last, err := h.deps.Runner.Log().Last(ctx, ids); err == nil {
+			runs = last
+		}
 	}
 	for _, id := range ids {
 		stored := versions[id]
@@ -167,5 +202,5 @@ func (h *Handlers) currentVersions(ctx context.Context, restaurants []directory.
 			versions[id] = version
 		}
 	}
-	return versions
+	return versions, runs
 }
