@@ -43,7 +43,8 @@ type opsRestaurantRow struct {
 	Held        bool              `json:"held"`
 	LastOutcome *string           `json:"lastOutcome"`
 	States      []state           `json:"states"`
-	// LastRunAt is the end of the last run, or null. Cause is why it failed, was quarantined or did not ask; else null.
+	// LastRunAt is when the last run failed or confirmed the menu, or null. Cause is why it failed, was quarantined or did
+	// not ask; else null.
 	LastRunAt *string   `json:"lastRunAt"`
 	Cause     *string   `json:"cause"`
 	Freshness freshness `json:"freshness"`
@@ -66,10 +67,11 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 	chosen, next := from.Page(auth.CallerOf(c).Viewer(), want, func(at int) bool {
 		return (!oneConnection || all[at].Connection == connection) && (state == "" || matches(h.servedStates(all[at].ID), state))
 	})
-	versions, runs := h.currentVersions(c.Request.Context(), chosen)
+	versions := h.currentVersions(c.Request.Context(), chosen)
+	runs := h.failedRuns(c.Request.Context(), chosen, versions)
 	list := respond.Page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: respond.NextPage(next)}
 	for i, restaurant := range chosen {
-		list.Result[i] = h.opsRow(restaurant, versions[restaurant.ID], runs[i])
+		list.Result[i] = h.opsRow(restaurant, versions[restaurant.ID], runs[restaurant.ID])
 	}
 	return respond.JSON(c, http.StatusOK, list)
 }
@@ -97,9 +99,9 @@ func (h *Handlers) sorted(ctx context.Context, order string) *directory.Index {
 	}
 }
 
-// opsRow returns the row of one restaurant. last is its last finished run that changed or found something, or zero.
-func (h *Handlers) opsRow(restaurant directory.Restaurant, version cache.Version, last runlog.Run) opsRestaurantRow {
-	at := last.FinishedAt
+// opsRow returns the row of one restaurant. failed is that of failedRuns, or zero.
+func (h *Handlers) opsRow(restaurant directory.Restaurant, version cache.Version, failed runlog.Run) opsRestaurantRow {
+	at := failed.FinishedAt
 	if version.CheckedAt.After(at) {
 		at = version.CheckedAt
 	}
@@ -109,8 +111,8 @@ func (h *Handlers) opsRow(restaurant directory.Restaurant, version cache.Version
 		Stale: h.deps.Runner.Stale(version), Held: version.Held, LastOutcome: respond.OrNull(version.LastOutcome),
 		States: h.statesOf(version), Freshness: h.freshness(restaurant.ID, version), LastRunAt: menu.TimeOrNull(at),
 	}
-	if urgency(row.States) < urgency([]state{stateHeld}) && !last.FinishedAt.Before(version.CheckedAt) {
-		row.Cause = respond.OrNull(last.Error)
+	if !failed.FinishedAt.Before(version.CheckedAt) {
+		row.Cause = respond.OrNull(failed.Error)
 	}
 	if version.Version != 0 {
 		row.Counts = &version.Counts
@@ -150,10 +152,11 @@ func (h *Handlers) Restaurant(c *gin.Context, id menu.RestaurantID) error {
 		connection, _ := h.deps.Directory.ConnectionOf(id)
 		restaurant = directory.Restaurant{ID: id, Connection: connection}
 	}
-	versions, last := h.currentVersions(c.Request.Context(), []directory.Restaurant{restaurant})
-	version := versions[id]
+	one := []directory.Restaurant{restaurant}
+	versions := h.currentVersions(c.Request.Context(), one)
+	version, failed := versions[id], h.failedRuns(c.Request.Context(), one, versions)
 	view := opsRestaurantView{
-		opsRestaurantRow: h.opsRow(restaurant, version, last[0]),
+		opsRestaurantRow: h.opsRow(restaurant, version, failed[id]),
 		Content:          respond.OrNull(version.Content),
 		Phone:            respond.OrNull(cmp.Or(restaurant.Phone, restaurant.GuestPhone)),
 		Address:          respond.OrNull(restaurant.Address),
@@ -171,16 +174,38 @@ func (h *Handlers) Restaurant(c *gin.Context, id menu.RestaurantID) error {
 // versionsTimeout limits how long a list waits for Redis before it is answered from memory.
 const versionsTimeout = time.Second
 
-// currentVersions returns the versions in Redis, and the last runs in the order of the restaurants. If Redis does not
-// answer, or has lost what this instance serves, it returns the served versions, and empty runs (policies S5, S2a).
-func (h *Handlers) currentVersions(
-	ctx context.Context, restaurants []directory.Restaurant,
-) (versions map[menu.RestaurantID]cache.Version, runs []runlog.Run) {
+// failedRuns returns the last runs of those restaurants that an operator should know about; none if Redis does not answer.
+func (h *Handlers) failedRuns(
+	ctx context.Context, restaurants []directory.Restaurant, versions map[menu.RestaurantID]cache.Version,
+) map[menu.RestaurantID]runlog.Run {
+	var ids []menu.RestaurantID
+	for i := range restaurants {
+		if id := restaurants[i].ID; urgency(h.statesOf(versions[id])) < urgency([]state{stateHeld}) {
+			ids = append(ids, id)
+		}
+	}
+	failed := make(map[menu.RestaurantID]runlog.Run, len(ids))
+	if len(ids) == 0 || h.deps.Scheduler.RedisDown() {
+		return failed
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
+	defer cancel()
+	if last, err := h.deps.Runner.Log().Last(ctx, ids); err == nil {
+		for i, id := range ids {
+			failed[id] = last[i]
+		}
+	}
+	return failed
+}
+
+// currentVersions returns the versions in Redis. If Redis does not answer, or has lost what this
+// instance serves, it returns the served versions (policies S5, S2a).
+func (h *Handlers) currentVersions(ctx context.Context, restaurants []directory.Restaurant) map[menu.RestaurantID]cache.Version {
 	ids := make([]menu.RestaurantID, len(restaurants))
 	for i := range restaurants {
 		ids[i] = restaurants[i].ID
 	}
-	versions, runs = make(map[menu.RestaurantID]cache.Version, len(ids)), make([]runlog.Run, len(ids))
+	versions := make(map[menu.RestaurantID]cache.Version, len(ids))
 	if !h.deps.Scheduler.RedisDown() { // otherwise each list would wait for a timeout
 		ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
 		defer cancel()
@@ -191,9 +216,6 @@ func (h *Handlers) currentVersions(
 				}
 			}
 		}
-		if last, err := h.deps.Runner.Log().Last(ctx, ids); err == nil {
-			runs = last
-		}
 	}
 	for _, id := range ids {
 		stored := versions[id]
@@ -202,5 +224,5 @@ func (h *Handlers) currentVersions(
 			versions[id] = version
 		}
 	}
-	return versions, runs
+	return versions
 }

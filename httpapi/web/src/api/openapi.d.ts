@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 15a2e78f91fff3904fcc196306cf07f55fb2e24a8594c3570abd7c40ddfc2ad0
-// what follows: 96a6339b6b9a1fddfab34244db5f93db714b2be1b8c52e820f46e160a060eb46
+// openapi.yaml: 20d8fd6525d9095125c961ca2cbb0aad554986dc61fc8a1691ca0558d94c9624
+// what follows: f41346feb3a1d4bdf89a17026cc27540e53d19279a877a54020b032f77c2d564
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1696,7 +1696,7 @@ export interface components {
             lastOutcome: string | null;
             /**
              * Format: date-time
-             * @description When the last run finished.
+             * @description When the last run confirmed the menu or failed.
              */
             lastRunAt: string | null;
             name: string;
@@ -1728,7 +1728,7 @@ export interface components {
                 lastRun: components["schemas"]["Run"] | null;
                 /**
                  * Format: date-time
-                 * @description When the last run finished.
+                 * @description When the last run confirmed the menu or failed.
                  */
                 lastRunAt: string | null;
                 name: string;
