@@ -299,8 +299,13 @@ func (p *pipelineRun) publish(ctx context.Context, st state, m built, now lastFe
 	p.runner.deps.Replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
 	p.run.Outcome, p.run.Version, p.run.Changes = outcome, version.Version, p.changes(ctx, st, m)
 	now.Version = version.Version
-	if err := p.saveLastFetch(ctx, st.last, now, m.findings); err != nil {
-		// The menu is served. The next run only has more to compare.
+	err = p.saveLastFetch(ctx, st.last, now, m.findings)
+	if version.Content != st.current.Content { // else only stop lists have changed
+		p.run.From = st.current.Version
+		err = cmp.Or(err, p.runner.runs.AddChange(ctx, &p.run))
+	}
+	if err != nil {
+		// The menu is served. The next run only has more to compare, or the list of changes lacks this one.
 		p.runner.deps.Log.WithError(err).WithFields(fields(&p.run, "sync.state_not_saved")).Debug("fetch not saved")
 	}
 	return nil
