@@ -179,6 +179,19 @@ func (a *Log) listed(who auth.Caller, d Entry) listedEntry {
 	return listedEntry{Entry: d}
 }
 
+// idsOfPeriod returns the bounds of ?from= and ?to=: an entry's id begins with its time.
+func idsOfPeriod(c *gin.Context) (oldest, newest string, err error) {
+	from, to, err := respond.Period(c)
+	oldest, newest = "-", "+"
+	if !from.IsZero() {
+		oldest = strconv.FormatInt(from.UnixMilli(), 10)
+	}
+	if !to.IsZero() {
+		newest = strconv.FormatInt(to.UnixMilli()-1, 10)
+	}
+	return oldest, newest, err
+}
+
 // List answers GET /v1/ops/audit: the audit log, newest entries first, filtered by ?action=,
 // ?client=, ?restaurant=, ?from= and ?to=. A page can be short if the filter matches few entries.
 func (a *Log) List(c *gin.Context) error {
@@ -196,16 +209,9 @@ func (a *Log) List(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	from, to, err := respond.Period(c)
+	oldest, newest, err := idsOfPeriod(c)
 	if err != nil {
 		return err
-	}
-	newest, oldest := "+", "-" // an entry's id begins with its time
-	if !to.IsZero() {
-		newest = strconv.FormatInt(to.UnixMilli()-1, 10)
-	}
-	if !from.IsZero() {
-		oldest = strconv.FormatInt(from.UnixMilli(), 10)
 	}
 	who := auth.CallerOf(c)
 	client, restaurant := c.Query("client"), c.Query("restaurant")
