@@ -243,6 +243,18 @@ func (r *Record) PaidAfterAll() bool {
 	return slices.ContainsFunc(r.Calls, func(c Call) bool { return c.Operation == upstream.OpPay && c.Contradicted == OutcomeDone })
 }
 
+// MayBegin returns *BusyError or *StateError if the order does not allow the operation (policy O9). A create that is sent
+// again is allowed in every state.
+func (r *Record) MayBegin(op Operation) error {
+	if call, busy := r.Busy(); busy {
+		return &BusyError{Record: *r, Call: call}
+	}
+	if op != upstream.OpCreate && (r.State != StatePlaced || op == upstream.OpPay && (r.Paid || r.PaidAfterAll())) {
+		return &StateError{Record: *r, Operation: op}
+	}
+	return nil
+}
+
 // Payments returns the payments of the order; nil while it is not paid.
 func (r *Record) Payments() []Payment {
 	paid, _ := r.last(func(c *Call) bool { return c.Operation == upstream.OpPay && c.Outcome == OutcomeDone })

@@ -88,13 +88,8 @@ func (s *connectionStore) opened(o ordering.CallSpec, now time.Time) (*entry, er
 			CreatedAt:  now,
 		}), nil
 	}
-	if call, busy := e.record.Busy(); busy {
-		return nil, &ordering.BusyError{Record: clone(e.record), Call: cloneCall(call)}
-	}
-	if e.record.State != ordering.StatePlaced || o.Operation == upstream.OpPay && (e.record.Paid || e.record.PaidAfterAll()) {
-		return nil, &ordering.StateError{Record: clone(e.record), Operation: o.Operation}
-	}
-	return e, nil
+	record := clone(e.record)
+	return e, record.MayBegin(o.Operation)
 }
 
 func (s *connectionStore) put(record ordering.Record) *entry {
