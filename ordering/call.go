@@ -34,13 +34,6 @@ type begunCall struct {
 
 func (b begunCall) call() Call { return b.record.Calls[len(b.record.Calls)-1] }
 
-// repeatsChange reports whether the call is a payment, completion or rejection that an operator sends again.
-func (b begunCall) repeatsChange() bool {
-	before := Record{Calls: b.record.Calls[:len(b.record.Calls)-1]}
-	last, _ := before.Last(b.call().Operation)
-	return b.call().Operation != upstream.OpCreate && last.Resolved != nil && last.Resolved.Resolution == ResolvedRetry
-}
-
 // call makes a call, once: it reserves capacity, begins in the journal, sends, and finishes in the journal. An error means
 // that no call was begun and nothing was sent, except an *InvalidError with a Ref. If another request has taken the key
 // meanwhile, call returns the result of that one.
@@ -166,9 +159,6 @@ func (o *Orders) send(
 	}
 	if err != nil {
 		wait = classify(&result, err)
-		if result.Outcome == OutcomeRefused && b.repeatsChange() {
-			result.Outcome = OutcomeUnknown // the first copy may have taken effect, and that may be why
-		}
 		o.logCall(ctx, b, result.Outcome, err)
 		if repeated, ok := errors.AsType[*upstream.IDRepeatedError](err); ok {
 			o.reportRepeated(ctx, &b.record, call.Number, repeated.OrderID)

@@ -120,9 +120,7 @@ type Call struct {
 	Answer   *Answer     `json:"answer,omitzero"`
 	Resolved *ResolvedBy `json:"resolved,omitzero"` // a person's resolution of an unknown outcome; nil without one
 	// Contradicted is a certain outcome that arrived later and contradicts the resolution (policy O12), or empty.
-	// LateOrderID is the orderID of a new order that was placed after all.
 	Contradicted Outcome `json:"contradicted,omitzero"`
-	LateOrderID  string  `json:"lateOrderID,omitzero"`
 
 	Unknown jsontext.Value `json:",embed"` // as Record.Unknown
 }

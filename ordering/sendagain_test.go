@@ -54,24 +54,6 @@ func (b between) Body(ctx context.Context, connection, ref string, call int) ([]
 	return body, err
 }
 
-// The service refuses a payment that an operator sends again. The first copy may have taken effect, and that may be why.
-func TestARefusalOfASecondCopyIsUnknown_O8b(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t, ordering.DefaultConfig())
-	h.placed(t)
-	h.service.fails(lostAnswer())
-	was := h.changed(t, ordering.OutcomeUnknown, changing(upstream.OpPay, fullPayment))
-	h.service.fails(&upstream.Error{Status: 409, Code: "already_paid", Msg: "is paid", Effect: upstream.EffectRefused})
-	got, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpPay, ordering.ResolvedRetry))
-	if err != nil || got.Call.Outcome != ordering.OutcomeUnknown || got.Call.Answer == nil || got.Call.Answer.Code != "already_paid" {
-		t.Fatalf("Resolve() = %+v, %v; want an unknown payment with the answer of the service", got.Call, err)
-	}
-	if _, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpPay, ordering.ResolvedNotDone)); err != nil {
-		t.Fatal(err)
-	}
-	h.changed(t, ordering.OutcomeRefused, changing(upstream.OpPay, otherPayment)) // a new payment
-}
-
 // A resolution applies to the call that the operator saw. If another call has become unknown
 // since then, that call is not resolved, and the body of the first one is not sent for it.
 func TestRetryAppliesToOneCall(t *testing.T) {

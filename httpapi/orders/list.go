@@ -125,7 +125,6 @@ type callView struct {
 	Answer       *answerView        `json:"answer"`
 	Resolved     *resolutionView    `json:"settled"`
 	Contradicted *ordering.Outcome  `json:"contradicted"`
-	LateOrderID  *string            `json:"lateOrderID"`
 	// Sent is the body that was sent to the ordering service. It is null for a completion, and after it has expired.
 	Sent json.RawMessage `json:"sent"`
 }
@@ -196,7 +195,6 @@ func newCallView(call ordering.Call) callView {
 		StartedAt:    menu.TimeOrNull(call.StartedAt),
 		EndedAt:      menu.TimeOrNull(call.EndedAt),
 		Contradicted: respond.OrNull(call.Contradicted),
-		LateOrderID:  respond.OrNull(call.LateOrderID),
 	}
 	if said := call.Answer; said != nil {
 		view.Answer = &answerView{said.Status, respond.OrNull(said.Code), respond.OrNull(said.Msg), respond.OrNull(said.RequestID)}

@@ -180,12 +180,8 @@ var operationTexts = map[ordering.Operation]OperationText{ //nolint:gochecknoglo
 func OutcomeProblem(result ordering.Result) *Problem {
 	call, words := result.Call, operationTexts[result.Call.Operation]
 	p := &Problem{Ref: result.Record.Ref, RequestID: call.RequestID, instance: instanceOf(result)}
-	switch {
-	case call.Contradicted == ordering.OutcomeDone: // policy O12
-		p.Code = CodeOrderOutcomeUnknown
-		p.Msg = "an operator recorded that " + words.It +
-			" did not take effect, but a later response of the ordering service says that it did; ask the restaurant"
-	case call.Outcome == ordering.OutcomeRefused:
+	switch call.Outcome {
+	case ordering.OutcomeRefused:
 		p.Code, p.Msg = CodeUpstreamRefused, "the ordering service refused "+words.It
 		if call.Resolved != nil {
 			p.Msg = words.It + " did not take effect: the ordering service had not confirmed it, and an operator recorded this outcome"
@@ -197,7 +193,7 @@ func OutcomeProblem(result ordering.Result) *Problem {
 				p.Msg += ": " + said.Msg
 			}
 		}
-	case call.Outcome == ordering.OutcomeNotSent:
+	case ordering.OutcomeNotSent:
 		p.Code, p.Msg = CodeUpstreamUnavailable, words.It+" did not reach the ordering service; nothing was "+words.done+"; try again"
 		p.RetryAfter = max(time.Second, result.RetryAfter)
 	default:

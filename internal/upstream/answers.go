@@ -45,11 +45,6 @@ func (d responseBody) isErrorShape() bool {
 	return d.msg != "" && code != "" && code != "ok" && code != "success" && !isNumber(code, 0, 0) && !isNumber(code, 200, 299)
 }
 
-// mayBeError reports whether the body of a 2xx does not clearly say that the call took effect.
-func (d responseBody) mayBeError() bool {
-	return d.failed || d.isErrorShape() || strings.HasPrefix(strings.ToLower(strings.TrimSpace(d.code)), "err")
-}
-
 // isNumber reports whether a text is a spelling of a number in a range.
 func isNumber(text string, least, most float64) bool {
 	if text == "" || strings.Trim(text, "0123456789.e+-") != "" { // the error of ParseFloat allocates
@@ -261,11 +256,11 @@ func done(op Operation, got *httpAnswer, d responseBody) bool {
 	case got.bodyErr != nil:
 		return false
 	case op == OpCreate:
-		return d.orderID != "" && !d.mayBeError()
+		return d.orderID != "" && !d.failed && !d.isErrorShape()
 	case len(got.body) == 0:
 		return true
 	default:
-		return d.json && !d.mayBeError()
+		return d.json && !d.isErrorShape() && !d.failed
 	}
 }
 

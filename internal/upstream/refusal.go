@@ -24,18 +24,17 @@ func refused(op Operation, status int, d responseBody, cfg *Config) bool {
 		return false // a gateway that answers 502 or 504 does not know what the service did
 	case slices.ContainsFunc(cfg.RefusalCodes, func(entry string) bool { return matches(entry, d) }):
 		return true
-	case status != http.StatusInternalServerError || !d.isErrorShape() || cfg.isLost(d.msg):
+	case status != http.StatusInternalServerError || !d.isErrorShape() || cfg.speaksOfTime(d.msg):
 		return false
 	}
 	return op == OpComplete || op == OpReject || op == OpPay && d.code == codePOS
 }
 
 // RefusalCode returns the entry of connections[].refusal_codes that makes responses like this one refusals: its code. It
-// is empty if no entry can, or if the message speaks of time or of a lost connection: then the code does not always mean a
-// refusal (policy O8b).
+// is empty if no entry can, or if the message speaks of time: then the code does not always mean a refusal (policy O8b).
 func RefusalCode(op Operation, status int, code, msg string) string {
 	judged := status == http.StatusBadGateway || status == http.StatusGatewayTimeout || status > 599 // unknown, whatever the code
-	if judged || new(Config).isLost(msg) || status < 500 && (status > 299 || op == OpCreate) {
+	if judged || new(Config).speaksOfTime(msg) || status < 500 && (status > 299 || op == OpCreate) {
 		return ""
 	}
 	return code
@@ -47,19 +46,14 @@ func matches(entry string, d responseBody) bool {
 	return d.code != "" && d.code == strings.TrimSpace(entry) || d.code == strings.TrimSpace(code) && contains(d.msg, strings.TrimSpace(part))
 }
 
-// isLost reports whether a message says that somebody did not wait for the end of the call, or lost the connection.
-func (c *Config) isLost(msg string) bool {
+// speaksOfTime reports whether a message says that somebody did not wait for the end of the call.
+func (c *Config) speaksOfTime(msg string) bool {
 	found := func(word string) bool { return contains(msg, word) }
-	return slices.ContainsFunc(lostWords, found) || slices.ContainsFunc(c.TimeoutWords, found)
+	return slices.ContainsFunc(timeoutWords, found) || slices.ContainsFunc(c.TimeoutWords, found)
 }
 
 //nolint:gochecknoglobals // constant
-var lostWords = []string{
-	"timeout", "time-out", "timed out", "expired", "таймаут", "тайм-аут", "время ожидания", "срок ожидания", "превышено ожидание",
-	"task was cancel", "operation was cancel", "request was cancel", "context cancel", "connection reset", "connection was closed",
-	"connection closed", "connection abort", "broken pipe", "hang up", "not respond",
-	"не ответил", "не отвеча", "соединение разорвано", "соединение закрыто", "соединение потеряно",
-}
+var timeoutWords = []string{"timeout", "time-out", "timed out", "expired", "таймаут", "тайм-аут", "время ожидания"}
 
 // contains reports whether a text contains a part in any case.
 func contains(text, part string) bool {

@@ -15,9 +15,8 @@ type shape struct {
 	body string
 	json bool // well-formed
 	// orderID: it contains an order's id. errorShape: it has the interface's error shape (code and msg), or its
-	// result has. failed: success is false. pos: its code is ERR_EXTERNAL_ERROR_WS. late: its message speaks of time, or of a lost connection.
-	// errCode: its code starts with ERR, and it has no msg.
-	orderID, errorShape, failed, pos, late, errCode bool
+	// result has. failed: success is false. pos: its code is ERR_EXTERNAL_ERROR_WS. late: its message speaks of time.
+	orderID, errorShape, failed, pos, late bool
 }
 
 func shapes() map[string]shape {
@@ -60,11 +59,6 @@ func shapes() map[string]shape {
 		"an error of the POS":             {body: `{"code":"ERR_EXTERNAL_ERROR_WS","msg":"the cash desk is closed"}`, json: true, errorShape: true, pos: true},
 		"an error of the POS, too late":   {body: `{"code":"ERR_EXTERNAL_ERROR_WS","msg":"Creation TIMEOUT expired"}`, json: true, errorShape: true, pos: true, late: true},
 		"too late, in Russian":            {body: `{"code":"c","msg":"Превышено время ожидания"}`, json: true, errorShape: true, late: true},
-		"the POS did not answer":          {body: `{"code":"ERR_EXTERNAL_ERROR_WS","msg":"A task was canceled."}`, json: true, errorShape: true, pos: true, late: true},
-		"the POS hung up":                 {body: `{"code":"c","msg":"socket hang up"}`, json: true, errorShape: true, late: true},
-		"the POS did not answer, Russian": {body: `{"code":"c","msg":"Касса не отвечает"}`, json: true, errorShape: true, late: true},
-		"an error's code, empty msg":      {body: `{"result":{},"code":"ERR_POS","msg":""}`, json: true, errCode: true},
-		"an error's code, message":        {body: `{"result":{"orderID":"7"},"code":"Error","message":"the till is off"}`, json: true, orderID: true, errCode: true},
 		"only a code":                     {body: `{"code":"c"}`, json: true},
 		"only a msg":                      {body: `{"msg":"m"}`, json: true},
 		"an empty code":                   {body: `{"code":"","msg":"m"}`, json: true},
@@ -80,14 +74,14 @@ func shapes() map[string]shape {
 func expected(op upstream.Operation, status int, s shape, retryUnavailable bool) writeOutcome {
 	switch {
 	case status <= 299 && op == upstream.OpCreate:
-		if s.orderID && !s.failed && !s.errorShape && !s.errCode {
+		if s.orderID && !s.failed && !s.errorShape {
 			return isDone
 		}
 		return isUnknown
 	case status <= 299 && (s.errorShape || s.failed):
 		return expected(op, 500, s, retryUnavailable)
 	case status <= 299:
-		if s.json && !s.errCode || s.body == "" {
+		if s.json || s.body == "" {
 			return isDone
 		}
 		return isUnknown

@@ -77,9 +77,6 @@ func addToEnded(c *tx, call ordering.Call, e ordering.CallResult, contradicts bo
 	added := call.Resolved != nil && addAttempts(&call, e.Attempts)
 	if contradicts && call.Contradicted != e.Outcome {
 		call.Contradicted, added = e.Outcome, true
-		if call.Operation == upstream.OpCreate {
-			call.LateOrderID = e.OrderID
-		}
 		c.touch()
 	}
 	if !added {

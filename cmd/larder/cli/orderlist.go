@@ -178,7 +178,6 @@ type orderAttempt struct {
 type orderCall struct {
 	Number                           int
 	Operation, Outcome, Contradicted string
-	LateOrderID                      string
 	Sent                             json.RawMessage
 	Resolved                         *struct{ By, Outcome, Note string } `json:"settled"`
 	Answer                           *struct {                           // of the ordering service
@@ -301,8 +300,7 @@ func (c *orderCall) printResolution(env *Environment, ref string) {
 		env.Out.Printf("%s was resolved as %s by %s\n", c.Operation, s.Outcome, joined(": ", s.By, s.Note))
 	}
 	if c.Contradicted != "" {
-		env.Out.Printf("%s: a later response contradicts this: %s. Ask the restaurant again\n", c.Operation,
-			joined(", ", c.Contradicted, labelled("order ", c.LateOrderID)))
+		env.Out.Printf("%s: a later response contradicts this: %s. Ask the restaurant again\n", c.Operation, c.Contradicted)
 	}
 	if c.Outcome != string(ordering.OutcomeUnknown) {
 		return

@@ -145,8 +145,6 @@ func (c *Client) Call(ctx context.Context, method, path string, body []byte, hea
 		return nil, err
 	}
 	if body != nil {
-		// net/http must not send it again by itself: the error would be that of the second attempt.
-		request.GetBody = nil
 		request.Header.Set("Content-Type", "application/json")
 	}
 	for i := 0; i+1 < len(headers); i += 2 {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -104,31 +103,6 @@ func TestUnreachable(t *testing.T) {
 	_, err := client.New(t.Context(), "http://127.0.0.1:1/", "", "").Get(t.Context(), "/livez")
 	if _, ok := errors.AsType[*client.UnreachableError](err); !ok || err.Error() != "larder at http://127.0.0.1:1 does not answer" {
 		t.Errorf("a call without a listener failed with %v", err)
-	}
-}
-
-// A kept connection breaks after larder has read an order, and larder does not listen any more. The error is that of the
-// order that was sent, not that of a second attempt, which certainly did not reach larder.
-func TestABrokenConnectionIsNoRefusedConnection(t *testing.T) {
-	t.Parallel()
-	var server *httptest.Server
-	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet {
-			_, _ = io.WriteString(w, `{}`)
-			return
-		}
-		_, _ = io.ReadAll(r.Body)
-		_ = server.Listener.Close()
-		panic(http.ErrAbortHandler)
-	}))
-	t.Cleanup(server.Close)
-	c := client.New(t.Context(), server.URL, "", "")
-	if _, err := c.Call(t.Context(), http.MethodGet, "/x", nil); err != nil {
-		t.Fatal(err)
-	}
-	_, err := c.Call(t.Context(), http.MethodPost, "/x", []byte(`{}`), "Idempotency-Key", "k")
-	if err == nil || errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("got %v, want the error of the connection that broke", err)
 	}
 }
 

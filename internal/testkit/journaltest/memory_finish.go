@@ -189,9 +189,6 @@ func (e *entry) finish(s *connectionStore, call *ordering.Call, result ordering.
 		return nil
 	}
 	call.Contradicted = result.Outcome
-	if call.Operation == upstream.OpCreate {
-		call.LateOrderID = result.OrderID
-	}
 	e.record.UpdatedAt = now
 	return &ordering.ContradictionError{Record: clone(e.record), Call: call.Number, Outcome: result.Outcome}
 }

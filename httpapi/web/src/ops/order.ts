@@ -148,11 +148,7 @@ function calls(all: Call[]): HTMLElement {
           outcome(call.outcome),
           call.contradicted && [
             badge("contradicted", "bad"),
-            h(
-              "small",
-              {},
-              `a later response of the service: ${call.contradicted}${call.lateOrderID ? `, order ${call.lateOrderID}` : ""}`,
-            ),
+            h("small", {}, `a later response of the service: ${call.contradicted}`),
           ],
         ),
         cell("Time", moment(call.startedAt), h("small", {}, `by ${call.client}, request ${call.requestId}`)),
@@ -245,7 +241,7 @@ function resolveForm(
               ...(note.value.trim() ? { note: note.value.trim() } : {}),
             },
           });
-          const last = resolved.attempts?.findLast((other) => other.operation === call.operation);
+          const last = resolved.calls?.findLast((other) => other.operation === call.operation);
           showMessage((outcome === "send_again" && last && sentAgain[last.outcome]) || "Resolved.");
           await then();
           document.querySelector<HTMLElement>("h1")?.focus();
@@ -293,14 +289,13 @@ function resolveForm(
 const sentAgain: Record<string, string | undefined> = {
   done: "Sent again. It took effect.",
   refused: "Sent again, and the ordering service refused it.",
-  not_sent: "Not sent, because the ordering service could not be reached. It is recorded as not done.",
+  not_sent: "Not sent, because the ordering service could not be reached. You can try again.",
   unknown: "Sent again, and again it isn't known whether it took effect. Ask the restaurant.",
   open: "Sent again, and again it isn't known whether it took effect. Ask the restaurant.",
 };
 
 /** An error whose message has one of these does not always mean a refusal (policy O8b). */
-const timeWords =
-  /time-?out|timed out|expired|таймаут|тайм-аут|(время|срок) ожидания|was cancel|context cancel|connection|broken pipe|hang up|not respond|не ответил|не отвеча|соединение/i;
+const timeWords = /time-?out|timed out|expired|таймаут|тайм-аут|время ожидания/i;
 
 /** Reports whether refusal_codes can make responses with this status refusals (policy O8b). */
 function mayRefuse(status: number, creates: boolean): boolean {
