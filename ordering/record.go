@@ -239,6 +239,13 @@ func (r *Record) PaidAfterAll() bool {
 	return slices.ContainsFunc(r.Calls, func(c Call) bool { return c.Operation == upstream.OpPay && c.Contradicted == OutcomeDone })
 }
 
+// ChangedAgain reports whether a call is the second copy of a change: an operator sent it again. An error of the service
+// says nothing about the first copy then (policy O8b).
+func (r *Record) ChangedAgain(second Call) bool {
+	first, _ := r.last(func(c *Call) bool { return c.Operation == second.Operation && c.Number < second.Number })
+	return second.Operation != upstream.OpCreate && first.Resolved != nil && first.Resolved.Resolution == ResolvedRetry
+}
+
 // Payments returns the payments of the order; nil while it is not paid.
 func (r *Record) Payments() []Payment {
 	paid, _ := r.last(func(c *Call) bool { return c.Operation == upstream.OpPay && c.Outcome == OutcomeDone })
