@@ -119,6 +119,8 @@ type Call struct {
 	Resolved *ResolvedBy `json:"resolved,omitzero"` // a person's resolution of an unknown outcome; nil without one
 	// Contradicted is a certain outcome that arrived later and contradicts the resolution (policy O12), or empty.
 	Contradicted Outcome `json:"contradicted,omitzero"`
+	// FoundOrderID is the order that a create with Contradicted made after all, or empty.
+	FoundOrderID string `json:"found,omitzero"`
 
 	Unknown jsontext.Value `json:",embed"` // as Record.Unknown
 }

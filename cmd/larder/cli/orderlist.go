@@ -179,6 +179,7 @@ type orderAttempt struct {
 type orderCall struct {
 	Number                           int
 	Operation, Outcome, Contradicted string
+	FoundOrderID                     string
 	Sent                             json.RawMessage
 	Resolved                         *struct{ By, Outcome, Note string } `json:"settled"`
 	Answer                           *struct {                           // of the ordering service
@@ -307,7 +308,8 @@ func (c *orderCall) printResolution(env *Environment, order *OrderRecord, again 
 		env.Out.Printf("%s was resolved as %s by %s\n", c.Operation, s.Outcome, joined(": ", s.By, s.Note))
 	}
 	if c.Contradicted != "" {
-		env.Out.Printf("%s: a later response contradicts this: %s. Ask the restaurant again\n", c.Operation, c.Contradicted)
+		env.Out.Printf("%s: a later response contradicts this: %s. Ask the restaurant again\n",
+			c.Operation, c.Contradicted+labelled(", with the order number ", c.FoundOrderID))
 	}
 	if c.Outcome != string(ordering.OutcomeUnknown) {
 		return

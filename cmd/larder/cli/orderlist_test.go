@@ -81,7 +81,7 @@ func TestOrderShowOfAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	base := clitest.Daemon(t, map[string]http.HandlerFunc{"GET /v1/ops/orders/" + ref: clitest.Says(200, `{"result":{"ref":"`+ref+`","orderID":null,"restaurant":"one","restaurantName":"Bistro","restaurantPhone":"+351 22 000","restaurantAddress":"Rua\u0007 1",
 	 "connection":"main","client":"storefront","state":"unknown","expectedAt":"2026-01-02T03:04:05.000Z","attempts":[],"calls":[
-	 {"number":1,"operation":"create","outcome":"not_sent","settled":{"by":"ops","at":null,"outcome":"send_again","note":"not there"},"contradicted":"done",
+	 {"number":1,"operation":"create","outcome":"not_sent","settled":{"by":"ops","at":null,"outcome":"send_again","note":"not there"},"contradicted":"done","foundOrderID":"1007",
 	  "sent":{"expeditionType":"delivery","paymentTypeID":"card","guest":{"phone":"+35120000000","firstName":"A\u001b[2Jna"},"address":{"fullAddress":"Porto"},
 	  "dishList":[{"name":"Latte","quantity":2,"ingredients":[{"name":"Oat drink","quantity":1},{"name":"Sugar","quantity":2}]},{"name":"Soup","quantity":0.5}]}},
 	 {"number":2,"operation":"create","outcome":"unknown","sent":null,"answer":{"status":500,"code":"POS_STOP","msg":"Latte\u0007 is stopped"}},
@@ -93,7 +93,7 @@ func TestOrderShowOfAnUnknownOutcome(t *testing.T) {
 		"restaurant Bistro (one), connection main",
 		"\n  call +351 22 000, Rua\\a 1\n",
 		"  delivery, card, A\\x1b[2Jna, +35120000000, Porto\n    2 × Latte (Oat drink, 2 × Sugar)\n    0.5 × Soup\n",
-		"create was resolved as send_again by ops: not there\n", "create: a later response contradicts this: done.",
+		"create was resolved as send_again by ops: not there\n", "create: a later response contradicts this: done, with the order number 1007. Ask",
 		"It is not known whether the order took effect.", "larder order resolve " + ref + " --operation create --call 2 --outcome done --order-id ORDERID\n",
 		"The ordering service answered 500 POS_STOP: Latte\\a is stopped\nIf this code always means that it refused, add this to the connection and restart larder:\n" +
 			"  refusal_codes: [\"POS_STOP\"]\n",

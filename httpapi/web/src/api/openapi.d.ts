@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 7d94745e9b67a054ae3afad00cfbf79872b3ef70e050e7708e6beeb2373d7ebe
-// what follows: 53e09c715ffafaca98ba101196dc8aad15fd0958db97e1b5a0096834fe53bb19
+// openapi.yaml: 9f3699e109bb3a15a9609f9b13f1e5af7fb97591a8a8e37cb608aa9ff581172d
+// what follows: 4b5f5c7036c494baf686f48d597b0660054cd1d7ef4251be5e011f7b160e7d66
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1233,6 +1233,8 @@ export interface components {
             contradicted: components["schemas"]["Outcome"] | null;
             /** Format: date-time */
             endedAt: string | null;
+            /** @description The order that a contradicted create made after all. */
+            foundOrderID: string | null;
             number: number;
             operation: components["schemas"]["Operation"];
             outcome: components["schemas"]["Outcome"];
