@@ -121,6 +121,8 @@ type Call struct {
 	Resolved *ResolvedBy `json:"resolved,omitzero"` // a person's resolution of an unknown outcome; nil without one
 	// Contradicted is a certain outcome that arrived later and contradicts the resolution (policy O12), or empty.
 	Contradicted Outcome `json:"contradicted,omitzero"`
+	// FoundOrderID is the order that a create with Contradicted made after all, or empty.
+	FoundOrderID string `json:"found,omitzero"`
 
 	Unknown jsontext.Value `json:",embed"` // as Record.Unknown
 }
@@ -251,6 +253,13 @@ func (r *Record) MayBegin(op Operation) error {
 		return &StateError{Record: *r, Operation: op}
 	}
 	return nil
+}
+
+// ChangedAgain reports whether a call is the second copy of a change: an operator sent it again. An error of the service
+// says nothing about the first copy then (policy O8b).
+func (r *Record) ChangedAgain(second Call) bool {
+	first, _ := r.last(func(c *Call) bool { return c.Operation == second.Operation && c.Number < second.Number })
+	return second.Operation != upstream.OpCreate && first.Resolved != nil && first.Resolved.Resolution == ResolvedRetry
 }
 
 // Payments returns the payments of the order; nil while it is not paid.

@@ -168,7 +168,7 @@ func (c *tx) openCall(call ordering.Call, body []byte, deadline time.Duration) {
 	c.mode = modeBegin // rejected while Redis may have lost calls (policy O14a)
 	call.Number = freeNumber(c.next.Calls, 1)
 	call.Outcome, call.StartedAt, call.EndedAt = ordering.OutcomeOpen, atCommit(), time.Time{}
-	call.Attempts, call.Answer, call.Resolved, call.Contradicted = nil, nil, nil, ""
+	call.Attempts, call.Answer, call.Resolved, call.Contradicted, call.FoundOrderID = nil, nil, nil, "", ""
 	c.in, c.notBefore = deadline, 0
 	if call.Key != "" {
 		c.do(c.idempotencyKey(call.Key), "SET", c.pointer(call.Number))

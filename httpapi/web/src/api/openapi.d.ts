@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 32e0c33d22ec11081a3be81da54891cc690134b5761fb2f0638e10f5eb2e2ec4
-// what follows: ccbb30435c5550f11f36e86c014a832e47e730dd9eba6e9e235c6d731224df1d
+// openapi.yaml: 685dbe182dfa467c37d329e886f8ae0fddd70286d693fb024663a3f6321e150d
+// what follows: a28875b6e094506ebee528ada06d1ef46c8e9c8bd2ba67631d1c67408a20806e
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1253,8 +1253,8 @@ export interface components {
             contradicted: components["schemas"]["Outcome"] | null;
             /** Format: date-time */
             endedAt: string | null;
-            /** @description The orderID of a later response, which contradicts that the order was not placed. */
-            lateOrderID: string | null;
+            /** @description The order that a contradicted create made after all. */
+            foundOrderID: string | null;
             number: number;
             operation: components["schemas"]["Operation"];
             outcome: components["schemas"]["Outcome"];
