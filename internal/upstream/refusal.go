@@ -31,7 +31,8 @@ func refused(op Operation, status int, d responseBody, cfg *Config) bool {
 }
 
 // RefusalCode returns the entry of connections[].refusal_codes that makes responses like this one refusals: its code. It
-// is empty if no entry can, or if the message speaks of time or of a lost connection: then the code does not always mean a refusal (policy O8b).
+// is empty if no entry can, or if the message speaks of time or of a lost connection: then the code does not always mean a
+// refusal (policy O8b).
 func RefusalCode(op Operation, status int, code, msg string) string {
 	judged := status == http.StatusBadGateway || status == http.StatusGatewayTimeout || status > 599 // unknown, whatever the code
 	if judged || new(Config).speaksOfDoubt(msg) || status < 500 && (status > 299 || op == OpCreate) {
