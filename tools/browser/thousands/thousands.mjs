@@ -115,7 +115,12 @@ await scenario({ matrix: false }, async ({ page, larder, sandbox }) => {
   must(top.height < 64, `the head is ${top.height} px high`);
   const visible = await onFirstScreen();
   must(visible >= 3, `${visible} restaurants on the first screen`);
-  const [name, state, why] = await Promise.all([rows.first().getByRole('link'), rows.first().getByText('quarantined').first(), cause].map((part) => part.boundingBox()));
+  let boxes = [];
+  await eventually(async () => { // an update replaces the rows meanwhile
+    boxes = await Promise.all([rows.first().getByRole('link'), rows.first().getByText('quarantined').first(), cause].map((part) => part.boundingBox()));
+    return boxes.every(Boolean);
+  }, 'the row is drawn');
+  const [name, state, why] = boxes;
   must(why.y > state.y && why.x === name.x && why.width > 250 && why.height < 40, `the cause on a phone: ${JSON.stringify(why)}`);
   await page.setViewportSize(sizes.wide);
   must(await onFirstScreen() >= 6, `${await onFirstScreen()} restaurants on a wide screen`);
