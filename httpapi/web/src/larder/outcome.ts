@@ -133,11 +133,9 @@ export class Outcome {
       case "refused":
         return [[["refused", false]], ["changeOrder"]];
       case "placed": {
-        const state: [Key, boolean] = intent.rejected
-          ? ["placedRejected", false]
-          : intent.unknownChange === "reject"
-            ? ["placedMaybeRejected", false]
-            : [intent.closed ? "placedClosed" : "placed", true];
+        let state: [Key, boolean] = [intent.closed ? "placedClosed" : "placed", true];
+        if (intent.rejected) state = ["placedRejected", false];
+        else if (intent.unknownChange === "reject") state = ["placedMaybeRejected", false];
         return [
           [state, ...(intent.paid ? [["paid", true] as [Key, boolean]] : [])],
           ["orderMore", "orderAgain", "print"],
