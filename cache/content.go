@@ -33,6 +33,9 @@ func (s *Store) Content(ctx context.Context, hash string, as *menu.Settings) (*m
 // loadContent returns the stored view and settings of a content. Errors are those of Content.
 func (s *Store) loadContent(ctx context.Context, hash string) (raw []byte, settings menu.Settings, err error) {
 	stored, err := s.redis.Client().HMGet(ctx, s.keys.ContentBody(hash), "view", "settings").Result()
+	if IsForeign(err) {
+		return nil, settings, fmt.Errorf("cache: content %s: %w: %w", hash, ErrCorrupt, err)
+	}
 	if err != nil {
 		return nil, settings, unavailable("load content "+hash, err)
 	}
@@ -53,15 +56,18 @@ func (s *Store) loadContent(ctx context.Context, hash string) (raw []byte, setti
 	return raw, settings, nil
 }
 
-// Restore writes the content of version v again after Redis lost it, for example because its key was
-// deleted. c is compiled from published. An existing content is not written again. Errors: ErrStale if
-// published is not the content of v, redisdb.ErrUnavailable.
+// Restore writes the content of version v again after Redis lost it, for example because its key was deleted or
+// overwritten. c is compiled from published. Errors: ErrStale if published is not the content of v, redisdb.ErrUnavailable.
 func (s *Store) Restore(ctx context.Context, v Version, c *menu.Catalogue, published menu.Published) error {
 	if hash := menu.ContentHash(published.Content, c.Settings()); hash != v.Content {
 		return fmt.Errorf("cache: restore content %s of %s@%d: the given one has hash %s: %w", v.Content, v.Restaurant, v.Version, hash, ErrStale)
 	}
 	p := Publication{Restaurant: v.Restaurant, Catalogue: c, Published: published}
-	if _, err := s.storeContent(ctx, p, v.Content, ""); err != nil {
+	err := s.redis.Client().Unlink(ctx, s.keys.ContentBody(v.Content)).Err() // storeContent does not write an existing one
+	if err == nil {
+		_, err = s.storeContent(ctx, p, v.Content, "")
+	}
+	if err != nil {
 		return unavailable("restore content "+v.Content, err)
 	}
 	return nil

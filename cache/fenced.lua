@@ -20,6 +20,7 @@ local function fenced(key, publisher, current, base)
     return {"fenced", given}
   end
   local version = redis.call("HGET", current, "version") or "0"
+  if not tonumber(version) then version = "0" end -- larder did not write it
   if version ~= base then
     return {"stale", version}
   end

@@ -201,6 +201,9 @@ func (k Keys) Batches() string { return k.name(format, "batches") }
 // RunIndex is a sorted set of the texts "run restaurant", for the runs of all restaurants.
 func (k Keys) RunIndex() string { return k.name(format, "runs") }
 
+// ChangeIndex is like RunIndex, for the runs that published another content.
+func (k Keys) ChangeIndex() string { return k.name(format, "changes") }
+
 // Keys of the journal of orders. All keys of a connection share the hash tag {o:NAME}, so that one
 // script can use any of them.
 
@@ -281,7 +284,7 @@ func (k Keys) Sync(connection string, id menu.RestaurantID) []string {
 	keys := []string{
 		k.Published(id), k.MenuSources(id), k.Stopped(id, 1), k.Record(id, 1), k.StopValues(id, 1), k.ContentBody("x"),
 		k.ContentUsers("x"), k.Contents(), k.Swept(), k.Quarantined("x"), k.RunLog(id), k.Batch("x"), k.BatchPending("x"),
-		k.BatchFaults("x"), k.Batches(), k.RunIndex(),
+		k.BatchFaults("x"), k.Batches(), k.RunIndex(), k.ChangeIndex(),
 	}
 	for _, index := range []string{k.Content("x"), k.Version(id, 1)} {
 		keys = append(keys, k.Products(index), k.ExternalIDs(index), k.Schemes(index))

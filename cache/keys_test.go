@@ -38,7 +38,7 @@ func TestKeysShareTheirHashTag(t *testing.T) {
 		k.OrderAborted("main", "opening"), k.Orders("main"), k.OrdersIn("main", "unknown"), k.OrdersOpen("main"), k.OrdersExpiry("main"),
 	}
 	single := []string{
-		k.JournalSecret(), k.Contents(), k.Swept(), k.Notices(), k.RunIndex(), k.SigningKey(),
+		k.JournalSecret(), k.Contents(), k.Swept(), k.Notices(), k.RunIndex(), k.ChangeIndex(), k.SigningKey(),
 		k.ReplacedSigningKeys(), k.RevokedSigningKeys(), k.Reasons("main"),
 	}
 	seen := make(map[string]bool)

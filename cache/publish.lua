@@ -40,7 +40,7 @@ if number <= tonumber(floor) then
   return {"floor", floor}
 end
 local last = redis.call("HGET", KEYS[4], "version") or "0"
-if number <= tonumber(last) then
+if number <= (tonumber(last) or 0) then
   return {"stale", last}
 end
 local n = tonumber(ARGV[9])

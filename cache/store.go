@@ -74,7 +74,7 @@ func (s *Store) Current(ctx context.Context, restaurant menu.RestaurantID) (Vers
 // State is what a publisher must know about a restaurant before it fetches.
 type State struct {
 	Version Version // zero without a version
-	Stored  bool    // Redis has its content
+	Stored  bool    // Redis has its content; if it is not in memory, the stored one was verified
 	Floor   int64   // the highest version that was served before Redis lost it (policy S2a)
 }
 
@@ -118,11 +118,11 @@ func (s *Store) State(
 	case err != nil:
 		return State{}, err
 	}
-	count, err := s.redis.Client().Exists(ctx, s.keys.ContentBody(version.Content)).Result()
-	if err != nil {
-		return State{}, unavailable("check content "+version.Content, err)
+	_, _, err = s.loadContent(ctx, version.Content)
+	if err != nil && !errors.Is(err, ErrNoCatalogue) && !errors.Is(err, ErrCorrupt) {
+		return State{}, err
 	}
-	return State{Version: version, Stored: count > 0, Floor: max(state.Floor, version.Floor)}, nil
+	return State{Version: version, Stored: err == nil, Floor: max(state.Floor, version.Floor)}, nil
 }
 
 // IsForeign reports whether an error of Redis means that a key holds a value of

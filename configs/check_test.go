@@ -447,6 +447,14 @@ func TestMessagesNameTheFix(t *testing.T) {
 			"http:\n  page:\n    color: #14532d\n    logo: # the default\n",
 			`larder.yaml:3:11: http.page.color: is empty, because # begins a comment: put the value in quotes, such as "#14532d"`,
 		},
+		"a colour without quotes in braces": {
+			"http:\n  # page: {color: #fff}\n  page: {logo: \"é\", color: #14532d, description: x}\nauth: {}\n",
+			`larder.yaml:3:28: invalid YAML: # begins a comment: put the value in quotes, such as "#14532d"`,
+		},
+		"a colour without quotes in braces at the end": {
+			"http: {page: {color: #14532d}}\n",
+			`larder.yaml:1:22: invalid YAML: # begins a comment: put the value in quotes, such as "#14532d"`,
+		},
 		"a secret that begins a comment": {
 			"auth:\n  clients:\n    - id: shop\n      secret: #2hush\n      scopes: [menu]\n",
 			`larder.yaml:4:14: auth.clients[0].secret: is empty, because # begins a comment: put the value in quotes, such as "#14532d"`,

@@ -84,7 +84,7 @@ func (l *loader) fill(path, name string, n value, v reflect.Value) bool {
 	case v.Kind() == reflect.Slice && !text:
 		return l.fillList(path, name, n, v)
 	case n.kind() == 0 && n.comment:
-		l.problemAt(l.at(n), path, `is empty, because # begins a comment: put the value in quotes, such as "#14532d"`)
+		l.problemAt(l.at(n), path, "is empty, because "+beginsComment)
 		return false
 	case n.kind() == 0:
 		return false

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -15,6 +16,8 @@ const nullTag, mergeTag = "!!null", "!!merge"
 
 const noAliases = "anchors and aliases (&name, *name) are not supported: write the value where it is needed, " +
 	"in quotes if it starts with & or *"
+
+const beginsComment = `# begins a comment: put the value in quotes, such as "#14532d"`
 
 // readYAML returns the value of the file.
 func (l *loader) readYAML(data []byte) value {
@@ -63,7 +66,13 @@ func syntaxError(data []byte, err error) (at yaml.Mark, msg string) {
 		at, open = before.ContextMark, true
 	}
 	_, line := splitAt(data, e.Mark.Line)
+	above, _ := splitAt(data, e.Mark.Line+1)
+	comment := bracketInComment.FindSubmatchIndex(above)
 	switch {
+	case comment != nil && !open:
+		before := above[:comment[2]]
+		start := bytes.LastIndexByte(before, '\n') + 1
+		return yaml.Mark{Line: bytes.Count(before, []byte("\n")) + 1, Column: utf8.RuneCount(before[start:]) + 1}, beginsComment
 	case open:
 		return at, "the quote is not closed on this line"
 	case bytes.HasPrefix(bytes.TrimLeft(line, " -"), []byte("\t")):
@@ -75,6 +84,9 @@ func syntaxError(data []byte, err error) (at yaml.Mark, msg string) {
 			"(a value with special characters needs single quotes)"
 	}
 }
+
+// bracketInComment finds a value, such as a colour in {color: #14532d}, that is a comment and takes the bracket with it.
+var bracketInComment = regexp.MustCompile(`(?m)^[^#\n]*[{,\[][ \t]*[\w.-]+:[ \t]+(#[^\n]*[}\]])`)
 
 // isOpenQuote reports whether the error is a quoted value that never ends.
 func isOpenQuote(e *yaml.LoadError) bool {

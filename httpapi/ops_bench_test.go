@@ -83,6 +83,9 @@ func BenchmarkConsole(b *testing.B) {
 		"search":    {"/v1/ops/restaurants?limit=50&q=trattoria+99", `"states":`},
 		"attention": {"/v1/ops/restaurants?limit=50&state=attention", `"missing"`},
 		"none":      {"/v1/ops/restaurants?limit=50&state=held", `"result":[]`},
+		"state":     {"/v1/ops/restaurants?limit=50&sort=state", `"missing"`},
+		"last run":  {"/v1/ops/restaurants?limit=50&sort=last-run", `"states":`},
+		"changes":   {"/v1/ops/changes?limit=50", `"restaurantName":`},
 		"summary":   {"/v1/ops/summary", `"restaurants":10000`},
 	} {
 		b.Run(name, func(b *testing.B) {

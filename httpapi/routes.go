@@ -105,6 +105,7 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 	get(engine, "/v1/ops/restaurants/:restaurant/quarantined/lint", guard, withinStore, ofMenu(s.opsHandlers.QuarantinedLint))
 	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, ofMenu(s.opsHandlers.RollBack))
 	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, ofMenu(s.opsHandlers.ReleaseHold))
+	get(engine, "/v1/ops/changes", guard, withinStore, respond.Handle(s.opsHandlers.Changes))
 	get(engine, "/v1/ops/runs", guard, withinStore, respond.Handle(s.opsHandlers.Runs))
 	get(engine, "/v1/ops/runs/:run", guard, withinStore, respond.Handle(s.opsHandlers.Run))
 	get(engine, "/v1/ops/orders", guard, withinStore, respond.Handle(s.orderHandlers.List))

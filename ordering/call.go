@@ -159,6 +159,9 @@ func (o *Orders) send(
 	}
 	if err != nil {
 		wait = classify(&result, err)
+		if result.Outcome == OutcomeRefused && b.record.ChangedAgain(call) {
+			result.doubt()
+		}
 		o.logCall(ctx, b, result.Outcome, err)
 		if repeated, ok := errors.AsType[*upstream.IDRepeatedError](err); ok {
 			o.reportRepeated(ctx, &b.record, call.Number, repeated.OrderID)

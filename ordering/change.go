@@ -29,6 +29,7 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	}
 	spec := CallSpec{
 		Operation: c.Operation, Connection: c.Connection, Client: c.Client, RequestID: c.RequestID, OrderID: c.OrderID, Adopt: !c.V1,
+		ForGuest: c.V1 && c.Operation == upstream.OpReject,
 	}
 	r := request{key: c.Key, of: c.OrderID, body: body.Canonical()}
 	result, err := o.change(ctx, spec, r, c, body, arrived)

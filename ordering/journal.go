@@ -39,20 +39,20 @@ type Journal interface {
 	// Lookup returns the call that has the hashed key of a request, with its record, or ErrKeyFree. An empty key is free.
 	Lookup(ctx context.Context, connection, key string) (Record, int, error)
 	// Begin opens a call. When it returns nil, the call is recorded with everything in CallSpec, and it is
-	// the last call of the returned record. Begin checks in this order, except that 8 comes before 2:
+	// the last call of the returned record. Begin checks in this order:
 	//
 	//  1. The key is taken: *KeyTakenError.
-	//  2. A creating call creates a record CallSpec.Ref in StatePlacing.
-	//  3. A changing call needs the record of OrderID on the connection. If it
+	//  2. Too few replicas acknowledge writes: *NotReadyError (policy O14).
+	//  3. A creating call creates a record CallSpec.Ref in StatePlacing.
+	//  4. A changing call needs the record of OrderID on the connection. If it
 	//     does not exist, the result is ErrNoOrder; with Adopt, a record
 	//     CallSpec.Ref is created in StatePlaced, with Adopted.
-	//  4. The record belongs to another service: *SourceError (policy O16).
-	//  5. A call of the record is open or unknown: *BusyError.
-	//  6. The state is not StatePlaced, or the record is Paid and the operation is
+	//  5. The record belongs to another service: *SourceError (policy O16).
+	//  6. A call of the record is open or unknown: *BusyError.
+	//  7. The state is not StatePlaced, or the record is Paid and the operation is
 	//     a payment: *StateError.
-	//  7. Orders are paused, or the store has lost commits that this instance
+	//  8. Orders are paused, or the store has lost commits that this instance
 	//     remembers: *RestoredError (policy O14a).
-	//  8. Too few replicas acknowledge writes: *NotReadyError (policy O14).
 	//
 	// After an error nothing may be sent. After a *JournalError the call may be open
 	// nevertheless, so the caller aborts it.
@@ -153,8 +153,8 @@ type CallSpec struct {
 	MenuVersion int64
 	Total       decimal.NullDecimal
 	ExpectedAt  time.Time
-	// For a payment.
-	Payments []Payment
+	Payments    []Payment // of a payment
+	ForGuest    bool      // of a rejection: its text is for the guest (policy O11)
 }
 
 // CallResult is the result of a call.

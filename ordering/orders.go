@@ -3,9 +3,10 @@
 // Its one invariant: nothing is sent that is not recorded, and nothing is sent twice. Only orders
 // that ordering/validate accepts are sent.
 //
-// All four operations have the same steps. The request is looked up by its key; a replay is answered immediately,
-// whatever the current menu contains. Otherwise the request is validated, begun in the Journal, sent, finished in the
-// Journal, and answered from the Record, so that a second answer equals the first. If the Journal does not accept a
+// All four operations have the same steps. The request is validated, begun in the Journal, sent, finished in the
+// Journal, and answered from the Record, so that a second answer equals the first. A replay is answered whatever the
+// current menu contains: a change is looked up by its key first; the key of a new order is found when it is begun, or is
+// looked up if the order is not valid. If the Journal does not accept a
 // result, Orders.Run writes it later. Run also sets calls without a result to unknown; a person resolves them with
 // Orders.Resolve. The Outcome is what is known for certain about a call (policy O8).
 //

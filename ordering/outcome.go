@@ -49,6 +49,16 @@ func classify(e *CallResult, err error) (wait time.Duration) {
 	return answer.RetryAfter
 }
 
+// doubt makes the refusal of a second copy unknown: the service may refuse it because the first copy took effect (policy O8b).
+func (e *CallResult) doubt() {
+	e.Outcome = OutcomeUnknown
+	for i := range e.Attempts {
+		if e.Attempts[i].Outcome == OutcomeRefused {
+			e.Attempts[i].Outcome = OutcomeUnknown
+		}
+	}
+}
+
 // outcomeOf returns the outcome of a call or of an attempt.
 func outcomeOf(effect upstream.Effect) Outcome {
 	switch effect {
@@ -75,7 +85,8 @@ func (o *Orders) logCall(ctx context.Context, b begunCall, outcome Outcome, err 
 		cause = answer.Err
 		code := upstream.LogCode(answer.Code)
 		entry = entry.WithFields(logrus.Fields{"status": answer.Status, "code": code})
-		if code = upstream.RefusalCode(operation, answer.Status, code, answer.Msg); outcome == OutcomeUnknown && code != "" {
+		code = upstream.RefusalCode(operation, answer.Status, code, answer.Msg)
+		if outcome == OutcomeUnknown && code != "" && !b.record.ChangedAgain(b.call()) {
 			// Not its message, which may have data of the guest; the record has it.
 			entry = entry.WithField("hint",
 				fmt.Sprintf("if this code always means that the service refused, add connections[].refusal_codes: [%q]", code))

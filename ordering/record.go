@@ -113,12 +113,16 @@ type Call struct {
 	EndedAt   time.Time `json:"to,omitzero"`
 	Attempts  []Attempt `json:"tries,omitzero"`
 	Payments  []Payment `json:"pays,omitzero"` // payments of a pay call; nil for other calls
+	// ForGuest means that the text of the rejection is for the guest (policy O11).
+	ForGuest bool `json:"forGuest,omitzero"`
 	// Answer is the service's last answer; nil without one. After ordering.customer_data_ttl it
 	// contains only Status and Code (policy O13).
 	Answer   *Answer     `json:"answer,omitzero"`
 	Resolved *ResolvedBy `json:"resolved,omitzero"` // a person's resolution of an unknown outcome; nil without one
 	// Contradicted is a certain outcome that arrived later and contradicts the resolution (policy O12), or empty.
 	Contradicted Outcome `json:"contradicted,omitzero"`
+	// FoundOrderID is the order that a create with Contradicted made after all, or empty.
+	FoundOrderID string `json:"found,omitzero"`
 
 	Unknown jsontext.Value `json:",embed"` // as Record.Unknown
 }
@@ -237,6 +241,25 @@ func (r *Record) Busy() (Call, bool) {
 // be a second one.
 func (r *Record) PaidAfterAll() bool {
 	return slices.ContainsFunc(r.Calls, func(c Call) bool { return c.Operation == upstream.OpPay && c.Contradicted == OutcomeDone })
+}
+
+// MayBegin returns *BusyError or *StateError if the order does not allow the operation (policy O9). A create that is sent
+// again is allowed in every state.
+func (r *Record) MayBegin(op Operation) error {
+	if call, busy := r.Busy(); busy {
+		return &BusyError{Record: *r, Call: call}
+	}
+	if op != upstream.OpCreate && (r.State != StatePlaced || op == upstream.OpPay && (r.Paid || r.PaidAfterAll())) {
+		return &StateError{Record: *r, Operation: op}
+	}
+	return nil
+}
+
+// ChangedAgain reports whether a call is the second copy of a change: an operator sent it again. An error of the service
+// says nothing about the first copy then (policy O8b).
+func (r *Record) ChangedAgain(second Call) bool {
+	first, _ := r.last(func(c *Call) bool { return c.Operation == second.Operation && c.Number < second.Number })
+	return second.Operation != upstream.OpCreate && first.Resolved != nil && first.Resolved.Resolution == ResolvedRetry
 }
 
 // Payments returns the payments of the order; nil while it is not paid.

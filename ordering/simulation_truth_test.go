@@ -268,6 +268,7 @@ func (w *world) move(r *ordering.Record) {
 	w.truth.records[r.Ref] = *r
 	w.seen("state " + string(r.State))
 	busy := 0
+	again := map[ordering.Operation]bool{} // changes that a person sent again
 	for i, call := range r.Calls {
 		if call.Number != i+1 {
 			w.wrong("%s: call %d has the number %d", r.Ref, i+1, call.Number)
@@ -275,9 +276,10 @@ func (w *world) move(r *ordering.Record) {
 		if !call.Outcome.Certain() {
 			busy++
 		}
-		if !outcomeMatches(call) {
+		if !outcomeMatches(call, again[call.Operation]) {
 			w.wrong("%s: the %s is %s after %+v", r.Ref, call.Operation, call.Outcome, call.Attempts)
 		}
+		again[call.Operation] = call.Operation != upstream.OpCreate && call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry
 	}
 	if busy > 1 {
 		w.wrong("%s: %d calls are open or unknown", r.Ref, busy)
@@ -303,12 +305,16 @@ func (w *world) move(r *ordering.Record) {
 }
 
 // outcomeMatches reports whether a call has the outcome of its last attempt, unless a person
-// resolved it. Each attempt's outcome must match its response (policy O8).
-func outcomeMatches(call ordering.Call) bool {
+// resolved it. Each attempt's outcome must match its response (policy O8). A second copy of a change is never refused.
+func outcomeMatches(call ordering.Call, again bool) bool {
 	said := ordering.OutcomeNotSent
 	for _, try := range call.Attempts {
 		said = try.Outcome
-		if !slices.Contains(certainties(call.Operation, try), said) {
+		possible := certainties(call.Operation, try)
+		if again && possible[0] == ordering.OutcomeRefused {
+			possible = []ordering.Outcome{ordering.OutcomeUnknown}
+		}
+		if !slices.Contains(possible, said) {
 			return false
 		}
 	}

@@ -212,12 +212,26 @@ func (p *pipelineRun) evaluate(
 	return "", p.publish(ctx, st, m, f.now, hold)
 }
 
-// keep confirms the served content, with the published stop lists. If Redis has lost it, keep writes it again.
+// restore writes the served content again if it is the built one and Redis has lost it (policy S2a).
+func (p *pipelineRun) restore(ctx context.Context, st state, m built) error {
+	if !st.contentLost || m.hash != st.current.Content {
+		return nil
+	}
+	if err := p.target.store.Restore(ctx, st.current, m.catalogue, m.published); err != nil {
+		return &stepError{doing: "restore " + p.subject(), err: err}
+	}
+	p.runner.deps.Log.WithFields(fields(&p.run, "sync.content_restored")).
+		Warn("Redis had lost or damaged the menu's content; it was written again")
+	return nil
+}
+
+// keep confirms the served content, with the published stop lists.
 func (p *pipelineRun) keep(ctx context.Context, st state, m built, now lastFetch) error {
+	if err := p.restore(ctx, st, m); err != nil {
+		return err
+	}
 	if st.contentLost { // instances that have the content in memory keep it
-		if err := p.target.store.Restore(ctx, st.current, m.catalogue, m.published); err != nil {
-			return &stepError{doing: "restore " + p.subject(), err: err}
-		}
+		p.runner.deps.Replica.Install(&cache.Snapshot{Version: st.current, Catalogue: m.catalogue})
 	}
 	// The published view shows other restaurants' stop lists too.
 	version, err := p.target.store.UpdateStopLists(ctx, cache.StopListUpdate{
@@ -255,6 +269,9 @@ func (p *pipelineRun) confirm(ctx context.Context, st state, now lastFetch, find
 
 // publish makes a menu current and saves its fetch. hold is as in cache.Publication.
 func (p *pipelineRun) publish(ctx context.Context, st state, m built, now lastFetch, hold *cache.Hold) error {
+	if err := p.restore(ctx, st, m); err != nil {
+		return err
+	}
 	began := time.Now()
 	outcome := now.outcome(runlog.OutcomeUpdated)
 	publication := cache.Publication{
@@ -282,8 +299,13 @@ func (p *pipelineRun) publish(ctx context.Context, st state, m built, now lastFe
 	p.runner.deps.Replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
 	p.run.Outcome, p.run.Version, p.run.Changes = outcome, version.Version, p.changes(ctx, st, m)
 	now.Version = version.Version
-	if err := p.saveLastFetch(ctx, st.last, now, m.findings); err != nil {
-		// The menu is served. The next run only has more to compare.
+	err = p.saveLastFetch(ctx, st.last, now, m.findings)
+	if version.Content != st.current.Content { // else only stop lists have changed
+		p.run.From = st.current.Version
+		err = cmp.Or(err, p.runner.runs.AddChange(ctx, &p.run))
+	}
+	if err != nil {
+		// The menu is served. The next run only has more to compare, or the list of changes lacks this one.
 		p.runner.deps.Log.WithError(err).WithFields(fields(&p.run, "sync.state_not_saved")).Debug("fetch not saved")
 	}
 	return nil

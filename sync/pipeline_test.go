@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
 
 	"larder.local/cache"
 	"larder.local/internal/menu"
@@ -163,6 +164,53 @@ func TestEqualBytesAreNotEnough(t *testing.T) {
 			g.want(runOn(t, other), runlog.OutcomeUnchanged, next)
 		})
 	}
+}
+
+// What Redis has of a menu does not verify, and no memory has it: the next sync of an unchanged menu writes it again.
+func TestADamagedContentIsWrittenAgain_S2a(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, url string) {
+		g := newFixture(t, url)
+		g.service.etag = `"v1"`
+		g.want(g.once(), runlog.OutcomeUpdated, 1)
+		ctx, key := t.Context(), g.keys.ContentBody(g.current().Content)
+		for _, c := range []struct {
+			name    string
+			damage  redis.Cmder
+			outcome runlog.Outcome
+		}{
+			{"the view", redis.NewCmd(ctx, "hset", key, "view", "garbage"), runlog.OutcomeUnchanged},
+			{"the settings", redis.NewCmd(ctx, "hset", key, "settings", "{"), runlog.OutcomeUnchanged},
+			{"the type", redis.NewCmd(ctx, "set", key, "garbage"), runlog.OutcomeUnchanged},
+			{"the version", redis.NewCmd(ctx, "hset", g.keys.Current(bistro), "version", "x", "record", "y"), runlog.OutcomeUpdated},
+		} {
+			if err := g.client.Process(ctx, c.damage); err != nil {
+				t.Fatal(err)
+			}
+			g.replica.held = nil
+			if run := g.once(); run.Outcome != c.outcome {
+				t.Errorf("%s: the sync ended %s (%s), want %s", c.name, run.Outcome, run.Error, c.outcome)
+			}
+			if _, err := g.store.Content(ctx, g.current().Content, nil); err != nil {
+				t.Errorf("%s: the content cannot be read: %v", c.name, err)
+			}
+			if _, ok := g.replica.Cached(bistro); !ok {
+				t.Errorf("%s: the menu is not in memory", c.name)
+			}
+		}
+		if err := g.client.HSet(ctx, key, "view", "garbage").Err(); err != nil {
+			t.Fatal(err)
+		}
+		g.replica.held = nil
+		g.schedule(g.Instance)
+		run := g.start(g.Instance, menusync.Request{Force: true})
+		if run = g.wait(g.Instance, run.ID); run.Outcome != runlog.OutcomeUpdated {
+			t.Errorf("a forced sync ended %s (%s)", run.Outcome, run.Error)
+		}
+		if _, err := g.store.Content(ctx, g.current().Content, nil); err != nil {
+			t.Errorf("a forced sync: the content cannot be read: %v", err)
+		}
+	})
 }
 
 // A content was deleted: the next sync writes it again, without a new version,

@@ -29,6 +29,8 @@ const (
 	// reasons. refreshReasonsWithin is how long they wait for it.
 	refreshReasonsEvery  = 5 * time.Second
 	refreshReasonsWithin = 3 * time.Second
+	// maxReasonsBytes limits the list that is stored: every reader gets it.
+	maxReasonsBytes = 64 << 10
 )
 
 // RefreshReasons fetches a connection's rejection reasons, because the service refused a rejection or a
@@ -128,6 +130,10 @@ func (p *pipelineRun) saveReasons(ctx context.Context) error {
 	list, err := json.Marshal(append([]upstream.Reason{}, reasons...)) // [] without any
 	if err != nil {
 		return err
+	}
+	if len(list) > maxReasonsBytes {
+		cause := fmt.Errorf("they have %d bytes, the limit is %d (policy W15): %w", len(list), maxReasonsBytes, upstream.ErrTooLarge)
+		return fmt.Errorf("%w: %w", errService, &stepError{doing: "save the rejection reasons of connection " + t.Connection, err: cause})
 	}
 	began = time.Now()
 	if err := t.store.SaveReasons(ctx, t.Connection, list); err != nil {

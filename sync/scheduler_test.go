@@ -212,6 +212,7 @@ func TestReasonsKeepTheLastGoodOnes(t *testing.T) {
 		{nil, nil, runlog.OutcomeUpdated, `[]`},
 		{nil, nil, runlog.OutcomeUnchanged, `[]`},
 		{[]upstream.Reason{{ID: "9"}}, nil, runlog.OutcomeUpdated, `[{"ID":"9","reason":"","type":"","isPossibleDelete":false}]`},
+		{[]upstream.Reason{{ID: "9", Reason: strings.Repeat("x", 64<<10)}}, nil, runlog.OutcomeFailed, `[{"ID":"9","reason":"","type":"","isPossibleDelete":false}]`},
 		{nil, errors.New("down"), runlog.OutcomeFailed, `[{"ID":"9","reason":"","type":"","isPossibleDelete":false}]`},
 		{[]upstream.Reason{{ID: "9"}}, errCorrupted, runlog.OutcomeUpdated, `[{"ID":"9","reason":"","type":"","isPossibleDelete":false}]`},
 	} {

@@ -55,7 +55,7 @@ type state struct {
 	name        string        // the restaurant's configured name; may be empty
 	readAt      time.Time     // when the configuration with both was read, by Redis's clock
 	floor       int64         // the highest version known to have been served
-	contentLost bool          // Redis has lost the content of the current version
+	contentLost bool          // Redis has lost the content of the current version, or has another one in its place
 	force       bool          // the run is forced
 	comparable  bool          // a body equal to the last fetch's means an equal menu; never in the first run of a source
 }

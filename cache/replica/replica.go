@@ -28,8 +28,9 @@ type Config struct {
 	// Allowed reports whether a restaurant may be in memory. nil allows all. If a restaurant is no
 	// longer allowed, the caller must call Drop.
 	Allowed func(menu.RestaurantID) bool
-	// DataLost is called with restaurants whose served version Redis has lost, if this instance is the first to
-	// detect it. They should be synced again (policy S2a). The function must return immediately. It may be nil.
+	// DataLost is called with restaurants whose served version Redis has lost, if this instance is the first to detect it,
+	// and with those whose content cannot be loaded. They should be synced again (policy S2a). The function must return
+	// immediately. It may be nil.
 	DataLost func([]menu.RestaurantID)
 	// Setup returns what this instance's configuration says about a menu (policies O16 and S9). nil: menus are served as
 	// they were published.

@@ -69,15 +69,18 @@ func (s *slots) setPending(version cache.Version) {
 	})
 }
 
-// markBroken clears the pending version if its content is missing or corrupt. Connection errors leave it pending.
-func (s *slots) markBroken(version cache.Version, err error) {
+// markBroken clears the pending version if its content is missing or corrupt, and reports whether that is new. Connection
+// errors leave it pending.
+func (s *slots) markBroken(version cache.Version, err error) (first bool) {
 	if !errors.Is(err, cache.ErrNoCatalogue) && !errors.Is(err, cache.ErrCorrupt) {
-		return
+		return false
 	}
 	s.change(version.Restaurant, func(one *slot) {
+		first = one.brokenContent != version.Content
 		one.brokenContent = version.Content
 		one.pending.Store(nil)
 	})
+	return first
 }
 
 // apply loads a version into memory, unless memory holds it or a higher one.
@@ -90,7 +93,9 @@ func (r *Replica) apply(ctx context.Context, version cache.Version) error {
 	}
 	snapshot, err := compile(ctx, r, version)
 	if err != nil {
-		r.slots.markBroken(version, err)
+		if r.slots.markBroken(version, err) {
+			r.cfg.DataLost([]menu.RestaurantID{version.Restaurant})
+		}
 		return err
 	}
 	r.slots.replaceCurrent(snapshot.Version, snapshot.Catalogue)

@@ -81,10 +81,14 @@ func TestAVersionWhoseContentIsLostIsNotKnown(t *testing.T) {
 		if err := r.Client().Del(ctx, cache.NewKeys(r.Prefix()).ContentBody(v.Content)).Err(); err != nil {
 			t.Fatal(err)
 		}
-		replica := New(s, Config{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{"bistro"} }})
+		lost := 0
+		replica := New(s, Config{
+			Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{"bistro"} },
+			DataLost:    func([]menu.RestaurantID) { lost++ },
+		})
 		for range 2 {
-			if err := replica.Poll(ctx); !errors.Is(err, cache.ErrNoCatalogue) {
-				t.Errorf("poll: %v, want ErrNoCatalogue", err)
+			if err := replica.Poll(ctx); !errors.Is(err, cache.ErrNoCatalogue) || lost != 1 {
+				t.Errorf("poll: %v, %d syncs were requested, want ErrNoCatalogue and one", err, lost)
 			}
 			if v, known := replica.Version("bistro"); known {
 				t.Errorf("known: %+v", v)

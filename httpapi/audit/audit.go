@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -178,8 +179,21 @@ func (a *Log) listed(who auth.Caller, d Entry) listedEntry {
 	return listedEntry{Entry: d}
 }
 
+// idsOfPeriod returns the bounds of ?from= and ?to=: an entry's id begins with its time.
+func idsOfPeriod(c *gin.Context) (oldest, newest string, err error) {
+	from, to, err := respond.Period(c)
+	oldest, newest = "-", "+"
+	if !from.IsZero() {
+		oldest = strconv.FormatInt(from.UnixMilli(), 10)
+	}
+	if !to.IsZero() {
+		newest = strconv.FormatInt(to.UnixMilli()-1, 10)
+	}
+	return oldest, newest, err
+}
+
 // List answers GET /v1/ops/audit: the audit log, newest entries first, filtered by ?action=,
-// ?client= and ?restaurant=. A page can be short if the filter matches few entries.
+// ?client=, ?restaurant=, ?from= and ?to=. A page can be short if the filter matches few entries.
 func (a *Log) List(c *gin.Context) error {
 	limit, last, err := respond.PageOf(c)
 	if err != nil {
@@ -195,6 +209,10 @@ func (a *Log) List(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	oldest, newest, err := idsOfPeriod(c)
+	if err != nil {
+		return err
+	}
 	who := auth.CallerOf(c)
 	client, restaurant := c.Query("client"), c.Query("restaurant")
 	chosen := func(d *Entry) bool {
@@ -206,7 +224,7 @@ func (a *Log) List(c *gin.Context) error {
 	page := respond.Page[listedEntry]{Result: []listedEntry{}}
 	for scanned := 0; scanned < auditScan; scanned += respond.MaxPage {
 		// XREVRANGE returns the last entry of the page before again, then older ones.
-		messages, err := a.redis.XRevRangeN(c.Request.Context(), a.key, cmp.Or(last, "+"), "-", respond.MaxPage+1).Result()
+		messages, err := a.redis.XRevRangeN(c.Request.Context(), a.key, cmp.Or(last, newest), oldest, respond.MaxPage+1).Result()
 		if err != nil {
 			return fmt.Errorf("audit: %w: %w", redisdb.ErrUnavailable, err)
 		}

@@ -2,14 +2,17 @@ package audit_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"larder.local/cache"
+	"larder.local/internal/menu"
 	"larder.local/internal/testkit/apitest"
 )
 
@@ -157,6 +160,49 @@ func TestAudit_RestaurantName(t *testing.T) {
 		if diff := cmp.Diff(want, names); diff != "" {
 			t.Errorf("client %s (-want +got):\n%s", client, diff)
 		}
+	}
+}
+
+// The time of an entry is that of its id. A period has all pages, and combines with the other filters.
+func TestAuditOfADay(t *testing.T) {
+	t.Parallel()
+	w := apitest.New(t)
+	key := cache.NewKeys(w.Redis.Prefix()).OpsAudit()
+	day := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	for _, at := range []time.Time{day.Add(-1e6), day, day.Add(time.Hour), day.Add(24*time.Hour - 1e6), day.Add(24 * time.Hour)} {
+		for i, client := range []string{"anna", "ben"} {
+			text := `{"at": "` + menu.FormatTime(at) + `", "client": "` + client + `", "via": "token", "action": "sync"}`
+			add := &redis.XAddArgs{Stream: key, ID: fmt.Sprintf("%d-%d", at.UnixMilli(), i+1), Values: []any{"d", text}}
+			if err := w.Redis.NoRetry().XAdd(t.Context(), add).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	ops := w.As(apitest.ClientOps)
+	all := func(query string) (found []string) {
+		for cursor := ""; ; {
+			rows, next := auditOf(w, "?limit=1&"+query+cursor, ops...)
+			for _, row := range rows {
+				found = append(found, row.Client+" "+row.At)
+			}
+			if next == nil {
+				return found
+			}
+			cursor = "&cursor=" + *next
+		}
+	}
+	const from, to = "from=2026-11-20T00:00:00Z", "to=2026-11-21T00:00:00Z"
+	want := []string{"ben 2026-11-20T23:59:59.999Z", "ben 2026-11-20T01:00:00.000Z", "ben 2026-11-20T00:00:00.000Z"}
+	if diff := cmp.Diff(want, all(from+"&"+to+"&client=ben&action=sync")); diff != "" {
+		t.Errorf("the day of ben (-want +got):\n%s", diff)
+	}
+	for query, want := range map[string]int{from: 8, to: 8, "from=2026-11-20T03:00:00%2B03:00&" + to: 6, "from=2026-11-22T00:00:00Z": 0} {
+		if got := all(query); len(got) != want {
+			t.Errorf("%s: %v, want %d", query, got, want)
+		}
+	}
+	for _, query := range []string{"from=yesterday", "to=2026-11-20", "to=1970-01-01T00:00:00Z"} {
+		w.Get("/v1/ops/audit?"+query, ops...).Refused(t, http.StatusBadRequest, "invalid_parameter")
 	}
 }
 

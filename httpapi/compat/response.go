@@ -51,12 +51,14 @@ func (h *Handlers) writeCompat(c *gin.Context, result ordering.Result, err error
 
 // upstreamResponse returns the ordering service's response to a call. Status 0 means that there is nothing to pass
 // through: a person resolved the outcome, the body was too long to keep, the response is a success that larder does not
-// believe, or the call was not sent. An error whose outcome is unknown is passed through as it is (policy O8b). If the
-// body of a refusal is lost, the result has its status, code and message in the format of the interface.
+// believe, an error of it answers a change that was sent again, or the call was not sent. An error whose outcome is
+// unknown is passed through as it is (policy O8b). If the body of a refusal is lost, the result has its status, code and
+// message in the format of the interface.
 func upstreamResponse(result ordering.Result) (status int, body []byte, contentType string) {
 	call := result.Call
 	said := call.Answer
 	doubtful := call.Outcome == ordering.OutcomeUnknown && said != nil && (said.Status < 400 || said.Status > 599)
+	doubtful = doubtful || call.Outcome == ordering.OutcomeUnknown && result.Record.ChangedAgain(call)
 	redirects := said != nil && said.Status >= 300 && said.Status < 400 // the target is not kept
 	switch {
 	case said == nil || doubtful || call.Outcome == ordering.OutcomeNotSent || call.Resolved != nil || redirects:

@@ -117,6 +117,10 @@ func TestUncertainOutcomesOnTheCompatibleAPI_O15(t *testing.T) {
 	pay.RefusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
 	apitest.SameReplay(t, pay, tw.Put(apitest.CreatePath+"/1001/pay", apitest.Payment, tw.Shop...))
 	tw.Put(apitest.CreatePath+"/1001/complete", "", tw.Shop...).RefusedCompat(t, http.StatusConflict, "outcome_unknown")
+	resolve(pay, `{"operation":"pay","outcome":"send_again"}`) // the service answers 409 order_already_paid (policy O8b)
+	if got := tw.Put(apitest.CreatePath+"/1001/pay", apitest.Payment, tw.Shop...); got.Status != http.StatusGatewayTimeout {
+		t.Errorf("the second copy: %d %s", got.Status, got.Body)
+	}
 	resolve(pay, `{"operation":"pay","outcome":"done"}`)
 	if got := tw.Put(apitest.CreatePath+"/1001/pay", apitest.Payment, tw.Shop...).Is(t, http.StatusOK); string(got.Body) != `{"result":{}}` {
 		t.Errorf("resolved payment: %s", got.Body)

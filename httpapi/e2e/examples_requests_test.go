@@ -291,6 +291,12 @@ func (b *exampleFixture) trySync() {
 		as:        ops,
 	})
 	b.try(trial{
+		operation: "listChanges",
+		example:   "updated",
+		status:    http.StatusOK,
+		as:        ops,
+	})
+	b.try(trial{
 		operation: "getRun",
 		example:   "updated",
 		status:    http.StatusOK,

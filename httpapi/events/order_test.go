@@ -78,6 +78,44 @@ func TestAGuestFollowsAnOrder(t *testing.T) {
 	last.Over()
 }
 
+// A guest sees the text of a rejection on the v1 API, and neither the listed reason, nor an operator's note, nor the text of
+// another program's rejection (policy O11).
+func TestAGuestSeesWhyAnOrderWasRejected(t *testing.T) {
+	t.Parallel()
+	const reject = `{"rejectionReasonID": "5f0c8a52-0005-4b6e-9a51-1c6f0a7d2e05", "rejectionReasonText": " The oven is broken. "}`
+	for name, tc := range map[string]struct{ path, body, fault, state, want string }{
+		"a text":               {path: "/v1/orders/", body: reject, state: "rejected", want: `,"reason":"The oven is broken."`},
+		"a listed reason":      {path: "/v1/orders/", body: apitest.Reject, state: "rejected"},
+		"the compatible API":   {path: "/orders/api/v1/orders/", body: reject, state: "rejected"},
+		"an unknown rejection": {path: "/v1/orders/", body: reject, fault: `"do":"execute_then_reset"`, state: "placed", want: `,"unknownChange":"reject"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := apitest.NewOrders(t, guestsOf)
+			k.Post(apitest.OrdersPath, apitest.GuestOrder(), guestWith(ownKey)...).Is(t, http.StatusCreated)
+			id := k.Main.Orders()[0].OrderID
+			want, status := fmt.Sprintf(`{"state":"%s","total":210.4,"orderID":"%s","paid":false%s}`, tc.state, id, tc.want), http.StatusOK
+			if tc.fault != "" {
+				k.Main.Fault("reject", tc.fault)
+				status = http.StatusGatewayTimeout
+			}
+			k.Do(http.MethodPut, tc.path+id+"/reject", tc.body, append(k.Shop, "Content-Type", "application/json")...).Is(t, status)
+			stream := followOrder(k, guestWith(ownKey)...)
+			wantState(stream, "%s", want)
+			if got := k.Get("/v1/orders", guestWith(ownKey)...).Is(t, http.StatusOK); string(got.Body) != `{"result":`+want+"}" {
+				t.Errorf("got %s, want %s", got.Body, want)
+			}
+			if tc.fault == "" {
+				return
+			}
+			var record struct{ Ref string }
+			k.Get("/v1/orders/"+id, k.Shop...).Is(t, http.StatusOK).Into(t, &record)
+			k.Post("/v1/ops/orders/"+record.Ref+"/resolve", `{"operation":"reject","outcome":"done","note":"a bad guest"}`, k.Ops...).Is(t, http.StatusOK)
+			wantState(stream, `{"state":"rejected","total":210.4,"orderID":"%s","paid":false,"reason":"The oven is broken."}`, id)
+		})
+	}
+}
+
 // An order that an operator resolves as not placed ends its stream.
 func TestAStreamEndsWithARefusedOrder(t *testing.T) {
 	t.Parallel()

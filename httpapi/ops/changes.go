@@ -1,17 +1,22 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 
 	"larder.local/cache"
+	"larder.local/httpapi/auth"
 	"larder.local/httpapi/respond"
+	"larder.local/httpapi/visible"
 	"larder.local/internal/menu"
 	menusync "larder.local/sync"
+	"larder.local/sync/runlog"
 )
 
 // maxShown limits each list of a comparison. The counts include all changes.
@@ -87,11 +92,11 @@ func (h *Handlers) VersionChanges(c *gin.Context, restaurant menu.RestaurantID) 
 		return err
 	}
 	defer h.diffs.Release(1)
-	older, err := h.catalogueOf(c.Request.Context(), restaurant, from)
+	older, err := h.catalogueOf(c.Request.Context(), restaurant, &from)
 	if err != nil {
 		return err
 	}
-	newer, err := h.catalogueOf(c.Request.Context(), restaurant, to)
+	newer, err := h.catalogueOf(c.Request.Context(), restaurant, &to)
 	if err != nil {
 		return err
 	}
@@ -100,13 +105,49 @@ func (h *Handlers) VersionChanges(c *gin.Context, restaurant menu.RestaurantID) 
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
 }
 
-// catalogueOf returns the catalogue of a version in the history.
-func (h *Handlers) catalogueOf(ctx context.Context, restaurant menu.RestaurantID, number int64) (*menu.Catalogue, error) {
-	catalogue, err := h.deps.Replica.CatalogueOf(ctx, restaurant, number)
-	if errors.Is(err, cache.ErrNoCatalogue) {
-		err = respond.VersionNotFound(number)
+// catalogueOf returns the catalogue of a version in the history. If another version with the same content and other stop
+// lists has replaced it, it returns that one and sets number.
+func (h *Handlers) catalogueOf(ctx context.Context, restaurant menu.RestaurantID, number *int64) (*menu.Catalogue, error) {
+	catalogue, err := h.deps.Replica.CatalogueOf(ctx, restaurant, *number)
+	if !errors.Is(err, cache.ErrNoCatalogue) {
+		return catalogue, err
 	}
-	return catalogue, err
+	kept, err := h.deps.Store.Versions(ctx, restaurant) // the newest first
+	after := slices.IndexFunc(kept, func(version cache.Version) bool { return version.Version < *number })
+	if err != nil || after < 1 { // the oldest one may have another content
+		return nil, cmp.Or[error](err, respond.VersionNotFound(*number))
+	}
+	*number = kept[after-1].Version
+	return h.deps.Replica.CatalogueOf(ctx, restaurant, *number)
+}
+
+// changeRow is a run that published another content, with the current name of its restaurant.
+type changeRow struct {
+	Run            runlog.Run `json:"run"`
+	RestaurantName *string    `json:"restaurantName"`
+}
+
+// Changes answers GET /v1/ops/changes: the runs of all restaurants that published another content, newest first. ?from= and
+// ?to= limit the time of their request. Its cost is that of a page.
+func (h *Handlers) Changes(c *gin.Context) error {
+	limit, cursor, err := respond.PageOf(c)
+	from, to, wrong := respond.Period(c)
+	if err = cmp.Or(err, wrong); err != nil {
+		return err
+	}
+	runs, next, err := h.deps.Runner.Log().List(c.Request.Context(), runlog.Filter{
+		Changed: true, Outcome: runlog.OutcomeUpdated, From: from, To: to, Limit: limit, Cursor: cursor,
+	})
+	if err != nil {
+		return err
+	}
+	list := respond.Page[changeRow]{Result: make([]changeRow, 0, len(runs)), Next: respond.NextPage(next)}
+	for _, run := range runs {
+		if h.deps.Directory.SeesMenu(auth.CallerOf(c).Viewer(), run.Restaurant) {
+			list.Result = append(list.Result, changeRow{run, visible.Name(h.deps.Directory, h.deps.Replica, run.Restaurant)})
+		}
+	}
+	return respond.JSON(c, http.StatusOK, list)
 }
 
 // compare returns the differences between two catalogues.

@@ -43,45 +43,76 @@ type opsRestaurantRow struct {
 	Held        bool              `json:"held"`
 	LastOutcome *string           `json:"lastOutcome"`
 	States      []state           `json:"states"`
-	Freshness   freshness         `json:"freshness"`
+	// LastRunAt is when the last run failed or confirmed the menu, or null. Cause is why it failed, was quarantined or did
+	// not ask; else null.
+	LastRunAt *string   `json:"lastRunAt"`
+	Cause     *string   `json:"cause"`
+	Freshness freshness `json:"freshness"`
 }
 
-// Restaurants answers GET /v1/ops/restaurants, sorted by id. ?q= searches in ids and names;
+// Restaurants answers GET /v1/ops/restaurants, sorted by name or ?sort=. ?q= searches in ids and names;
 // ?connection= and ?state= filter.
 //
-// The state filter uses this instance's memory, which is up to cache.poll old. The rows themselves are read from Redis.
+// The filter and the order use this instance's memory, which is up to cache.poll old. The rows are read from Redis.
 func (h *Handlers) Restaurants(c *gin.Context) error {
 	want, err := visible.Query(c)
 	state, wrong := respond.OneOf(c, "state", filters())
-	if err = cmp.Or(err, wrong); err != nil {
+	order, unknown := respond.OneOf(c, "sort", []string{"name", "state", "age", "last-run"})
+	if err = cmp.Or(err, wrong, unknown); err != nil {
 		return err
 	}
 	connection, oneConnection := c.GetQuery("connection")
-	from := h.deps.Directory.Index()
-	var now stateSummary
-	if state != "" {
-		now = h.stateSummary()
-		from = now.of
-	}
+	from := h.sorted(c.Request.Context(), order)
 	all := from.Entries()
 	chosen, next := from.Page(auth.CallerOf(c).Viewer(), want, func(at int) bool {
-		return (!oneConnection || all[at].Connection == connection) && (state == "" || matches(now.all[at], state))
+		return (!oneConnection || all[at].Connection == connection) && (state == "" || matches(h.servedStates(all[at].ID), state))
 	})
 	versions := h.currentVersions(c.Request.Context(), chosen)
+	runs := h.failedRuns(c.Request.Context(), chosen, versions)
 	list := respond.Page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: respond.NextPage(next)}
 	for i, restaurant := range chosen {
-		list.Result[i] = h.opsRow(restaurant, versions[restaurant.ID])
+		list.Result[i] = h.opsRow(restaurant, versions[restaurant.ID], runs[restaurant.ID])
 	}
 	return respond.JSON(c, http.StatusOK, list)
 }
 
-// opsRow returns the row of one restaurant.
-func (h *Handlers) opsRow(restaurant directory.Restaurant, version cache.Version) opsRestaurantRow {
+// sorted returns the restaurants in an order: by name, or the most urgent state, the oldest menu or the latest run first.
+// A run that found no problem has confirmed the menu; others are known if they are among the latest of all restaurants.
+func (h *Handlers) sorted(ctx context.Context, order string) *directory.Index {
+	checkedAt := func(id menu.RestaurantID) int64 {
+		version, _ := h.deps.Replica.Version(id)
+		return version.CheckedAt.UnixMilli() // the zero time is before all others
+	}
+	switch index := h.deps.Directory.Index(); order {
+	case "state":
+		return index.SortedBy(func(id menu.RestaurantID) int64 { return urgency(h.servedStates(id)) })
+	case "age":
+		return index.SortedBy(checkedAt)
+	case "last-run":
+		var requested map[menu.RestaurantID]time.Time
+		if !h.deps.Scheduler.RedisDown() {
+			requested, _ = h.deps.Runner.Log().Requested(ctx) // without Redis, only confirmations are known
+		}
+		return index.SortedBy(func(id menu.RestaurantID) int64 { return -max(checkedAt(id), requested[id].UnixMilli()) })
+	default:
+		return index
+	}
+}
+
+// opsRow returns the row of one restaurant. failed is that of failedRuns, or zero.
+func (h *Handlers) opsRow(restaurant directory.Restaurant, version cache.Version, failed runlog.Run) opsRestaurantRow {
+	at := failed.FinishedAt
+	if version.CheckedAt.After(at) {
+		at = version.CheckedAt
+	}
 	row := opsRestaurantRow{
 		ID: restaurant.ID, Name: cmp.Or(restaurant.Name, version.Name), Connection: restaurant.Connection,
 		Version: respond.OrNull(version.Version), SyncedAt: menu.TimeOrNull(version.SyncedAt), CheckedAt: menu.TimeOrNull(version.CheckedAt),
 		Stale: h.deps.Runner.Stale(version), Held: version.Held, LastOutcome: respond.OrNull(version.LastOutcome),
-		States: h.statesOf(version), Freshness: h.freshness(restaurant.ID, version),
+		States: h.statesOf(version), Freshness: h.freshness(restaurant.ID, version), LastRunAt: menu.TimeOrNull(at),
+	}
+	if !failed.FinishedAt.Before(version.CheckedAt) {
+		row.Cause = respond.OrNull(failed.Error)
 	}
 	if version.Version != 0 {
 		row.Counts = &version.Counts
@@ -121,9 +152,11 @@ func (h *Handlers) Restaurant(c *gin.Context, id menu.RestaurantID) error {
 		connection, _ := h.deps.Directory.ConnectionOf(id)
 		restaurant = directory.Restaurant{ID: id, Connection: connection}
 	}
-	version := h.currentVersions(c.Request.Context(), []directory.Restaurant{restaurant})[id]
+	one := []directory.Restaurant{restaurant}
+	versions := h.currentVersions(c.Request.Context(), one)
+	version, failed := versions[id], h.failedRuns(c.Request.Context(), one, versions)
 	view := opsRestaurantView{
-		opsRestaurantRow: h.opsRow(restaurant, version),
+		opsRestaurantRow: h.opsRow(restaurant, version, failed[id]),
 		Content:          respond.OrNull(version.Content),
 		Phone:            respond.OrNull(cmp.Or(restaurant.Phone, restaurant.GuestPhone)),
 		Address:          respond.OrNull(restaurant.Address),
@@ -140,6 +173,30 @@ func (h *Handlers) Restaurant(c *gin.Context, id menu.RestaurantID) error {
 
 // versionsTimeout limits how long a list waits for Redis before it is answered from memory.
 const versionsTimeout = time.Second
+
+// failedRuns returns the last runs of those restaurants that an operator should know about; none if Redis does not answer.
+func (h *Handlers) failedRuns(
+	ctx context.Context, restaurants []directory.Restaurant, versions map[menu.RestaurantID]cache.Version,
+) map[menu.RestaurantID]runlog.Run {
+	var ids []menu.RestaurantID
+	for i := range restaurants {
+		if id := restaurants[i].ID; urgency(h.statesOf(versions[id])) < urgency([]state{stateHeld}) {
+			ids = append(ids, id)
+		}
+	}
+	failed := make(map[menu.RestaurantID]runlog.Run, len(ids))
+	if len(ids) == 0 || h.deps.Scheduler.RedisDown() {
+		return failed
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
+	defer cancel()
+	if last, err := h.deps.Runner.Log().Last(ctx, ids); err == nil {
+		for i, id := range ids {
+			failed[id] = last[i]
+		}
+	}
+	return failed
+}
 
 // currentVersions returns the versions in Redis. If Redis does not answer, or has lost what this
 // instance serves, it returns the served versions (policies S5, S2a).

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"larder.local/cache"
 	"larder.local/internal/menu"
 	"larder.local/internal/testkit/apitest"
 	"larder.local/sync/runlog"
@@ -25,8 +27,10 @@ type opsRow struct {
 		AgeSeconds, EverySeconds, StaleSeconds *float64
 		NextAt                                 *time.Time
 	}
-	Hold    *string
-	LastRun *apitest.RunRow
+	LastRunAt *time.Time
+	Cause     *string
+	Hold      *string
+	LastRun   *apitest.RunRow
 }
 
 func opsRows(w *apitest.Fixture, query string, headers ...string) (rows []opsRow, next *string) {
@@ -102,6 +106,125 @@ func TestOpsRestaurants(t *testing.T) {
 	}
 	for _, query := range []string{"?state=lost", "?limit=0", "?cursor=%21", "?q=" + strings.Repeat("x", 201)} {
 		w.Get("/v1/ops/restaurants"+query, ops...).Refused(t, http.StatusBadRequest, "invalid_parameter")
+	}
+}
+
+// The list is sorted on the server, page by page, and a row has the end of its last run and the cause of a failure.
+func TestOpsRestaurantsSorted(t *testing.T) {
+	t.Parallel()
+	w := apitest.New(t, func(p *apitest.Plan) { p.Unsynced = true })
+	first := w.SyncOnce(apitest.North) // the oldest menu, and the latest run
+	w.SyncOnce(apitest.Bistro)
+	missing := w.SyncOnce(apitest.Empty)
+	w.Service.SetMenu(apitest.North, `{"name": "x", "products": []}`)
+	refused := w.SyncOnce(apitest.North)
+	if err := w.Replica.Poll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ops := w.As(apitest.ClientOps)
+	for order, want := range map[string][]string{
+		"name":     {apitest.Bistro, apitest.Empty, apitest.North},
+		"state":    {apitest.Empty, apitest.North, apitest.Bistro},
+		"age":      {apitest.Empty, apitest.North, apitest.Bistro},
+		"last-run": {apitest.North, apitest.Empty, apitest.Bistro},
+	} {
+		var ids []string
+		for query := "?limit=1&sort=" + order; query != ""; {
+			rows, next := opsRows(w, query, ops...)
+			if ids, query = append(ids, idsOf(rows)...), ""; next != nil {
+				query = "?limit=1&sort=" + order + "&cursor=" + *next
+			}
+		}
+		if !slices.Equal(ids, want) {
+			t.Errorf("sort=%s: %v, want %v", order, ids, want)
+		}
+	}
+	rows, _ := opsRows(w, "?sort=state&state=quarantined", ops...)
+	if len(rows) != 1 || rows[0].Cause == nil || *rows[0].Cause != refused.Error || !rows[0].LastRunAt.After(first.FinishedAt) {
+		t.Errorf("the quarantined one: %+v, want %q", rows, refused.Error)
+	}
+	rows, _ = opsRows(w, "", ops...)
+	if rows[0].Cause != nil || rows[0].LastRunAt == nil || rows[1].Cause == nil || *rows[1].Cause != missing.Error {
+		t.Errorf("got %+v, want no cause, then %q", rows, missing.Error)
+	}
+	w.Service.SetMenu(apitest.North, apitest.FullMenu)
+	w.SyncOnce(apitest.North)
+	if rows, _ = opsRows(w, "?q=north", ops...); rows[0].Cause != nil || len(rows[0].States) != 0 {
+		t.Errorf("after a good run: %+v", rows)
+	}
+	w.Get("/v1/ops/restaurants?sort=size", ops...).Refused(t, http.StatusBadRequest, "invalid_parameter")
+}
+
+// The changes of all menus are listed by time, each with two versions that can be compared. Changes of stop lists are not
+// listed, and do not break the comparison.
+func TestChangesOfAllMenus(t *testing.T) {
+	t.Parallel()
+	w := apitest.New(t)
+	w.PublishAgain(apitest.KitchenMenu("205", "[]"))
+	w.PublishAgain(apitest.KitchenMenu("205", "true")) // in place of version 2
+	w.PublishAgain(apitest.KitchenMenu("210", "true"))
+	type row struct {
+		Run struct {
+			apitest.RunRow
+			From *int64
+		}
+		RestaurantName *string
+	}
+	changes := func(query string, headers ...string) (lines []string) {
+		t.Helper()
+		for cursor := ""; ; {
+			var page struct {
+				Result []row
+				Next   *string
+			}
+			got := w.Get("/v1/ops/changes"+query+cursor, headers...).Is(t, http.StatusOK)
+			if err := json.Unmarshal(got.Body, &page); err != nil {
+				t.Fatal(err)
+			}
+			for _, one := range page.Result {
+				line := *one.RestaurantName + " to " + strconv.Itoa(one.Run.Version)
+				if one.Run.From != nil {
+					line += " from " + strconv.FormatInt(*one.Run.From, 10)
+				}
+				lines = append(lines, line)
+			}
+			if page.Next == nil {
+				return lines
+			}
+			cursor = "&cursor=" + *page.Next
+		}
+	}
+	ops := w.As(apitest.ClientOps)
+	got := changes("?limit=1", ops...)
+	if want := []string{"The bistro to 4 from 3", "The bistro to 2 from 1"}; len(got) != 4 || !slices.Equal(got[:2], want) {
+		t.Errorf("got %v, want %v and the first versions of two restaurants", got, want)
+	}
+	if got := changes("?limit=9", w.As(apitest.ClientNorth)...); !slices.Equal(got, []string{"The north-1 to 1"}) {
+		t.Errorf("a client of one connection sees %v", got)
+	}
+	now := time.Now().UTC()
+	for query, want := range map[string]int{
+		"?from=" + now.Add(-time.Hour).Format(time.RFC3339) + "&to=" + now.Add(time.Hour).Format(time.RFC3339): 4,
+		"?to=" + now.Add(-time.Hour).Format(time.RFC3339):                                                      0,
+		"?from=" + now.Add(time.Hour).Format(time.RFC3339):                                                     0,
+	} {
+		if got := changes(query, ops...); len(got) != want {
+			t.Errorf("%s: %v, want %d", query, got, want)
+		}
+	}
+	w.Get("/v1/ops/changes?from=yesterday", ops...).Refused(t, http.StatusBadRequest, "invalid_parameter")
+	w.Get("/v1/ops/changes").Refused(t, http.StatusUnauthorized, "unauthorized")
+
+	if err := w.Redis.Client().Del(t.Context(), cache.NewKeys(w.Redis.Prefix()).Record(apitest.Bistro, 2)).Err(); err != nil {
+		t.Fatal(err) // as ten minutes after it was replaced
+	}
+	var compared struct {
+		From, To int64
+		Counts   map[string]int
+	}
+	w.Get(versionsPath+"/1/changes?to=2", ops...).Is(t, http.StatusOK).Into(t, &compared)
+	if compared.From != 1 || compared.To != 3 || compared.Counts["changed"] != 1 {
+		t.Errorf("compared: %+v, want version 3 in place of 2", compared)
 	}
 }
 

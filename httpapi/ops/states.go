@@ -13,6 +13,7 @@ import (
 	"larder.local/httpapi/respond"
 	"larder.local/httpapi/visible"
 	"larder.local/internal/directory"
+	"larder.local/internal/menu"
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
 )
@@ -52,6 +53,22 @@ func matches(all []state, want state) bool {
 	}
 }
 
+// urgency returns the position of the most urgent state, for sorting.
+func urgency(all []state) int64 {
+	order := []state{stateMissing, stateFailed, stateQuarantined, stateStale, stateWaiting, stateHeld}
+	at := slices.IndexFunc(order, func(one state) bool { return slices.Contains(all, one) })
+	if at < 0 {
+		at = len(order)
+	}
+	return int64(at)
+}
+
+// servedStates returns the states of a restaurant's menu in memory.
+func (h *Handlers) servedStates(id menu.RestaurantID) []state {
+	version, _ := h.deps.Replica.Version(id)
+	return h.statesOf(version)
+}
+
 // statesOf returns the states of a restaurant's menu. Version 0 means that there is no menu.
 func (h *Handlers) statesOf(version cache.Version) []state {
 	if version.Version == 0 {
@@ -79,8 +96,7 @@ type stateSummary struct {
 func (h *Handlers) stateSummary() stateSummary {
 	made := stateSummary{of: h.deps.Directory.Index()}
 	for _, one := range made.of.Entries() {
-		version, _ := h.deps.Replica.Version(one.ID)
-		made.all = append(made.all, h.statesOf(version))
+		made.all = append(made.all, h.servedStates(one.ID))
 	}
 	return made
 }

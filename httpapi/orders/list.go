@@ -125,6 +125,7 @@ type callView struct {
 	Answer       *answerView        `json:"answer"`
 	Resolved     *resolutionView    `json:"settled"`
 	Contradicted *ordering.Outcome  `json:"contradicted"`
+	FoundOrderID *string            `json:"foundOrderID"` // the order that a contradicted create made after all
 	// Sent is the body that was sent to the ordering service. It is null for a completion, and after it has expired.
 	Sent json.RawMessage `json:"sent"`
 }
@@ -195,6 +196,7 @@ func newCallView(call ordering.Call) callView {
 		StartedAt:    menu.TimeOrNull(call.StartedAt),
 		EndedAt:      menu.TimeOrNull(call.EndedAt),
 		Contradicted: respond.OrNull(call.Contradicted),
+		FoundOrderID: respond.OrNull(call.FoundOrderID),
 	}
 	if said := call.Answer; said != nil {
 		view.Answer = &answerView{said.Status, respond.OrNull(said.Code), respond.OrNull(said.Msg), respond.OrNull(said.RequestID)}

@@ -24,6 +24,7 @@ type opsOrder struct {
 		Number                                int
 		Operation, Outcome, Client, RequestID string
 		StartedAt, EndedAt, Contradicted      *string
+		FoundOrderID                          *string
 		Answer                                *struct {
 			Status               int
 			Code, Msg, RequestID *string

@@ -80,11 +80,15 @@ func TestAContradictionIsShown_O12(t *testing.T) {
 	}
 	open()
 	late := answer()
-	if p := late.Refused(t, http.StatusBadGateway, "upstream_refused"); p.Ref != ref || !strings.Contains(p.Msg, "an operator recorded this outcome") {
+	p := late.Refused(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+	if p.Ref != ref || !strings.Contains(p.Msg, "the ordering service has confirmed it since") {
 		t.Errorf("got %s", late.Body)
 	}
+	k.Post(apitest.OrdersPath, body, append(apitest.Key("late"), k.Shop...)...).RefusedReplay(t, http.StatusGatewayTimeout, "order_outcome_unknown")
 	if one := opsOrderOf(k, ref); one.State != "refused" || one.Calls[0].Contradicted == nil || *one.Calls[0].Contradicted != "done" {
 		t.Errorf("got %+v", one)
+	} else if found := one.Calls[0].FoundOrderID; found == nil || *found != k.Main.Orders()[0].OrderID {
+		t.Errorf("found order %v, want that of the service", found)
 	}
 	if metric := `larder_order_events_total{event="outcome_conflict"} 1`; !strings.Contains(string(k.Get("/metrics").Body), metric) {
 		t.Errorf("the metrics lack %s", metric)

@@ -117,8 +117,9 @@ func (h *Handlers) ByKey(c *gin.Context) error {
 		return err
 	}
 	record, err := h.current(h.deps.Orders.ByKey(c.Request.Context(), connections, auth.CallerOf(c).Client, key))
-	if auth.IsGuest(c) {
-		return respond.Answer(c, newGuestView(record), err)
+	if auth.IsGuest(c) && err == nil {
+		view, err := h.guestView(c.Request.Context(), record)
+		return respond.Answer(c, view, err)
 	}
 	return respond.Answer(c, newRecordView(record), err)
 }
@@ -148,7 +149,11 @@ func (h *Handlers) Follow(c *gin.Context) (id string, read func(context.Context)
 		if err != nil {
 			return nil, false, err
 		}
-		data, err := json.Marshal(newGuestView(record))
+		view, err := h.guestView(ctx, record)
+		if err != nil {
+			return nil, false, err
+		}
+		data, err := json.Marshal(view)
 		return data, isFinal(record.State), err
 	}, nil
 }
@@ -204,10 +209,28 @@ type guestView struct {
 	Total   respond.Number `json:"total"`
 	OrderID *string        `json:"orderID"`
 	Paid    bool           `json:"paid"`
+	Reason  string         `json:"reason,omitempty"` // of a rejection, if it has a text for the guest and that is still kept
+	// UnknownChange is the payment, completion or rejection whose outcome is unknown: the state may have changed.
+	UnknownChange upstream.Operation `json:"unknownChange,omitempty"`
 }
 
-func newGuestView(record ordering.Record) guestView {
-	return guestView{record.State, respond.Number(record.Total), respond.OrNull(record.OrderID), record.Paid}
+func (h *Handlers) guestView(ctx context.Context, record ordering.Record) (guestView, error) {
+	view := guestView{State: record.State, Total: respond.Number(record.Total), OrderID: respond.OrNull(record.OrderID), Paid: record.Paid}
+	if unknown, ok := record.UnknownCall(); ok && unknown.Operation != upstream.OpCreate {
+		view.UnknownChange = unknown.Operation
+	}
+	if create, _ := record.Last(upstream.OpCreate); create.Contradicted == ordering.OutcomeDone {
+		view.State = ordering.StateUnknown // placed after all (policy O12)
+	}
+	last, _ := record.Last(upstream.OpReject)
+	if record.State != ordering.StateRejected || !last.ForGuest {
+		return view, nil
+	}
+	body, err := h.sent(ctx, record, last.Number)
+	var rejection struct{ RejectionReasonText string }
+	_ = json.Unmarshal(body, &rejection)
+	view.Reason = strings.TrimSpace(rejection.RejectionReasonText)
+	return view, err
 }
 
 // lookupTimeout limits the search for an order's connection.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
 	"larder.local/internal/testkit/apitest"
@@ -145,6 +146,32 @@ func TestTheReplayOfWhatWasResolved_O7(t *testing.T) {
 				t.Errorf("resolved, yet two replays differ:\n%s\n%s", got.Body, again.Body)
 			}
 		})
+	}
+}
+
+// The sandbox refuses the second copy of a payment because it executed the first one. That is no refusal (policy O8b).
+func TestASecondCopyIsNotRefused_O8b(t *testing.T) {
+	t.Parallel()
+	k := apitest.NewOrders(t)
+	placed := k.Place("k")
+	path := "/v1/orders/" + placed.OrderID + "/pay"
+	k.Main.Fault("pay", `"do":"execute_then_reset"`)
+	k.Put(path, apitest.Payment, k.Shop...).Refused(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+	resolve := func(resolution string) shown {
+		t.Helper()
+		return recordOf(t, k.Post("/v1/ops/orders/"+placed.Ref+"/resolve", resolution, k.Ops...))
+	}
+	again := resolve(`{"operation":"pay","outcome":"send_again"}`)
+	want := []string{"create 1 201 done - -", "pay 1 - unknown - -", "pay - - not_sent - ops", "pay 1 409 unknown order_already_paid -"}
+	if diff := cmp.Diff(want, again.callLines(t)); diff != "" || again.Paid {
+		t.Errorf("sent again: paid %t (-want +got):\n%s", again.Paid, diff)
+	}
+	k.Put(path, apitest.Payment, k.Shop...).RefusedReplay(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+	if last := opsOrderOf(k, placed.Ref).Calls[2]; last.Outcome != "unknown" || last.Answer == nil || last.Answer.Status != http.StatusConflict {
+		t.Errorf("got %+v, want it unknown with the service's response", last)
+	}
+	if done := resolve(`{"operation":"pay","outcome":"done"}`); !done.Paid {
+		t.Errorf("got %+v, want it paid", done)
 	}
 }
 

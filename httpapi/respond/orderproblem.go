@@ -184,6 +184,12 @@ func OutcomeProblem(result ordering.Result) *Problem {
 	case ordering.OutcomeRefused:
 		p.Code, p.Msg = CodeUpstreamRefused, "the ordering service refused "+words.It
 		if call.Resolved != nil {
+			if call.Contradicted == ordering.OutcomeDone {
+				p.Code = CodeOrderOutcomeUnknown
+				p.Msg = "an operator recorded that " + words.It + " did not take effect, but the ordering service has confirmed it since; " +
+					"do not send it again; ask the restaurant"
+				return p
+			}
 			p.Msg = words.It + " did not take effect: the ordering service had not confirmed it, and an operator recorded this outcome"
 			return p
 		}

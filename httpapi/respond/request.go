@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
@@ -190,6 +191,18 @@ func WithLanguage(c *gin.Context, err error) error {
 		c.Header("Content-Language", Language(c))
 	}
 	return err
+}
+
+// Period reads ?from= and ?to=, which is excluded. A missing one is zero.
+func Period(c *gin.Context) (from, to time.Time, err error) {
+	for name, at := range map[string]*time.Time{"from": &from, "to": &to} {
+		if text := c.Query(name); text != "" {
+			if *at, err = time.Parse(time.RFC3339, text); err != nil || at.UnixMilli() <= 0 {
+				return from, to, InvalidParameter(name, "must be a time after 1970, such as 2026-11-20T00:00:00Z")
+			}
+		}
+	}
+	return from, to, nil
 }
 
 const (

@@ -102,14 +102,14 @@ func TestIndexPagesByName(t *testing.T) {
 		ids  []menu.RestaurantID
 		next string
 	}{
-		{"", directory.Query{Limit: 2}, []menu.RestaurantID{"grill", "bistro"}, "bistro\nLarder Bistro"},
-		{"", directory.Query{Limit: 2, After: "bistro\nLarder Bistro"}, []menu.RestaurantID{"oven"}, ""},
-		{"", directory.Query{Limit: 2, After: "gone\nLarder Diner"}, []menu.RestaurantID{"oven"}, ""},
+		{"", directory.Query{Limit: 2}, []menu.RestaurantID{"grill", "bistro"}, "bistro\n0\nLarder Bistro"},
+		{"", directory.Query{Limit: 2, After: "bistro\n0\nLarder Bistro"}, []menu.RestaurantID{"oven"}, ""},
+		{"", directory.Query{Limit: 2, After: "gone\n0\nLarder Diner"}, []menu.RestaurantID{"oven"}, ""},
 		{"", directory.Query{Limit: 3, After: "anything"}, []menu.RestaurantID{"grill", "bistro", "oven"}, ""},
 		{"", directory.Query{Limit: 3}, []menu.RestaurantID{"grill", "bistro", "oven"}, ""},
 		{"", directory.Query{Limit: 3, Words: "here"}, []menu.RestaurantID{"bistro"}, ""},
 		{"", directory.Query{Limit: 3, Words: "PIZZA oven"}, []menu.RestaurantID{"oven"}, ""},
-		{"main", directory.Query{Limit: 1}, []menu.RestaurantID{"grill"}, "grill\ngrill"},
+		{"main", directory.Query{Limit: 1}, []menu.RestaurantID{"grill"}, "grill\n0\ngrill"},
 		{"main", directory.Query{Limit: 3, Words: "oven"}, nil, ""},
 	} {
 		restaurants, next := index.Page(c.who, c.want, nil)
@@ -124,6 +124,26 @@ func TestIndexPagesByName(t *testing.T) {
 	last := func(at int) bool { return at == len(index.Entries())-1 }
 	if chosen, next := index.Page("", directory.Query{Limit: 1}, last); len(chosen) != 1 || chosen[0].ID != "oven" || next != "" {
 		t.Errorf("the last entry: %v, next %q", chosen, next)
+	}
+}
+
+// A sorted index has equal keys by name. A page begins after the key that the last entry of the page before had.
+func TestSortedIndex(t *testing.T) {
+	t.Parallel()
+	keys := map[menu.RestaurantID]int64{"oven": -5, "grill": 7, "bistro": 7}
+	sorted := func() *directory.Index {
+		return sample().Index().SortedBy(func(id menu.RestaurantID) int64 { return keys[id] })
+	}
+	var ids []menu.RestaurantID
+	for position := ""; ; {
+		page, next := sorted().Page("", directory.Query{Limit: 1, After: position}, nil)
+		ids, position = append(ids, page[0].ID), next
+		if keys["oven"] = 9; next == "" { // the first one moves behind all others
+			break
+		}
+	}
+	if want := []menu.RestaurantID{"oven", "grill", "bistro", "oven"}; !slices.Equal(ids, want) {
+		t.Errorf("pages %v, want %v", ids, want)
 	}
 }
 

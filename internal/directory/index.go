@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"golang.org/x/text/collate"
@@ -23,6 +24,7 @@ type Entry struct {
 	*Restaurant
 	text  string // name and address, in lower case
 	id    string // in lower case
+	key   int64  // of SortedBy
 	order []byte // of the name
 }
 
@@ -55,6 +57,16 @@ func OrderOfNames() func(name string) []byte {
 	}
 }
 
+// SortedBy returns the index sorted by a key, and then by name.
+func (x *Index) SortedBy(key func(id menu.RestaurantID) int64) *Index {
+	sorted := &Index{entries: slices.Clone(x.entries)}
+	for i := range sorted.entries {
+		sorted.entries[i].key = key(sorted.entries[i].ID)
+	}
+	slices.SortStableFunc(sorted.entries, func(a, b Entry) int { return cmp.Compare(a.key, b.key) })
+	return sorted
+}
+
 // Entries returns all entries in their order. The slice is shared and must not be changed.
 func (x *Index) Entries() []Entry { return x.entries }
 
@@ -84,30 +96,32 @@ type Query struct {
 // Page returns one page of the viewer's restaurants; next is the position of the next page if more follow. If
 // chosen is not nil, it filters the restaurants that match, by their positions in Entries.
 func (x *Index) Page(who Viewer, want Query, chosen func(at int) bool) (restaurants []Restaurant, next string) {
-	words := SearchWords(want.Words)
+	words, last := SearchWords(want.Words), Entry{}
 	for at := x.after(want.After); at < len(x.entries); at++ {
 		one := x.entries[at]
 		if !who.Sees(one.Connection) || !one.Matches(words) || chosen != nil && !chosen(at) {
 			continue
 		}
 		if len(restaurants) == want.Limit {
-			last := &restaurants[want.Limit-1]
-			return restaurants, string(last.ID) + "\n" + last.label()
+			return restaurants, string(last.ID) + "\n" + strconv.FormatInt(last.key, 10) + "\n" + last.label()
 		}
-		restaurants = append(restaurants, *one.Restaurant)
+		last, restaurants = one, append(restaurants, *one.Restaurant)
 	}
 	return restaurants, ""
 }
 
-// after returns the first entry after a position: the id and the name of a restaurant, which may have gone since.
+// after returns the first entry after a position: the id, the key and the name of a restaurant. It may have gone, or have
+// another key, since.
 func (x *Index) after(position string) int {
 	if position == "" {
 		return 0
 	}
-	id, name, _ := strings.Cut(position, "\n")
+	id, rest, _ := strings.Cut(position, "\n")
+	text, name, _ := strings.Cut(rest, "\n")
+	key, _ := strconv.ParseInt(text, 10, 64) // what is no position of larder's is before all
 	order := OrderOfNames()(name)
 	return sort.Search(len(x.entries), func(at int) bool {
 		one := x.entries[at]
-		return cmp.Or(bytes.Compare(one.order, order), cmp.Compare(string(one.ID), id)) > 0
+		return cmp.Or(cmp.Compare(one.key, key), bytes.Compare(one.order, order), cmp.Compare(string(one.ID), id)) > 0
 	})
 }

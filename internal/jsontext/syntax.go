@@ -74,12 +74,14 @@ func scalarEnd(text string, i int) (end int, plain, control bool) {
 	if i >= len(text) {
 		return -1, false, false
 	}
-	if text[i] == '"' {
+	switch text[i] {
+	case '"':
 		return stringEnd(text, i)
-	}
-	for _, word := range [...]string{"true", "false", "null"} {
-		if strings.HasPrefix(text[i:], word) {
-			return i + len(word), false, false
+	case 't', 'f', 'n':
+		for _, word := range [...]string{"true", "false", "null"} {
+			if strings.HasPrefix(text[i:], word) {
+				return i + len(word), false, false
+			}
 		}
 	}
 	return numberEnd(text, i), false, false

@@ -165,13 +165,13 @@ var textSeed = maphash.MakeSeed() //nolint:gochecknoglobals // read only
 
 // start returns the first slot that can contain a text.
 func (x hashIndex) start(text string) int {
-	return int(maphash.String(textSeed, text) % uint64(len(x)))
+	return int(maphash.String(textSeed, text)) & (len(x) - 1) // a power of 2
 }
 
 func (x hashIndex) put(text string, at Index) {
 	slot := x.start(text)
 	for x[slot] != 0 {
-		slot = (slot + 1) % len(x)
+		slot = (slot + 1) & (len(x) - 1)
 	}
 	x[slot] = at + 1
 }
@@ -186,7 +186,7 @@ func (x hashIndex) add(text string, at Index, textOf func(Index) string) (first 
 
 // find returns the first candidate position of a text for which is returns true.
 func (x hashIndex) find(text string, is func(Index) bool) (Index, bool) {
-	for slot := x.start(text); x[slot] != 0; slot = (slot + 1) % len(x) {
+	for slot := x.start(text); x[slot] != 0; slot = (slot + 1) & (len(x) - 1) {
 		if at := x[slot] - 1; is(at) {
 			return at, true
 		}

@@ -2,6 +2,8 @@ package menu_test
 
 import (
 	"fmt"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -66,5 +68,39 @@ func TestSmallMenusOfLongTextsStaySmall_W15(t *testing.T) {
 		`],"ingredientsGroups":[` + strings.Join(groups, ",") + `],"ingredients":[` + strings.Join(ingredients, ",") + `]}`)
 	if price, _ := chain.LeastPrice()(0); len(price.Decimal().String()) > 60 {
 		t.Errorf("a price of %d digits", len(price.Decimal().String()))
+	}
+}
+
+// The index of the search stays small if descriptions have millions of distinct words. All dishes are found by their names,
+// and the first ones by the first words of their descriptions. The test is not parallel, because it measures allocations.
+//
+//nolint:paralleltest // it measures the whole process
+func TestSearchIndexStaysSmall_W15(t *testing.T) {
+	const dishes = 700
+	view, number := &menu.View{}, 1_000_000
+	for i := range dishes {
+		text := fmt.Appendf(nil, "first%d ", i)
+		for len(text) < 19_980 {
+			number++
+			text = append(strconv.AppendInt(text, int64(number), 36), ' ')
+		}
+		view.Products = append(view.Products, menu.Product{ID: strconv.Itoa(i), Name: fmt.Sprintf("Dish%d", i), Description: string(fmt.Appendf(text, "last%d", i))})
+	}
+	c := menu.Compile(view, "r", menu.DefaultSettings())
+	found := func(text string) int {
+		hits, _ := c.Search(menu.Query{Text: text, After: menu.None})
+		return len(hits)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	hits := found("dish699")
+	runtime.ReadMemStats(&after)
+	if allocated := (after.TotalAlloc - before.TotalAlloc) >> 20; hits != 1 || allocated > 64 {
+		t.Errorf("%d dishes were found by name; the first search allocated %d MiB", hits, allocated)
+	}
+	for text, want := range map[string]int{"first0": 1, "dish0 first0": 1, "last0": 0, "first699": 0} {
+		if got := found(text); got != want {
+			t.Errorf("%q finds %d dishes, want %d", text, got, want)
+		}
 	}
 }

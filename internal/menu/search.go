@@ -162,41 +162,59 @@ func (c *Content) schemesOffering(wanted func(ingredient Index) bool) flags {
 	return schemes
 }
 
-// searchWord is a distinct folded word of a content's names and descriptions, with its places: dishes, then categories,
-// then ingredients. A query word is compared with each of them once, independent of the length of the texts.
+// searchWord is a distinct folded word of a content's names and descriptions, with its places: numbers of dishes, then of
+// categories, then of ingredients. A query word is compared with each of them once, independent of the length of the texts.
 type searchWord struct {
 	text   string
 	places []Index
 }
 
-// newSearchWords returns all words of the content: O(texts).
+// The words of a menu that can be found (policy W15): the first distinct ones, in the first bytes of its texts, and in the
+// first bytes of each description. Larger menus would make the first search slow, and the words large.
+const (
+	maxDistinctWords     = 50_000
+	maxSearchBytes       = 4 << 20
+	maxSearchDescription = 2_000
+)
+
+// newSearchWords returns the words of the content: O(texts). Names come before descriptions, so that a limit affects these.
 func (c *Content) newSearchWords() (words []searchWord) {
-	known, place := map[string]int{}, Index(0) // known has the position of each word
-	add := func(text string) {
-		for word := range strings.FieldsSeq(foldText(text, "")) {
+	known, left := map[string]int{}, maxSearchBytes // known has the position of each word
+	add := func(place int, text string) {
+		if left <= 0 {
+			return
+		}
+		text = foldText(text, "")
+		left -= len(text)
+		for word := range strings.FieldsSeq(text) {
 			if word = trimWord(word); word == "" {
 				continue
 			}
 			at, again := known[word]
+			if !again && len(words) == maxDistinctWords {
+				continue
+			}
 			if !again {
 				word, at = strings.Clone(word), len(words)
 				known[word], words = at, append(words, searchWord{text: word})
 			}
-			if w := &words[at]; len(w.places) == 0 || w.places[len(w.places)-1] != place {
-				w.places = append(w.places, place)
+			if w := &words[at]; len(w.places) == 0 || w.places[len(w.places)-1] != Index(place) {
+				w.places = append(w.places, Index(place))
 			}
 		}
-		place++
 	}
-	for _, p := range c.products.All() {
-		v := p.values()
-		add(v.name + "\n" + v.description)
+	for i, p := range c.products.All() {
+		add(int(i), p.Name())
 	}
 	for i := range c.categories {
-		add(c.categories[i].Name)
+		add(c.products.Len()+i, c.categories[i].Name)
 	}
-	for _, in := range c.ingredients.All() {
-		add(in.Name())
+	for i, in := range c.ingredients.All() {
+		add(c.products.Len()+len(c.categories)+int(i), in.Name())
+	}
+	for i, p := range c.products.All() {
+		text, _ := p.Details()
+		add(int(i), strings.ToValidUTF8(text[:min(len(text), maxSearchDescription)], ""))
 	}
 	for i := range words {
 		words[i].places = slices.Clone(words[i].places) // without unused memory

@@ -175,6 +175,13 @@ func TestMenusAreListed(t *testing.T) {
 	if name := r.str("result", "names", sandbox.DefaultMenu); name != "Larder Bistro" {
 		t.Errorf("the default menu has the name %q", name)
 	}
+	for range 2 { // a broken menu has the name of the one before it
+		w.do(http.MethodPut, "/sandbox/menus/"+sandbox.DefaultMenu, `{"name": "Broken`).want(http.StatusOK)
+	}
+	r = w.do(http.MethodGet, "/sandbox/menus?search="+sandbox.DefaultMenu, "").want(http.StatusOK)
+	if name := r.str("result", "names", sandbox.DefaultMenu); name != "Larder Bistro" {
+		t.Errorf("the broken default menu has the name %q", name)
+	}
 	r = w.do(http.MethodGet, "/sandbox/menus?search="+strings.ToUpper(sandbox.BistroID[:8])+"&limit=500", "").want(http.StatusOK)
 	if r.str("result", "total") != "1" || r.str("result", "menus", 0) != sandbox.BistroID {
 		t.Errorf("the search gives %s", r.body)

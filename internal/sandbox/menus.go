@@ -58,13 +58,16 @@ func (st *menuStore) model(restaurant string) (*menuModel, stopped, error) {
 // raw is the view (docs/ordering-service.md, section 2.4). It is sent unchanged inside {"result":
 // …}, even if it is not valid JSON. A raw that has this envelope is sent as it is.
 func (s *Sandbox) SetMenu(restaurantID string, raw []byte) {
-	s.menus.set(restaurantID, bytes.Clone(raw))
+	s.menus.set(restaurantID, bytes.Clone(raw), "")
 }
 
-func (st *menuStore) set(restaurant string, raw []byte) {
+// set puts a menu. name is its name if it cannot be read.
+func (st *menuStore) set(restaurant string, raw []byte, name string) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.put[restaurant] = newPutMenu(restaurant, raw)
+	m := newPutMenu(restaurant, raw)
+	m.lastName = name
+	st.put[restaurant] = m
 	st.changes.Add(1)
 }
 
@@ -141,6 +144,8 @@ type putMenu struct {
 	parsed *menuModel
 	out    stopped
 	broken error
+
+	lastName string // of the menu before a broken one
 }
 
 func newPutMenu(restaurant string, raw []byte) *putMenu {
@@ -161,7 +166,7 @@ func (m *putMenu) model() (*menuModel, stopped, error) {
 
 func (m *putMenu) name() string {
 	if m.read(); m.parsed == nil {
-		return ""
+		return m.lastName
 	}
 	return m.parsed.name
 }

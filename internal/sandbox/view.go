@@ -68,10 +68,12 @@ func packs(accept string) bool {
 }
 
 func (st *menuStore) putMenu(c *call) answer {
-	st.set(c.id, c.body)
-	return result(http.StatusOK, map[string]any{
-		"restaurantID": c.id, "bytes": len(c.body), "wellFormed": json.Valid(bytes.TrimPrefix(c.body, []byte("\xef\xbb\xbf"))),
-	})
+	wellFormed, name := json.Valid(bytes.TrimPrefix(c.body, []byte("\xef\xbb\xbf"))), ""
+	if last, err := st.menu(c.id); err == nil && !wellFormed {
+		name = last.name()
+	}
+	st.set(c.id, c.body, name)
+	return result(http.StatusOK, map[string]any{"restaurantID": c.id, "bytes": len(c.body), "wellFormed": wellFormed})
 }
 
 // showMenu returns the bytes as they were put, in the envelope, so that the response can be put again.

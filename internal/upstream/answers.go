@@ -45,6 +45,11 @@ func (d responseBody) isErrorShape() bool {
 	return d.msg != "" && code != "" && code != "ok" && code != "success" && !isNumber(code, 0, 0) && !isNumber(code, 200, 299)
 }
 
+// namesError reports whether the body has the code of an error, with or without a text.
+func (d responseBody) namesError() bool {
+	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(d.code)), "err")
+}
+
 // isNumber reports whether a text is a spelling of a number in a range.
 func isNumber(text string, least, most float64) bool {
 	if text == "" || strings.Trim(text, "0123456789.e+-") != "" { // the error of ParseFloat allocates
@@ -67,7 +72,7 @@ func readResponseBody(body []byte) responseBody {
 	if d.twoIDs {
 		d.orderID = ""
 	}
-	if !d.isErrorShape() && inner.isErrorShape() {
+	if !d.isErrorShape() && (inner.isErrorShape() || inner.namesError() && !d.namesError()) {
 		d.code, d.msg, d.requestID = inner.code, inner.msg, cmp.Or(inner.requestID, d.requestID)
 	}
 	return d
@@ -228,7 +233,7 @@ func (c *Client) certaintyOf(op Operation, got *httpAnswer) *Error {
 		}
 		return nil
 	}
-	if success && op != OpCreate && (d.isErrorShape() || d.failed) {
+	if success && op != OpCreate && (d.isErrorShape() || d.namesError() || d.failed) {
 		status = http.StatusInternalServerError
 	}
 	e := c.failure(op, got, got.bodyErr)
@@ -260,7 +265,7 @@ func done(op Operation, got *httpAnswer, d responseBody) bool {
 	case len(got.body) == 0:
 		return true
 	default:
-		return d.json && !d.isErrorShape() && !d.failed
+		return d.json && !d.isErrorShape() && !d.namesError() && !d.failed
 	}
 }
 

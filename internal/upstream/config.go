@@ -27,6 +27,29 @@ const (
 // maxTimeout is the maximum of every timeout; a longer one is probably a mistake.
 const maxTimeout = 10 * time.Minute
 
+// FieldCase is the spelling of field names in requests (policy W3).
+type FieldCase string
+
+// The spellings: as documented (restaurantID, ID, cityID), or camel case (restaurantId, id, cityId).
+const (
+	FieldCaseDocument FieldCase = "document"
+	FieldCaseCamel    FieldCase = "camel"
+)
+
+// Spell returns the spelling of a field name of the document.
+func (f FieldCase) Spell(name string) string {
+	if f != FieldCaseCamel {
+		return name
+	}
+	if name == "ID" {
+		return "id"
+	}
+	if stem, ok := strings.CutSuffix(name, "ID"); ok {
+		return stem + "Id"
+	}
+	return name
+}
+
 // Config is one element of connections[]: one API connection of the ordering service.
 type Config struct {
 	// Name identifies the connection for restaurants and clients.

@@ -8,10 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 
-	"github.com/shopspring/decimal"
-
-	"larder.local/internal/jsontext"
-	"larder.local/internal/menu"
 	"larder.local/internal/upstream"
 )
 
@@ -46,16 +42,9 @@ func Example() {
 	}
 	defer client.Close()
 
-	order := upstream.Order{
-		RestaurantID: new("r1"),
-		DishList: []upstream.Dish{{
-			Item: menu.NewItem("pos-17", "Soup", decimal.RequireFromString("199.90"), nil), Quantity: jsontext.Whole(2),
-		}},
-	}
+	order := []byte(`{"restaurantID":"r1","dishList":[{"ID":"pos-17","name":"Soup","price":199.9,"quantity":2}]}`)
 	ctx := context.Background()
-	created, err := client.Write(ctx, upstream.WriteRequest{
-		Operation: upstream.OpCreate, Body: order.AppendJSON(nil, client.Config().FieldCase),
-	})
+	created, err := client.Write(ctx, upstream.WriteRequest{Operation: upstream.OpCreate, Body: order})
 	fmt.Println("created", created.OrderID, err)
 
 	_, err = client.Write(ctx, upstream.WriteRequest{Operation: upstream.OpComplete, OrderID: created.OrderID})

@@ -73,6 +73,14 @@ func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator
 	return Menu{Body: got.body, Validator: validator}, nil
 }
 
+// Reason is a rejection reason of the service (docs/ordering-service.md, section 2.3). Type is "simple" or "text".
+type Reason struct {
+	ID               string `json:"ID"`
+	Reason           string `json:"reason"`
+	Type             string `json:"type"`
+	IsPossibleDelete bool   `json:"isPossibleDelete"`
+}
+
 // RejectionReasons returns the reasons for rejecting an order (docs/ordering-service.md, section
 // 4.4). There are none if the service has reasons turned off, also with 204 (policy W17). It retries as MenuView does.
 func (c *Client) RejectionReasons(ctx context.Context) ([]Reason, error) {

@@ -24,17 +24,18 @@ func refused(op Operation, status int, d responseBody, cfg *Config) bool {
 		return false // a gateway that answers 502 or 504 does not know what the service did
 	case slices.ContainsFunc(cfg.RefusalCodes, func(entry string) bool { return matches(entry, d) }):
 		return true
-	case status != http.StatusInternalServerError || !d.isErrorShape() || cfg.speaksOfTime(d.msg):
+	case status != http.StatusInternalServerError || !d.isErrorShape() || cfg.speaksOfDoubt(d.msg):
 		return false
 	}
 	return op == OpComplete || op == OpReject || op == OpPay && d.code == codePOS
 }
 
 // RefusalCode returns the entry of connections[].refusal_codes that makes responses like this one refusals: its code. It
-// is empty if no entry can, or if the message speaks of time: then the code does not always mean a refusal (policy O8b).
+// is empty if no entry can, or if the message speaks of time or of a lost connection: then the code does not always mean a
+// refusal (policy O8b).
 func RefusalCode(op Operation, status int, code, msg string) string {
 	judged := status == http.StatusBadGateway || status == http.StatusGatewayTimeout || status > 599 // unknown, whatever the code
-	if judged || new(Config).speaksOfTime(msg) || status < 500 && (status > 299 || op == OpCreate) {
+	if judged || new(Config).speaksOfDoubt(msg) || status < 500 && (status > 299 || op == OpCreate) {
 		return ""
 	}
 	return code
@@ -46,14 +47,18 @@ func matches(entry string, d responseBody) bool {
 	return d.code != "" && d.code == strings.TrimSpace(entry) || d.code == strings.TrimSpace(code) && contains(d.msg, strings.TrimSpace(part))
 }
 
-// speaksOfTime reports whether a message says that somebody did not wait for the end of the call.
-func (c *Config) speaksOfTime(msg string) bool {
+// speaksOfDoubt reports whether a message says that somebody did not wait for the end of the call, or lost the connection.
+func (c *Config) speaksOfDoubt(msg string) bool {
 	found := func(word string) bool { return contains(msg, word) }
 	return slices.ContainsFunc(timeoutWords, found) || slices.ContainsFunc(c.TimeoutWords, found)
 }
 
 //nolint:gochecknoglobals // constant
-var timeoutWords = []string{"timeout", "time-out", "timed out", "expired", "таймаут", "тайм-аут", "время ожидания"}
+var timeoutWords = []string{
+	"timeout", "time-out", "timed out", "expired", "таймаут", "тайм-аут", "время ожидания", "срок ожидания", "истекло",
+	"task was cancel", "operation was cancel", "connection reset", "hang up", "no response", "not respond",
+	"не ответил", "не отвечает", "нет ответа",
+}
 
 // contains reports whether a text contains a part in any case.
 func contains(text, part string) bool {

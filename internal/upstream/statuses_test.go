@@ -213,11 +213,11 @@ func TestRefusalCodes_O8b(t *testing.T) {
 // O8b: with a word of connections[].timeout_words in the message, in any case, an error of the service refuses nothing.
 func TestTimeoutWords_O8b(t *testing.T) {
 	t.Parallel()
-	s := &service{handler: reply(500, `{"code":"ERR_EXTERNAL_ERROR_WS","msg":"КАССА: НЕТ ОТВЕТА"}`)}
+	s := &service{handler: reply(500, `{"code":"ERR_EXTERNAL_ERROR_WS","msg":"КАССА: НЕТ СВЯЗИ"}`)}
 	for _, tc := range []struct {
 		words []string
 		want  writeOutcome
-	}{{nil, isRefused}, {[]string{"слишком долго"}, isRefused}, {[]string{"слишком долго", "Нет ответа"}, isUnknown}} {
+	}{{nil, isRefused}, {[]string{"слишком долго"}, isRefused}, {[]string{"слишком долго", "Нет связи"}, isUnknown}} {
 		client := startWith(t, s, func(cfg *upstream.Config) { cfg.TimeoutWords = tc.words })
 		for op, call := range operations(t.Context(), client) {
 			before, want := s.calls.Load(), tc.want

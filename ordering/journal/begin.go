@@ -95,7 +95,7 @@ func (j *Journal) begin(ctx context.Context, o ordering.CallSpec, key string) (*
 	if found.Foreign {
 		return nil, j.rejected(ctx, o, found, &ordering.SourceError{Record: found.Record})
 	}
-	if err := mayBegin(&found.Record, o.Operation); err != nil {
+	if err := found.MayBegin(o.Operation); err != nil {
 		return nil, j.rejected(ctx, o, found, err)
 	}
 	c := j.store.newTx(found)
@@ -103,18 +103,6 @@ func (j *Journal) begin(ctx context.Context, o ordering.CallSpec, key string) (*
 	c.touch()
 	c.dropOldest()
 	return j.open(ctx, o, c, key)
-}
-
-// mayBegin returns an error if the order does not allow the operation (policy O9). A create that is sent again is allowed in
-// every state.
-func mayBegin(r *ordering.Record, op ordering.Operation) error {
-	if call, busy := r.Busy(); busy {
-		return &ordering.BusyError{Record: *r, Call: call}
-	}
-	if op != upstream.OpCreate && (r.State != ordering.StatePlaced || op == upstream.OpPay && (r.Paid || r.PaidAfterAll())) {
-		return &ordering.StateError{Record: *r, Operation: op}
-	}
-	return nil
 }
 
 // rejected returns the reason to reject a change. If the key was taken after it was read, that takes precedence over
@@ -165,6 +153,7 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 		Derived:     o.Derived,
 		Key:         o.Key,
 		Payments:    o.Payments,
+		ForGuest:    o.ForGuest,
 	}, o.Body, o.Deadline)
 	begun, err := j.durability.commit(ctx, c)
 	if errors.Is(err, errReplicas) {
@@ -179,7 +168,7 @@ func (c *tx) openCall(call ordering.Call, body []byte, deadline time.Duration) {
 	c.mode = modeBegin // rejected while Redis may have lost calls (policy O14a)
 	call.Number = freeNumber(c.next.Calls, 1)
 	call.Outcome, call.StartedAt, call.EndedAt = ordering.OutcomeOpen, atCommit(), time.Time{}
-	call.Attempts, call.Answer, call.Resolved, call.Contradicted = nil, nil, nil, ""
+	call.Attempts, call.Answer, call.Resolved, call.Contradicted, call.FoundOrderID = nil, nil, nil, "", ""
 	c.in, c.notBefore = deadline, 0
 	if call.Key != "" {
 		c.do(c.idempotencyKey(call.Key), "SET", c.pointer(call.Number))

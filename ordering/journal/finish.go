@@ -76,7 +76,7 @@ func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 func addToEnded(c *tx, call ordering.Call, e ordering.CallResult, contradicts bool) *tx {
 	added := call.Resolved != nil && addAttempts(&call, e.Attempts)
 	if contradicts && call.Contradicted != e.Outcome {
-		call.Contradicted, added = e.Outcome, true
+		call.Contradicted, call.FoundOrderID, added = e.Outcome, e.OrderID, true
 		c.touch()
 	}
 	if !added {

@@ -76,6 +76,9 @@ func (c *tx) endKnown(ctx context.Context, known ordering.Record) (err error) {
 		if there.Outcome.Certain() {
 			if (there.Outcome == ordering.OutcomeDone) != (call.Outcome == ordering.OutcomeDone) {
 				there.Contradicted = call.Outcome
+				if call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone {
+					there.FoundOrderID = known.OrderID
+				}
 				c.put(there)
 			}
 			continue

@@ -67,7 +67,7 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 	if !again {
 		return c, nil
 	}
-	if err := mayBegin(&c.next.Record, s.Operation); err != nil {
+	if err := c.next.MayBegin(s.Operation); err != nil {
 		return nil, err
 	}
 	body, err := j.store.sent(ctx, j.store.write, location{o.Connection, o.Ref}, n)

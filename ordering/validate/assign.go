@@ -69,6 +69,9 @@ type selection struct {
 // tenth of it.
 const workLimit = 2_000_000
 
+// lookup is how many steps of the search cost as much as the look-up of one item in one group.
+const lookup = 4
+
 // assign counts each selection for its eligible slots so that as many limits as possible are met
 // (policy M4): the sum of missing and excess units is minimal. Among equal sums, an earlier slot is
 // nearer to its limits than a later one, which makes the result deterministic. Each step reduces

@@ -100,24 +100,40 @@ func (p *Payments) Cover(total decimal.NullDecimal) {
 	}
 }
 
+// Payment is a payment for the record of the order.
+type Payment struct {
+	Code   string
+	Amount decimal.Decimal // exact, in the restaurant's currency
+	PaidAt string          // RFC 3339 with offset, as it is sent
+}
+
 // List returns the payments that could be decoded.
-func (p *Payments) List() []upstream.Payment {
-	out := make([]upstream.Payment, len(p.all))
+func (p *Payments) List() []Payment {
+	out := make([]Payment, len(p.all))
 	for i := range p.all {
 		paid := &p.all[i]
-		out[i] = upstream.Payment{
-			Code:   paid.code.text,
-			Amount: paid.amount.number.Decimal(),
-			PaidAt: paid.paidAt.text,
-			Name:   paid.name.text,
-			Extra:  paid.extra,
-		}
+		out[i] = Payment{Code: paid.code.text, Amount: paid.amount.number.Decimal(), PaidAt: paid.paidAt.text}
 	}
 	return out
 }
 
-// Upstream returns the body for the ordering service.
-func (p *Payments) Upstream() []byte { return upstream.AppendPaymentsJSON(nil, p.List(), p.FieldCase) }
+// Upstream returns the body for the ordering service. Values that the client omitted are empty.
+func (p *Payments) Upstream() []byte {
+	w := bodyWriter{fieldCase: p.FieldCase}
+	w.Open('[')
+	for i := range p.all {
+		paid := &p.all[i]
+		w.Next()
+		w.Open('{')
+		w.text("code", paid.code.text)
+		w.number("amount", paid.amount.number)
+		w.text("paidAt", paid.paidAt.text)
+		w.text("name", paid.name.text)
+		w.end(paid.extra)
+	}
+	w.Close(']')
+	return w.Buf
+}
 
 // typeText is the type of a reason that requires a text.
 const typeText = "text"
@@ -186,6 +202,10 @@ func (r *Rejection) checkReason(reasons []upstream.Reason) {
 
 // Upstream returns the body for the ordering service. Values that the client omitted are empty.
 func (r *Rejection) Upstream() []byte {
-	out := upstream.Rejection{ReasonID: r.reason.text, ReasonText: r.text.text, Extra: r.extra}
-	return out.AppendJSON(nil, r.FieldCase)
+	w := bodyWriter{fieldCase: r.FieldCase}
+	w.Open('{')
+	w.text("rejectionReasonID", r.reason.text)
+	w.text("rejectionReasonText", r.text.text)
+	w.end(r.extra)
+	return w.Buf
 }

@@ -2,7 +2,6 @@ package validate
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -270,9 +269,9 @@ func readMembers[T any](d *decoder, fields *fieldTable[T], into *T, o *object, s
 }
 
 // readUnknown reads a member that is forwarded on the compatible API only (policy W8).
-func (d *decoder) readUnknown(extra *[]upstream.Field, name string) {
+func (d *decoder) readUnknown(extra *[]member, name string) {
 	if raw := d.Raw(); !d.in.V1 {
-		*extra = append(*extra, upstream.Field{Name: name, Value: json.RawMessage(raw)})
+		*extra = append(*extra, member{name, raw})
 	}
 }
 
@@ -281,7 +280,7 @@ func (d *decoder) readSoonest(o *Order, name string) {
 	switch kind := d.Kind(); {
 	case !d.in.V1:
 		d.readUnknown(&o.extra, name)
-		o.soonest = string(o.extra[len(o.extra)-1].Value) == "true"
+		o.soonest = o.extra[len(o.extra)-1].value == "true"
 	case kind == jsontext.KindNull:
 	case d.is(jsontext.KindBool, wantBoolean):
 		o.soonest, _ = d.Bool()

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"larder.local/internal/jsontext"
-	"larder.local/internal/upstream"
 )
 
 // fieldKind is the kind of value that a field accepts; type_mismatch has it in its params.
@@ -49,35 +48,12 @@ func (v *value) blank() bool {
 	return v.state == absent || v.state == readable && !v.isNumber && strings.TrimSpace(v.text) == ""
 }
 
-// textPtr returns the text for the upstream body, or nil.
-func (v *value) textPtr() *string {
-	if v.state != readable {
-		return nil
-	}
-	return &v.text
-}
-
-func (v *value) numberPtr() *jsontext.Number {
-	if v.state != readable {
-		return nil
-	}
-	return &v.number
-}
-
-func (v *value) wholePtr() *int {
-	if v.state != readable {
-		return nil
-	}
-	n, _ := v.number.Int64()
-	return new(int(n))
-}
-
 // object is a JSON object with plain fields.
 type object struct {
 	pos   int32 // offset in the body; 0 if the member is missing, or for the body itself
 	end   int32 // offset of its end, or of a null instead of it; 0 if the member is missing
 	state state
-	extra []upstream.Field // unknown fields that are forwarded (policies W8, W12)
+	extra []member // unknown fields that are forwarded (policies W8, W12)
 }
 
 // placeOf returns the place of a member of the object with an offset; it is 0 if the member is missing.

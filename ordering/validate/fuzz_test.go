@@ -73,3 +73,24 @@ func FuzzValidate(f *testing.F) {
 		}
 	})
 }
+
+// FuzzUnknownField forwards any value. What is sent is JSON, and is sent again without a change.
+func FuzzUnknownField(f *testing.F) {
+	for _, seed := range []string{`{"a":[1e3,-0.5,"\"1e5\\"]}`, ` "x" `, `1E-2`, `[]`, `null`, `{`, "\ufeff1", "\"\x01\xff\""} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		first, err := validate.ReadRejection(validate.Input{Body: []byte(`{"x":` + value + `}`)})
+		if err != nil {
+			return // not JSON
+		}
+		sent := first.Upstream()
+		second, err := validate.ReadRejection(validate.Input{Body: sent})
+		if err != nil || !json.Valid(sent) {
+			t.Fatalf("%q became %s: %v", value, sent, err)
+		}
+		if again := second.Upstream(); !bytes.Equal(again, sent) {
+			t.Errorf("%q became %s, which became %s", value, sent, again)
+		}
+	})
+}

@@ -37,12 +37,18 @@ type groupTable struct {
 	slots   []groupSlot
 	schemes []openScheme
 	choices []selected
+
+	isIn       []bool // by slot and choice: the slot's group contains the choice
+	selections []selection
+	eligible   []int32 // of all selections
 }
 
 // emptyTable returns the check's table for another list. It reuses the memory of the list before.
 func (c *check) emptyTable(it *Line, above []menu.Index) *groupTable {
 	t := &c.table
-	*t = groupTable{check: c, line: it, above: above, slots: t.slots[:0], schemes: t.schemes[:0], choices: t.choices[:0]}
+	t.check, t.line, t.above = c, it, above
+	t.slots, t.schemes, t.choices, t.isIn = t.slots[:0], t.schemes[:0], t.choices[:0], t.isIn[:0]
+	t.selections, t.eligible = t.selections[:0], t.eligible[:0]
 	return t
 }
 
@@ -112,9 +118,9 @@ func (t *groupTable) countGroups(scheme menu.Index) {
 	own := openScheme{scheme: scheme, owner: menu.None, parent: -1, depth: len(t.above) + 1, times: 1}
 	t.open(own, t.line.ingredients.truncated)
 	if t.markReached() {
-		selections := t.selections()
-		if assign(t.slots, selections, &t.work) {
-			t.reportGroups(selections)
+		t.selectChoices()
+		if t.work >= 0 && assign(t.slots, t.selections, &t.work) {
+			t.reportGroups()
 			return
 		}
 	}
@@ -124,6 +130,7 @@ func (t *groupTable) countGroups(scheme menu.Index) {
 // open adds the groups of a scheme. If a quantity in them is unknown, they have no limits.
 func (t *groupTable) open(s openScheme, unknown bool) {
 	limits := t.Catalogue.Limits(s.scheme)
+	t.work -= lookup * len(limits)
 	t.schemes, t.slots = append(t.schemes, s), slices.Grow(t.slots, len(limits))
 	for _, limit := range limits {
 		slot := groupSlot{max: noMaximum, group: limit.Group, scheme: len(t.schemes) - 1, unknown: unknown}
@@ -141,12 +148,13 @@ func (t *groupTable) open(s openScheme, unknown bool) {
 // have their own scheme. It returns false if the order's work is used up.
 func (t *groupTable) markReached() bool {
 	for o := 0; o < len(t.slots); o++ { // t.slots grows in the loop
-		if t.work -= len(t.choices); t.work < 0 {
+		if t.work -= lookup * len(t.choices); t.work < 0 {
 			return false
 		}
 		for i := range t.choices {
 			ch := &t.choices[i]
-			if !hasGroup(t.Catalogue.GroupsOf(ch.index), t.slots[o].group) {
+			t.isIn = append(t.isIn, hasGroup(t.Catalogue.GroupsOf(ch.index), t.slots[o].group))
+			if !t.isIn[len(t.isIn)-1] {
 				continue
 			}
 			ch.inOpenGroup = true
@@ -201,10 +209,9 @@ func (t *groupTable) hasOpenGroups(owner menu.Index) bool {
 	return slices.ContainsFunc(t.schemes, func(b openScheme) bool { return b.owner == owner })
 }
 
-// selections returns the choices to count, and rejects those that are in no open group. A choice
+// selectChoices sets the selections to count, and rejects the choices that are in no open group. A choice
 // with an unknown quantity makes its groups unknown, so that they are not checked.
-func (t *groupTable) selections() []selection {
-	all, eligible := make([]selection, 0, len(t.choices)), make([]int32, 0, len(t.choices))
+func (t *groupTable) selectChoices() {
 	for i := range t.choices {
 		ch := &t.choices[i]
 		if !ch.inOpenGroup {
@@ -213,23 +220,25 @@ func (t *groupTable) selections() []selection {
 			continue
 		}
 		t.pinGroup(ch)
-		groups, start := t.Catalogue.GroupsOf(ch.index), len(eligible)
+		start := len(t.eligible)
 		for o := range t.slots {
 			slot := &t.slots[o]
-			if !hasGroup(groups, slot.group) || (ch.pinnedGroup != menu.None && ch.pinnedGroup != slot.group) {
+			if !t.isIn[o*len(t.choices)+i] || (ch.pinnedGroup != menu.None && ch.pinnedGroup != slot.group) {
 				continue
 			}
 			if ch.count == unreadable {
 				slot.unknown, slot.min, slot.max = true, 0, noMaximum
 				continue
 			}
-			eligible = append(eligible, int32(o))
+			t.eligible = append(t.eligible, int32(o))
 		}
 		if ch.count > 0 { // implies that eligible is not empty
-			all = append(all, selection{units: ch.count, eligible: slices.Clip(eligible[start:])})
+			if t.work -= lookup * (len(t.eligible) - start); t.work < 0 {
+				return
+			}
+			t.selections = append(t.selections, selection{units: ch.count, eligible: slices.Clip(t.eligible[start:])})
 		}
 	}
-	return all
 }
 
 // pinGroup reads a choice's groupId (policy M4). If it is not an open group of the ingredient,
@@ -250,13 +259,17 @@ func (t *groupTable) pinGroup(ch *selected) {
 
 // reportGroups adds violations for groups outside their limits (policies M1 to M3), in scheme order. The groups of a part
 // are reported at its own line, or at the list if the order is flat (policy M13).
-func (t *groupTable) reportGroups(selections []selection) {
+func (t *groupTable) reportGroups() {
+	before := len(t.all)
 	for _, slot := range t.slots {
+		if len(t.all)-before > violation.Max { // as in checkDishes
+			return
+		}
 		if slot.unknown || slot.distance() == 0 {
 			continue
 		}
 		from := &t.schemes[slot.scheme]
-		lines := t.linesOf(from.owner, selections)
+		lines := t.linesOf(from.owner)
 		switch {
 		case lines == nil:
 			lines = []*Line{t.line}
@@ -276,10 +289,10 @@ func (t *groupTable) reportGroups(selections []selection) {
 
 // linesOf returns the lines of a part whose groups are counted in the list. It returns nil if the order is flat:
 // no part has ingredients, and a line of the list can only count for a part.
-func (t *groupTable) linesOf(part menu.Index, selections []selection) (lines []*Line) {
+func (t *groupTable) linesOf(part menu.Index) (lines []*Line) {
 	nested := t.line.dish().nested()
 	ofList := func(slot int32) bool { return t.schemes[t.slots[slot].scheme].owner == menu.None }
-	flat := slices.ContainsFunc(selections, func(s selection) bool { return !slices.ContainsFunc(s.eligible, ofList) })
+	flat := slices.ContainsFunc(t.selections, func(s selection) bool { return !slices.ContainsFunc(s.eligible, ofList) })
 	for i := range t.choices {
 		if ch := &t.choices[i]; ch.index == part && ch.flat && (nested || !flat) {
 			lines = append(lines, ch.Line)

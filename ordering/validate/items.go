@@ -268,7 +268,7 @@ func (c *check) named(it *Line, text string, onlyExternalID bool) (meant menu.In
 		byID = i
 	}
 	all = owners
-	c.work -= len(owners)
+	c.work -= 2 * lookup * len(owners) // their names and prices may be compared
 	if byID != menu.None && len(owners) > 0 && !slices.Contains(owners, byID) {
 		all = append(slices.Clone(owners), byID)
 	}
@@ -316,7 +316,7 @@ func addOffered(c *check, all map[menu.Index]bool, scheme menu.Index, seen map[m
 	seen[scheme] = true
 	for _, limit := range c.Catalogue.Limits(scheme) {
 		members := c.Catalogue.Members(limit.Group)
-		if c.work -= len(members); c.work < 0 {
+		if c.work -= 2 * lookup * len(members); c.work < 0 {
 			return
 		}
 		for _, i := range members {
@@ -341,9 +341,8 @@ func (c *check) contradicts(it *Line, meant menu.Index, named []menu.Index) (oth
 		second, _ := c.named(it, text, true)
 		return second, true
 	}
-	hasName := func(i menu.Index) bool {
-		return strings.EqualFold(strings.TrimSpace(it.name), strings.TrimSpace(items.At(i).Name()))
-	}
+	name := strings.TrimSpace(it.name)
+	hasName := func(i menu.Index) bool { return strings.EqualFold(name, strings.TrimSpace(items.At(i).Name())) }
 	costs := func(i menu.Index) bool {
 		return !items.At(i).PriceInvalid() && it.price.number.Cmp(items.Item(i).Price) == 0
 	}

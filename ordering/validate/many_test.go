@@ -1,7 +1,9 @@
 package validate_test
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -101,6 +103,52 @@ func TestSharedIdentifiersCostLittle_H7(t *testing.T) {
 				if ids, _ := found.Params["ids"].([]string); found.Code != tc.code || found.Code == violation.ExternalIDAmbiguous && len(ids) != 20 {
 					t.Fatalf("%s with %d ids, want %s with 20", found.Code, len(ids), tc.code)
 				}
+			}
+		})
+	}
+}
+
+// Policy H7: a menu with a dish of many groups, or with many items of one identifier, does not make an order expensive. The
+// limit counts every step, and groups are not reported after the last violation that is listed. The test is not parallel,
+// because it counts allocations.
+//
+//nolint:paralleltest // it measures the whole process
+func TestHostileMenusCostLittle_H7(t *testing.T) {
+	product := func(i int) string {
+		return fmt.Sprintf(`{"id":"%s","externalId":"d","name":"P%d","price":1}`, cmp.Or(strings.TrimLeft(strconv.Itoa(i), "0"), "d"), i)
+	}
+	group := func(members string) func(i int) string {
+		return func(i int) string { return fmt.Sprintf(`{"id":"g%d","name":"G","ingredients":%s}`, i, members) }
+	}
+	view := func(groups, ingredients int, limit string) string {
+		ids := repeated(ingredients, func(i int) string { return fmt.Sprintf(`"i%d"`, i) })
+		return `{"products":[{"id":"d","externalId":"x","name":"Dish","price":2,"schemeId":"s"}],"ingredientsSchemes":[{"id":"s","ingredientsGroups":` +
+			repeated(groups, func(i int) string { return fmt.Sprintf(`{"id":"g%d",%s}`, i, limit) }) + `}],"ingredientsGroups":` +
+			repeated(groups, group(ids)) + `,"ingredients":` + repeated(ingredients, func(i int) string {
+			return fmt.Sprintf(`{"id":"i%d","externalId":"e%d","name":"I","price":1}`, i, i/2)
+		}) + `}`
+	}
+	hundred := `{"ID":"d","quantity":1,"ingredients":` + repeated(100, func(i int) string { return fmt.Sprintf(`{"ID":"i%d"}`, i) }) + `}`
+	for name, tc := range map[string]struct {
+		view, dish string
+		spent      bool
+	}{
+		"names of 10,000 dishes":            {`{"products":` + repeated(10_000, product) + `}`, `{"ID":"d","quantity":1,"name":"none","price":0.5}`, true},
+		"100 ingredients, each in 4,000":    {view(4000, 100, `"minCount":1,"maxCount":2`), hundred, true},
+		"100,000 groups without a minimum":  {view(100_000, 1, `"minCount":0`), `{"ID":"d","quantity":1}`, true},
+		"100,000 groups with a minimum":     {view(100_000, 1, `"minCount":1`), `{"ID":"d","quantity":1}`, false},
+		"a shared id among 300,000 options": {view(10, 30_000, `"minCount":0`), `{"ID":"d","quantity":1,"ingredients":[{"ID":"e0"}]}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := v1(t, menutest.Order(repeated(200, func(int) string { return tc.dish })))
+			req.Catalogue = menutest.Compile(t, tc.view, menu.DefaultSettings())
+			got := check(t, validate.DefaultConfig(), req)
+			if spent := strings.Contains(fmt.Sprint(got.Violations), string(violation.LimitExceeded)); spent != tc.spent || len(got.Violations) == 0 {
+				t.Errorf("the work is used up: %v, want %v; %d violations", spent, tc.spent, len(got.Violations))
+			}
+			validator := validate.New(validate.DefaultConfig(), menutest.Noon)
+			if n := testing.AllocsPerRun(1, func() { _, _ = validator.Order(req) }); n > 50_000 {
+				t.Errorf("%.0f allocations", n)
 			}
 		})
 	}

@@ -58,7 +58,7 @@ func (r *checked) result() *Result {
 	}
 	if r.valid() {
 		room := make([]byte, 0, len(r.Body)+len(r.Body)/2)
-		result.Order = r.upstreamOrder(r.dishes, r.expectedAt).AppendJSON(room, r.FieldCase)
+		result.Order = r.appendOrder(room)
 	}
 	result.Violations, result.More = r.notes.Violations()
 	return result
@@ -95,7 +95,7 @@ func (r *checked) appendJSON(dst []byte) ([]byte, error) {
 	}
 	w.Name("order")
 	if r.valid() {
-		w.Buf = r.upstreamOrder(r.dishes, r.expectedAt).AppendJSON(w.Buf, r.FieldCase)
+		w.Buf = r.appendOrder(w.Buf)
 	} else {
 		w.Raw("null")
 	}

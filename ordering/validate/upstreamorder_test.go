@@ -10,6 +10,27 @@ import (
 	"larder.local/ordering/validate"
 )
 
+// everyField is an order with every field of the interface and unknown ones, in the reverse order.
+const everyField = `{"utm":{ "a" : [ 1e3 , 1.50, "x \"1e5\" y\\", null, {} ], "b": 1e999, "c":-2.5E-1 },"address":{"fullAddress":"f","subway":"m","entrance":"e","apartmentNumber":"a",
+	"houseNumber":"h","floor":"-1","cityName":"n","cityID":7,"lon":-1e-7,"lat":"55.750","comment":"c","street":"s","postcode":"1","zone":"A"},
+	"guest":{"lastName":"B","firstName":"A","phone":"+12345","email":"","vip":true},"changeFrom":5600.50,"paymentTypeID":"cash","expectedAt":"2026-05-01T18:30:00+03:00",
+	"expeditionType":"delivery","dishList":[{"gift":true,"ingredients":[{"hot":true,"quantity":2,"ID":"i-hot"},{"ID":"i-small"}],"quantity":"1e1","ID":"pizza"},{"ID":"bare","quantity":1}],
+	"persons":2,"restaurantID":"r1","comment":"\ud83c\udf72 \"please\"\t\r\n\\ <b> \ud800"}`
+
+// everyFieldSent is what is sent for everyField.
+const everyFieldSent = `{"comment":"🍲 \"please\"\t\r\n\\ <b> ` + "\ufffd" + `","restaurantID":"r1","persons":2,"dishList":[` +
+	`{"ID":"1001","name":"Pizza","price":500,"measure":{"value":0.4,"unit":"kg"},"quantity":10,"ingredients":[` +
+	`{"ID":"23","name":"Hot","price":25,"quantity":2,"hot":true},{"ID":"21","name":"Small","price":0,"measure":{"value":0.3,"unit":"kg"},"quantity":1}],"gift":true},` +
+	`{"ID":"bare","name":"Bare","price":5,"quantity":1,"ingredients":[]}],` +
+	`"expeditionType":"delivery","expectedAt":"2026-05-01T18:30:00+03:00","paymentTypeID":"cash","changeFrom":5600.5,` +
+	`"guest":{"email":"","phone":"+12345","firstName":"A","lastName":"B","vip":true},` +
+	`"address":{"postcode":"1","street":"s","comment":"c","lat":55.75,"lon":-0.0000001,"cityID":"7","cityName":"n","floor":-1,` +
+	`"houseNumber":"h","apartmentNumber":"a","entrance":"e","subway":"m","fullAddress":"f","zone":"A"},` +
+	`"utm":{"a":[1000,1.50,"x \"1e5\" y\\",null,{}],"b":1e999,"c":-0.25}}`
+
+// camelCase has the spellings of upstream.FieldCaseCamel.
+var camelCase = strings.NewReplacer(`"ID"`, `"id"`, `ID":`, `Id":`)
+
 func TestSentOrders_P3(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -18,6 +39,8 @@ func TestSentOrders_P3(t *testing.T) {
 		wire       upstream.FieldCase
 		want       string
 	}{
+		{"every field, in the documented order", everyField, false, upstream.FieldCaseDocument, everyFieldSent},
+		{"every field, in camel case (W3)", everyField, false, upstream.FieldCaseCamel, camelCase.Replace(everyFieldSent)},
 		{
 			"the interface's fields with the catalogue's dishes (P3, O2)",
 			`{"zip":{"n":1E2},"comment":"ring \u0022twice\u0022","persons":"2","dishList":[{"ID":"pizza","name":"my","price":"500.0","quantity":"2","x":1,"measure":null,
@@ -111,6 +134,38 @@ func TestSentOrders_P3(t *testing.T) {
 				t.Errorf("%s\nsent %s\nwant %s", tc.body, got.Order, tc.want)
 			}
 		})
+	}
+}
+
+func TestSentPaymentsAndRejections(t *testing.T) {
+	t.Parallel()
+	in := validate.Input{
+		Body: []byte(`[{"ref":1e1,"amount":"640.00","code":7,"paidAt":"2026-05-01T15:30:00Z"},{"name":"card","code":"c","amount":0,"paidAt":"2026-05-01T15:30:00Z"}]`),
+	}
+	payments, err := validate.ReadPayments(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `[{"code":"7","amount":640,"paidAt":"2026-05-01T15:30:00Z","name":"","ref":10},{"code":"c","amount":0,"paidAt":"2026-05-01T15:30:00Z","name":"card"}]`
+	if got := string(payments.Upstream()); got != want {
+		t.Errorf("%s\nsent %s\nwant %s", in.Body, got, want)
+	}
+	for body, want := range map[string]string{
+		`{}`: `{"rejectionReasonID":"","rejectionReasonText":""}`,
+		`{"x":[ 1 ],"restaurantID":"r","rejection_reason_text":"t\u0001","rejectionReasonId":1}`: `{"rejectionReasonID":"1","rejectionReasonText":"t\u0001","x":[1]}`,
+	} {
+		for _, fieldCase := range []upstream.FieldCase{upstream.FieldCaseDocument, upstream.FieldCaseCamel} {
+			rejection, err := validate.ReadRejection(validate.Input{Body: []byte(body), FieldCase: fieldCase})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if fieldCase == upstream.FieldCaseCamel {
+				want = camelCase.Replace(want)
+			}
+			if got := string(rejection.Upstream()); got != want {
+				t.Errorf("%s in %s\nsent %s\nwant %s", body, fieldCase, got, want)
+			}
+		}
 	}
 }
 

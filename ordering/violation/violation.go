@@ -2,7 +2,7 @@
 //
 // Its one invariant: every code has a message in every language.
 //
-// ordering/validate and ordering create violations, and httpapi returns them. docs/architecture.md
+// ordering/validate, ordering and httpapi/orders create violations, and httpapi returns them. docs/architecture.md
 // lists the steps to add a code. The package reads no bodies and knows no HTTP statuses.
 package violation
 

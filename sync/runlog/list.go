@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -30,8 +31,12 @@ const (
 type Filter struct {
 	Restaurant menu.RestaurantID
 	Outcome    Outcome
-	Limit      int    // runs a page; 0 = 50, at most 500
-	Cursor     string // next of the previous page
+	// Changed selects the latest Config.Index runs that published another content. From and To limit their request; To is
+	// excluded. They require that Restaurant is empty.
+	Changed  bool
+	From, To time.Time
+	Limit    int    // runs a page; 0 = 50, at most 500
+	Cursor   string // next of the previous page
 }
 
 // List returns recorded runs, the newest first, and the cursor of the next page, which is empty after
@@ -42,7 +47,7 @@ func (l *Log) List(ctx context.Context, f Filter) (runs []Run, next string, err 
 	cursor, last := f.Cursor, ""
 	runs = []Run{}
 	for scanned := 0; scanned < maxScan; {
-		records, err := l.recordsBefore(ctx, f.Restaurant, cursor, limit+1)
+		records, err := l.recordsBefore(ctx, f, cursor, limit+1)
 		if err != nil {
 			return nil, "", err
 		}
@@ -70,29 +75,74 @@ func (l *Log) List(ctx context.Context, f Filter) (runs []Run, next string, err 
 
 // recordsBefore reads the runs before a position, of one restaurant or of all. A
 // record that cannot be read has only a position.
-func (l *Log) recordsBefore(ctx context.Context, restaurant menu.RestaurantID, before string, count int) ([]record, error) {
-	if restaurant != "" {
-		return l.page(ctx, restaurant, before, count)
+func (l *Log) recordsBefore(ctx context.Context, f Filter, before string, count int) ([]record, error) {
+	if f.Restaurant != "" {
+		return l.page(ctx, f.Restaurant, before, count)
 	}
-	upTo := "+"
+	index := l.keys.RunIndex()
+	if f.Changed {
+		index = l.keys.ChangeIndex()
+	}
+	bounds := redis.ZRangeBy{Min: "-", Max: "+", Count: int64(count)}
+	if !f.From.IsZero() {
+		bounds.Min = "[" + firstID(f.From)
+	}
+	if !f.To.IsZero() {
+		bounds.Max = "(" + firstID(f.To)
+	}
 	if before != "" {
-		upTo = "(" + before
+		bounds.Max = "(" + before
 	}
-	members, err := l.redis.ZRevRangeByLex(ctx, l.keys.RunIndex(), &redis.ZRangeBy{Min: "-", Max: upTo, Count: int64(count)}).Result()
+	refs, err := l.refs(ctx, index, bounds)
 	if err != nil {
-		return nil, redisdb.CallError(ctx, "runlog: list runs", err)
-	}
-	refs := make([]runRef, 0, len(members))
-	for _, member := range members {
-		if id, of, ok := strings.Cut(member, " "); ok && isID(id) {
-			refs = append(refs, runRef{id: id, restaurant: menu.RestaurantID(of)})
-		}
+		return nil, err
 	}
 	records, err := l.load(ctx, refs)
 	for i := range records {
 		records[i].position = refs[i].id
 	}
 	return records, err
+}
+
+// refs reads a part of an index, the newest run first.
+func (l *Log) refs(ctx context.Context, index string, bounds redis.ZRangeBy) ([]runRef, error) {
+	members, err := l.redis.ZRevRangeByLex(ctx, index, &bounds).Result()
+	refs := make([]runRef, 0, len(members))
+	for _, member := range members {
+		if id, of, ok := strings.Cut(member, " "); ok && isID(id) {
+			refs = append(refs, runRef{id: id, restaurant: menu.RestaurantID(of)})
+		}
+	}
+	return refs, redisdb.CallError(ctx, "runlog: list runs", err)
+}
+
+// Requested returns when the last run of each restaurant was requested, from the latest 5,000 runs of all. Errors:
+// redisdb.ErrUnavailable.
+func (l *Log) Requested(ctx context.Context) (map[menu.RestaurantID]time.Time, error) {
+	refs, err := l.refs(ctx, l.keys.RunIndex(), redis.ZRangeBy{Min: "-", Max: "+", Count: maxScan})
+	times := make(map[menu.RestaurantID]time.Time, len(refs))
+	for _, ref := range slices.Backward(refs) {
+		times[ref.restaurant] = time.UnixMilli(IDTime(ref.id))
+	}
+	return times, err
+}
+
+// Last returns the last finished run of each restaurant, in their order, in one round trip. It is zero without one, and
+// does not count scheduled runs since that found nothing changed. Errors: redisdb.ErrUnavailable.
+func (l *Log) Last(ctx context.Context, restaurants []menu.RestaurantID) ([]Run, error) {
+	runs, answers := make([]Run, len(restaurants)), make([]*redis.XMessageSliceCmd, len(restaurants))
+	_, err := l.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		for i, id := range restaurants {
+			answers[i] = pipe.XRevRangeN(ctx, l.keys.RunLog(id), "+", "-", 1)
+		}
+		return nil
+	})
+	for i, id := range restaurants {
+		for _, message := range answers[i].Val() {
+			runs[i] = entry(message, id).run
+		}
+	}
+	return runs, redisdb.CallError(ctx, "runlog: read the last runs", err)
 }
 
 // Find returns one run of any instance. A scheduled run that was folded returns the record of its fold,
@@ -179,6 +229,19 @@ type runRef struct {
 
 // AddToIndex adds a run to the index over all restaurants.
 func (l *Log) AddToIndex(ctx context.Context, pipe redis.Pipeliner, run *Run) {
-	pipe.ZAdd(ctx, l.keys.RunIndex(), redis.Z{Member: run.ID + " " + string(run.Restaurant)})
-	pipe.ZRemRangeByRank(ctx, l.keys.RunIndex(), 0, int64(-l.cfg.Index-1))
+	l.addTo(ctx, pipe, l.keys.RunIndex(), run)
+}
+
+// AddChange adds a run to the index of those that published another content. Errors: redisdb.ErrUnavailable.
+func (l *Log) AddChange(ctx context.Context, run *Run) error {
+	_, err := l.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		l.addTo(ctx, pipe, l.keys.ChangeIndex(), run)
+		return nil
+	})
+	return redisdb.CallError(ctx, "runlog: add a change", err)
+}
+
+func (l *Log) addTo(ctx context.Context, pipe redis.Pipeliner, index string, run *Run) {
+	pipe.ZAdd(ctx, index, redis.Z{Member: run.ID + " " + string(run.Restaurant)})
+	pipe.ZRemRangeByRank(ctx, index, 0, int64(-l.cfg.Index-1))
 }

@@ -42,7 +42,7 @@ type Config struct {
 	Redis *redisdb.DB
 	Keys  cache.Keys
 	// Runs is the number of finished runs kept for each restaurant. Index is the
-	// number of latest runs in the list over all restaurants.
+	// number of latest runs in the list over all restaurants, and in that of changes.
 	Runs, Index int
 	// Unlisted reports whether the runs under an id are in no list and cause no
 	// notices. UnlistedRuns is the number of them that are kept.
@@ -114,6 +114,13 @@ func (d *ids) next(now time.Time) string {
 func isID(id string) bool {
 	_, err := ulid.ParseStrict(id)
 	return err == nil
+}
+
+// firstID returns the lowest id of a time.
+func firstID(at time.Time) string {
+	var id ulid.ULID
+	_ = id.SetTime(uint64(max(at.UnixMilli(), 0))) // fits until the year 10889
+	return id.String()
 }
 
 // IDTime returns the time of a valid id, in milliseconds since the epoch.

@@ -217,6 +217,49 @@ func TestListFiltersAndIsBounded(t *testing.T) {
 	}
 }
 
+// The list of changes has the runs that were added to it, the newest first, of a period. Last returns the last run of each
+// restaurant, and Requested the times of the latest ones.
+func TestChangesOfAPeriod(t *testing.T) {
+	t.Parallel()
+	g := newFixture(t)
+	var ids []string
+	var times []time.Time
+	for i := range 15 { // 12 are kept
+		run := g.begin([]menu.RestaurantID{bistro, grill}[i%2], runlog.TriggerManual)
+		run.From = int64(i)
+		if err := g.AddChange(t.Context(), &run); err != nil {
+			t.Fatal(err)
+		}
+		run = g.end(run, runlog.OutcomeUpdated)
+		g.end(g.begin(bistro, runlog.TriggerManual), runlog.OutcomeUpdated) // of stop lists only
+		ids, times = append(ids, run.ID), append(times, run.StartedAt)
+	}
+	list := func(from, to int) []string {
+		want := slices.Clone(ids[from:to])
+		slices.Reverse(want)
+		return want
+	}
+	changed := runlog.Filter{Changed: true, Outcome: runlog.OutcomeUpdated, Limit: 2}
+	if got := g.listed(changed); !slices.Equal(got, list(3, 15)) {
+		t.Errorf("all changes: %v, want %v", got, list(3, 15))
+	}
+	changed.From, changed.To = times[5], times[10]
+	if got := g.listed(changed); !slices.Equal(got, list(5, 10)) {
+		t.Errorf("of a period: %v, want %v", got, list(5, 10))
+	}
+	if runs, _, err := g.List(t.Context(), changed); err != nil || runs[0].From != 9 || runs[0].Restaurant != grill {
+		t.Errorf("the newest of the period: %+v, %v", runs, err)
+	}
+	last, err := g.Last(t.Context(), []menu.RestaurantID{grill, "none", bistro})
+	if err != nil || last[0].ID != ids[13] || last[1].ID != "" || last[2].ID <= ids[14] || last[2].Outcome != runlog.OutcomeUpdated {
+		t.Errorf("the last runs: %+v, %v", last, err)
+	}
+	requested, err := g.Requested(t.Context())
+	if err != nil || !requested[grill].Equal(times[13]) || !requested[bistro].After(times[14]) || len(requested) != 2 {
+		t.Errorf("requested: %v, %v", requested, err)
+	}
+}
+
 // A stored run that cannot be read, or that has another id, is skipped. The others are still found.
 func TestUnreadableUnfinishedRunIsSkipped(t *testing.T) {
 	t.Parallel()

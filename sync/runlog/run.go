@@ -78,6 +78,7 @@ type Run struct {
 	FinishedAt time.Time         `json:"finishedAt,omitzero"` // zero until finished
 	Outcome    Outcome           `json:"outcome,omitempty"`   // empty until finished
 	Version    int64             `json:"version,omitzero"`    // served when it finished; 0: none
+	From       int64             `json:"from,omitzero"`       // served before, if the run published another content
 	Steps      Steps             `json:"steps,omitzero"`
 	Bytes      int               `json:"bytes,omitzero"` // of the fetched body; 0 after "304 Not Modified"
 	Products   int               `json:"products,omitzero"`
@@ -109,6 +110,7 @@ type runJSON struct {
 	FinishedAt *string           `json:"finishedAt"`
 	Outcome    *Outcome          `json:"outcome"`
 	Version    int64             `json:"version"`
+	From       int64             `json:"from,omitzero"`
 	Steps      Steps             `json:"steps"`
 	Bytes      int               `json:"bytes"`
 	Products   int               `json:"products"`
@@ -132,6 +134,7 @@ func (r Run) MarshalJSON() ([]byte, error) {
 		StartedAt:  menu.TimeOrNull(r.StartedAt),
 		FinishedAt: menu.TimeOrNull(r.FinishedAt),
 		Version:    r.Version,
+		From:       r.From,
 		Steps:      r.Steps,
 		Bytes:      r.Bytes,
 		Products:   r.Products,

@@ -79,7 +79,7 @@ func TestInstancesMeasuresEverySetup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| one Redis | 1 | ", "| one Redis | 2 | ", "`wait_replicas: 1` | 2 | ", "| cores for larder |", "](instances.svg)"} {
+	for _, want := range []string{"| one Redis | 1 | ", "| one Redis | 2 | ", "`wait_replicas: 1` | 2 | ", "cores for larder, Redis, replicas |", "](instances.svg)"} {
 		if !strings.Contains(string(content), want) {
 			t.Errorf("the page lacks %q:\n%s", want, content)
 		}

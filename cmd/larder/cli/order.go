@@ -175,6 +175,9 @@ func (env *Environment) placeOrder(cmd *cobra.Command, args []string) error {
 		}
 		env.Out.Printf("%s: order %s, total %s, ref %s%s\n", p.State, p.OrderID, Number(p.Total), p.Ref, before)
 	})
+	if errors.Is(err, client.ErrForeignAnswer) {
+		return notPlaced(env, err, key, StringFlag(cmd, "key") != "", AsJSON(cmd))
+	}
 	return err
 }
 

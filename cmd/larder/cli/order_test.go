@@ -139,6 +139,43 @@ func TestOrderPlaceThatIsCutIsAnUnknownOutcome(t *testing.T) {
 	}
 }
 
+// net/http repeats a request with an Idempotency-Key if a kept connection is lost, and that one may find no listener.
+func TestOrderPlaceOverALostKeptConnection(t *testing.T) {
+	t.Parallel()
+	order := clitest.WriteFile(t, "order.json", `{"restaurantID":"one"}`)
+	var kept, used string
+	mux := http.NewServeMux()
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	mux.HandleFunc("POST /connect/token", func(w http.ResponseWriter, r *http.Request) {
+		kept = r.RemoteAddr
+		clitest.Says(200, `{"access_token":"t","token_type":"Bearer","expires_in":3600}`)(w, r)
+	})
+	mux.HandleFunc("POST /v1/restaurants/one/orders", func(_ http.ResponseWriter, r *http.Request) {
+		used = r.RemoteAddr
+		_ = server.Listener.Close()
+		panic(http.ErrAbortHandler)
+	})
+	got := larder(t, clitest.AsOps(server.URL, "order", "place", order)...)
+	if used == "" || used != kept {
+		t.Fatalf("the order came over %q, want the connection of the token, %q", used, kept)
+	}
+	if got.Status != StatusFailed || !strings.Contains(got.Err, "It is not known whether the order was placed. To retry safely, use --key ") {
+		t.Errorf("order place: %+v, want the key", got)
+	}
+}
+
+// A proxy may answer instead of larder, after larder has the order.
+func TestOrderPlaceWithAForeignSuccess(t *testing.T) {
+	t.Parallel()
+	order := clitest.WriteFile(t, "order.json", `{"restaurantID":"one"}`)
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{"POST /v1/restaurants/one/orders": clitest.Says(200, "<html>")})
+	got := larder(t, clitest.AsOps(base, "order", "place", order)...)
+	if got.Status != StatusFailed || !strings.Contains(got.Err, "It is not known whether the order was placed. To retry safely, use --key ") {
+		t.Errorf("order place: %+v, want the key", got)
+	}
+}
+
 func TestFailuresAreJSONWhereJSONWasAskedFor(t *testing.T) {
 	t.Parallel()
 	order := clitest.WriteFile(t, "order.json", `{"restaurantID":"one"}`)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -178,6 +179,7 @@ type orderAttempt struct {
 type orderCall struct {
 	Number                           int
 	Operation, Outcome, Contradicted string
+	FoundOrderID                     string
 	Sent                             json.RawMessage
 	Resolved                         *struct{ By, Outcome, Note string } `json:"settled"`
 	Answer                           *struct {                           // of the ordering service
@@ -252,8 +254,8 @@ func (env *Environment) printOrder(answer client.Envelope[OrderRecord]) {
 		}
 		env.Out.Printf("  %s\n", joined("  ", a.At, a.Operation, a.Outcome, status, a.Code, labelled("by ", a.By)))
 	}
-	for _, call := range order.Calls {
-		call.printResolution(env, order.Ref)
+	for i, call := range order.Calls {
+		call.printResolution(env, &order, slices.ContainsFunc(order.Calls[:i], call.repeats))
 	}
 }
 
@@ -294,13 +296,20 @@ func (d sentDish) line() string {
 	return d.Name + " (" + strings.Join(inside, ", ") + ")"
 }
 
-// printResolution prints the resolution of a call, or how to resolve an unknown outcome.
-func (c *orderCall) printResolution(env *Environment, ref string) {
+// repeats reports whether the call is a change, and a person sent it again instead of an earlier one.
+func (c *orderCall) repeats(first orderCall) bool {
+	return c.Operation != string(upstream.OpCreate) && c.Operation == first.Operation && first.Resolved != nil &&
+		first.Resolved.Outcome == string(ordering.ResolvedRetry)
+}
+
+// printResolution prints the resolution of a call, or how to resolve an unknown outcome. again: a person sent it again.
+func (c *orderCall) printResolution(env *Environment, order *OrderRecord, again bool) {
 	if s := c.Resolved; s != nil {
 		env.Out.Printf("%s was resolved as %s by %s\n", c.Operation, s.Outcome, joined(": ", s.By, s.Note))
 	}
 	if c.Contradicted != "" {
-		env.Out.Printf("%s: a later response contradicts this: %s. Ask the restaurant again\n", c.Operation, c.Contradicted)
+		env.Out.Printf("%s: a later response contradicts this: %s. Ask the restaurant again\n",
+			c.Operation, c.Contradicted+labelled(", with the order number ", c.FoundOrderID))
 	}
 	if c.Outcome != string(ordering.OutcomeUnknown) {
 		return
@@ -313,10 +322,18 @@ func (c *orderCall) printResolution(env *Environment, ref string) {
 	}
 	env.Out.Printf("It is not known whether the %s took effect. Ask the restaurant, then run one of\n", noun)
 	for _, outcome := range []string{done, "not_done", "send_again"} {
-		env.Out.Printf("  larder order resolve %s --operation %s --call %d --outcome %s\n", ref, c.Operation, c.Number, outcome)
+		env.Out.Printf("  larder order resolve %s --operation %s --call %d --outcome %s\n", order.Ref, c.Operation, c.Number, outcome)
+	}
+	if at, err := time.Parse(time.RFC3339, order.ExpectedAt); err == nil && noun == "order" && at.Before(time.Now()) {
+		env.Out.Printf("Its expected time %s has passed: send_again sends it with this time\n", order.ExpectedAt)
 	}
 	a := c.Answer
-	if a == nil || a.Code == "" {
+	switch {
+	case a != nil && again: // policy O8b
+		env.Out.Printf("The ordering service answered the second copy with %s. Look whether the first one took effect\n",
+			joined(": ", joined(" ", strconv.Itoa(a.Status), a.Code), a.Msg))
+		return
+	case a == nil || a.Code == "":
 		return
 	}
 	env.Out.Printf("The ordering service answered %d %s: %s\n", a.Status, a.Code, cmp.Or(a.Msg, "no message"))

@@ -144,6 +144,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body []byte, hea
 	if err != nil {
 		return nil, err
 	}
+	request.GetBody = nil // net/http would send an order with a key again by itself, and report only the second request
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}

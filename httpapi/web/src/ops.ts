@@ -3,6 +3,7 @@
 import { isGone, onSessionEnd, result, errorText, ask } from "./ops/api";
 import { messageRegion, showMessage, showError } from "./ops/ask";
 import { audit } from "./ops/audit";
+import { dailyChanges } from "./ops/dailychanges";
 import { h, pause, put } from "./ops/dom";
 import * as live from "./ops/live";
 import type { Session, Summary } from "./ops/model";
@@ -17,12 +18,14 @@ import { link, parse, type View } from "./ops/view";
 const tabs: [string, string][] = [
   ["restaurants", "Restaurants"],
   ["orders", "Orders"],
+  ["changes", "Changes"],
   ["sync", "Sync all"],
   ["audit", "Audit log"],
 ];
 const views: Record<string, { list: View; one?: View; title: string }> = {
   restaurants: { list: restaurants, one: restaurant, title: "Restaurants" },
   orders: { list: orders, one: order, title: "Orders" },
+  changes: { list: dailyChanges, title: "Menu changes" },
   sync: { list: syncAll, title: "Sync all" },
   audit: { list: audit, title: "Audit log" },
 };

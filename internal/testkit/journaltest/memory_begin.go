@@ -34,6 +34,7 @@ func (m *Memory) Begin(ctx context.Context, o ordering.CallSpec) (record orderin
 			SpecID:      o.ID,
 			Derived:     o.Derived,
 			Payments:    slices.Clone(o.Payments),
+			ForGuest:    o.ForGuest,
 		}, sent{
 			opening:  o.ID,
 			key:      o.Key,
@@ -87,13 +88,8 @@ func (s *connectionStore) opened(o ordering.CallSpec, now time.Time) (*entry, er
 			CreatedAt:  now,
 		}), nil
 	}
-	if call, busy := e.record.Busy(); busy {
-		return nil, &ordering.BusyError{Record: clone(e.record), Call: cloneCall(call)}
-	}
-	if e.record.State != ordering.StatePlaced || o.Operation == upstream.OpPay && (e.record.Paid || e.record.PaidAfterAll()) {
-		return nil, &ordering.StateError{Record: clone(e.record), Operation: o.Operation}
-	}
-	return e, nil
+	record := clone(e.record)
+	return e, record.MayBegin(o.Operation)
 }
 
 func (s *connectionStore) put(record ordering.Record) *entry {

@@ -116,6 +116,9 @@ func (e *entry) endKnown(s *connectionStore, known ordering.Record, now time.Tim
 			e.record.Calls[i].EndedAt = call.EndedAt // end may have added a call
 		case (there.Outcome == ordering.OutcomeDone) != (known.Calls[k].Outcome == ordering.OutcomeDone):
 			there.Contradicted = known.Calls[k].Outcome
+			if there.Operation == upstream.OpCreate && there.Contradicted == ordering.OutcomeDone {
+				there.FoundOrderID = known.OrderID
+			}
 		}
 	}
 }
@@ -188,7 +191,7 @@ func (e *entry) finish(s *connectionStore, call *ordering.Call, result ordering.
 	if agrees {
 		return nil
 	}
-	call.Contradicted = result.Outcome
+	call.Contradicted, call.FoundOrderID = result.Outcome, result.OrderID
 	e.record.UpdatedAt = now
 	return &ordering.ContradictionError{Record: clone(e.record), Call: call.Number, Outcome: result.Outcome}
 }

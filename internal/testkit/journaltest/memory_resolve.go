@@ -94,6 +94,7 @@ func (e *entry) resolve(
 		SpecID:      resolution.ID,
 		Derived:     call.Derived,
 		Payments:    slices.Clone(call.Payments),
+		ForGuest:    call.ForGuest,
 	}, sent{
 		opening:  resolution.ID,
 		key:      what.key,
@@ -111,7 +112,7 @@ func (e *entry) allows(again *ordering.Call) error {
 		}
 	}
 	changes := again.Operation != upstream.OpCreate
-	if changes && (e.record.State != ordering.StatePlaced || again.Operation == upstream.OpPay && e.record.Paid) {
+	if changes && (e.record.State != ordering.StatePlaced || again.Operation == upstream.OpPay && (e.record.Paid || e.record.PaidAfterAll())) {
 		return &ordering.StateError{Record: clone(e.record), Operation: again.Operation}
 	}
 	return nil

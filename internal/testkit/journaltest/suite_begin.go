@@ -81,6 +81,7 @@ func (s suite) begin(t *testing.T) {
 				SpecID:      o.ID,
 				StartedAt:   r.UpdatedAt,
 				Payments:    o.Payments,
+				ForGuest:    o.ForGuest,
 			}
 			same(t, "the call", r.Calls[1], want)
 			same(t, "the call, read anew", j.now(t, r).Calls[1], want)

@@ -160,8 +160,10 @@ func (j *journal) wantContradiction(t *testing.T, err error, r ordering.Record, 
 		t.Errorf("contradiction of call %d of %s: %s; want call %d of %s: %s", e.Call, e.Record.Ref, e.Outcome, number, r.Ref, outcome)
 	}
 	for what, r := range map[string]ordering.Record{"of the error": e.Record, "read anew": j.now(t, r)} {
-		if call, _ := r.Call(number); call.Contradicted != outcome {
-			t.Errorf("the record %s: contradicted %q, want %q", what, call.Contradicted, outcome)
+		call, _ := r.Call(number)
+		created := call.Operation == upstream.OpCreate && outcome == ordering.OutcomeDone
+		if call.Contradicted != outcome || (call.FoundOrderID != "") != created {
+			t.Errorf("the record %s: contradicted %q, found order %q; want %q", what, call.Contradicted, call.FoundOrderID, outcome)
 		}
 	}
 }

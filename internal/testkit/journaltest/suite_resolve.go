@@ -204,6 +204,7 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 			SpecID:      w.ID,
 			StartedAt:   got.UpdatedAt,
 			Payments:    o.Payments,
+			ForGuest:    o.ForGuest,
 		}
 		same(t, "the new call", call, want)
 		same(t, "Record", j.now(t, r), got)
@@ -253,6 +254,18 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 		j.wantState(t, r, leads(op, ordering.OutcomeRefused), ordering.OutcomeRefused)
 		j.wantKey(t, o.Key, r.Ref, r.Calls[len(r.Calls)-1].Number)
 	})
+	if op == upstream.OpPay {
+		s.test(t, "a payment sent again is not sent a third time after the first took effect", func(t *testing.T, j *journal) {
+			r, _ := j.unknown(t, op)
+			old := r.Calls[len(r.Calls)-1].Number
+			r = j.resolved(t, resolution(r, op, ordering.ResolvedRetry, ""))
+			_, err := j.Finish(t.Context(), ordering.CallResult{Connection: conn, Ref: r.Ref, Call: old, Outcome: ordering.OutcomeDone})
+			wantType[*ordering.ContradictionError](t, "done of the first payment", err)
+			r = j.ended(t, j.now(t, r), ordering.OutcomeUnknown, "")
+			_, err = j.Resolve(t.Context(), resolution(r, op, ordering.ResolvedRetry, ""))
+			wantType[*ordering.StateError](t, "Resolve of the second payment", err)
+		})
+	}
 	s.test(t, "a "+string(op)+" sent again and aborted", func(t *testing.T, j *journal) {
 		r, o := j.unknown(t, op)
 		w := resolution(r, op, ordering.ResolvedRetry, "")

@@ -67,16 +67,16 @@ func fewestAndMost(points []Point) []Point {
 func (g Growth) table(shown func([]Point) []Point) string {
 	var text strings.Builder
 	text.WriteString("CPU time per order in µs; medians of the rounds. The generator and the ordering service use the same cores.\n\n")
-	text.WriteString("| | instances | orders per second | larder | Redis | replicas | ordering service, generator | Redis memory per order | first bottleneck |\n|---|---|---|---|---|---|---|---|---|\n")
+	text.WriteString("| | instances | orders per second | larder | Redis | replicas | ordering service, generator | Redis memory per order | first bottleneck | cores for larder, Redis, replicas |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, m := range g.Setups {
 		for _, p := range shown(m.Points) {
-			fmt.Fprintf(&text, "| %s | %d | %.0f | %.0f | %.0f | %.0f | %.0f, %.0f | %.1f KiB | %s |\n", m.Setup, p.Instances, p.of(perSecond),
+			fmt.Fprintf(&text, "| %s | %d | %.0f | %.0f | %.0f | %.0f | %.0f, %.0f | %.1f KiB | %s | %s |\n", m.Setup, p.Instances, p.of(perSecond),
 				p.of(func(r Run) float64 { return r.Server }), p.of(func(r Run) float64 { return r.Redis }), p.of(func(r Run) float64 { return r.Replicas }),
 				p.of(func(r Run) float64 { return r.Service }), p.of(func(r Run) float64 { return r.Generator }),
-				p.of(func(r Run) float64 { return r.Bytes })/1024, p.bottleneck(g.Machine.Cores))
+				p.of(func(r Run) float64 { return r.Bytes })/1024, p.bottleneck(g.Machine.Cores), p.needs())
 		}
 	}
-	text.WriteString("\n" + g.estimate())
+	fmt.Fprintf(&text, "\nThe last column is what 10,000 orders per second require on cores like these, each used to %.0f %%. It is computed from the CPU time per order. A Redis master uses one core, and the orders of one connection are on one master, so at least as many connections are needed as masters.\n\n", 100*estimateShare)
 	return text.String()
 }
 
@@ -86,40 +86,12 @@ const (
 	estimateShare = 0.7
 )
 
-// need is what a rate requires with a setup.
-type need struct {
-	larder   int // cores for the instances
-	masters  int // Redis masters, each with a core
-	replicas int // cores for their replicas
-}
-
-// needs computes the need of a setup from its cheapest point.
-func (m Measured) needs() need {
-	cores := func(micros float64) int { return int(math.Ceil(estimateRate * micros / 1e6 / estimateShare)) }
-	at := m.Points[0]
-	for _, p := range m.Points {
-		if p.of(Run.cost) < at.of(Run.cost) {
-			at = p
-		}
-	}
-	return need{
-		larder:   cores(at.of(func(r Run) float64 { return r.Server })),
-		masters:  cores(at.of(func(r Run) float64 { return r.Redis })),
-		replicas: cores(at.of(func(r Run) float64 { return r.Replicas })),
-	}
-}
-
-// estimate computes what 10,000 orders per second require.
-func (g Growth) estimate() string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "What 10,000 orders per second require on cores like these, each used to %.0f %%. It is computed from the CPU time per order above, without the ordering service and the generator. A Redis master uses one core, and the orders of one connection are on one master, so at least as many connections are needed as masters.\n\n", 100*estimateShare)
-	text.WriteString("| | cores for larder | Redis masters | cores for replicas | cores together |\n|---|---|---|---|---|\n")
-	for _, m := range g.Setups {
-		n := m.needs()
-		fmt.Fprintf(&text, "| %s | %d | %d | %d | %d |\n", m.Setup, n.larder, n.masters, n.replicas, n.larder+n.masters+n.replicas)
-	}
-	text.WriteString("\n")
-	return text.String()
+// needs returns how many cores the estimated rate requires for the instances, for
+// Redis masters and for their replicas.
+func (p Point) needs() string {
+	cores := func(of func(Run) float64) float64 { return math.Ceil(estimateRate * p.of(of) / 1e6 / estimateShare) }
+	return fmt.Sprintf("%.0f, %.0f, %.0f", cores(func(r Run) float64 { return r.Server }),
+		cores(func(r Run) float64 { return r.Redis }), cores(func(r Run) float64 { return r.Replicas }))
 }
 
 // The marks around the section of a page.

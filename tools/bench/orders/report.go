@@ -77,17 +77,21 @@ func (r Report) limits(text *strings.Builder) {
 	text.WriteString("\n")
 }
 
-// latencies writes the table of latencies at a fixed rate.
+// latencies writes the table of latencies at a fixed rate. The servers of a mode and a
+// rate are one row.
 func (r Report) latencies(text *strings.Builder) {
 	if len(r.Latencies) == 0 {
 		return
 	}
 	text.WriteString("Latency of placing an order at a fixed rate, measured from the time at which each request was due; medians of the rounds, ms.\n\n")
-	text.WriteString("| | orders per second | server | p50, p99 | answered per second |\n|---|---|---|---|---|\n")
-	for _, l := range r.Latencies {
-		fmt.Fprintf(text, "| %s | %.0f | %s | %s |\n", l.Mode, l.Rate, l.Server, l.quantiles())
+	fmt.Fprintf(text, "| | orders per second | %s: p50, p99 | answered per second | %s: p50, p99 | answered per second |\n|---|---|---|---|---|---|", ourName, usualName)
+	for i, l := range r.Latencies {
+		if i == 0 || l.Mode != r.Latencies[i-1].Mode || l.Rate != r.Latencies[i-1].Rate {
+			fmt.Fprintf(text, "\n| %s | %.0f |", l.Mode, l.Rate)
+		}
+		fmt.Fprintf(text, " %s |", l.quantiles())
 	}
-	text.WriteString("\n")
+	text.WriteString("\n\n")
 }
 
 // quantiles returns the medians of the quantiles, and how many requests were answered

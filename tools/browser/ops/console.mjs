@@ -4,7 +4,7 @@ import { env } from 'node:process';
 import { axe } from '../axe.mjs';
 import { use } from '../keyboard.mjs';
 import { equal, eventually, must, scenario, step } from '../scenario.mjs';
-import { everyVariant } from '../shot.mjs';
+import { everyVariant, sizes } from '../shot.mjs';
 import { larder as api } from '../services.mjs';
 
 const bistro = '76439fb3-c0c4-42ca-a269-64f031a6a33b';
@@ -131,6 +131,36 @@ await scenario({ matrix: false }, async ({ page, larder }) => {
   await api.resync(bistro);
   await eventually(async () => await newest() > before && /served/.test(await rows.first().innerText()), 'the newest version is served');
 
+  step('any two versions');
+  await page.getByLabel('Older version').selectOption('1');
+  await page.getByLabel('Newer version').selectOption('2');
+  await page.getByRole('button', { name: 'Compare these versions' }).click();
+  await page.getByRole('heading', { name: 'Changes from version 1 to 2', exact: true }).waitFor();
+
+  step('the changes of all menus today, each with its comparison; three on the first screen of a phone');
+  const today = new Date().toLocaleDateString('sv');
+  const atLeastThree = async (list) => {
+    const wide = page.viewportSize();
+    for (const size of [sizes.phone, sizes.wide]) {
+      await page.setViewportSize(size);
+      await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+      const n = await list.evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().bottom <= innerHeight).length);
+      must(n >= 3, `${n} on the first screen of ${size.width} px`);
+    }
+    await page.setViewportSize(wide);
+  };
+  await page.getByRole('link', { name: 'Changes', exact: true }).click();
+  await page.getByText('No menu changed on this day.').waitFor(); // yesterday
+  await page.getByLabel('Day').fill(today);
+  const changes = page.getByTestId('change');
+  await changes.nth(3).waitFor();
+  await atLeastThree(changes);
+  await checkVariants('changes');
+  await changes.getByRole('link', { name: 'Compare version 1 of Larder Bistro with 2' }).click();
+  const between = page.getByRole('region', { name: 'Compared versions' });
+  await between.getByRole('heading', { name: 'Changes from version 1 to 2' }).waitFor();
+  await between.getByText('price: ').waitFor();
+
   step('the audit log');
   await page.getByRole('link', { name: 'Audit log' }).click();
   // The restaurant's page has such entries too, but none about signing in.
@@ -140,5 +170,20 @@ await scenario({ matrix: false }, async ({ page, larder }) => {
     must(await entries.filter({ hasText: what }).count() > 0, `no entry: ${what}`);
   }
   await entries.filter({ hasText: 'forced' }).filter({ hasText: 'Larder Bistro' }).filter({ hasText: bistro }).first().waitFor();
+  await atLeastThree(entries);
   await checkVariants('audit');
+
+  step('the audit log of a client, an action and a day');
+  await page.getByLabel('Day').fill(today);
+  await page.getByLabel('Action').selectOption('rolled back');
+  await page.getByLabel('Client').fill(env.LARDER_OPS_ID);
+  await page.keyboard.press('Enter');
+  await eventually(async () => await entries.count() === 1, 'one entry is a rollback');
+  await entries.getByText('to version 1').waitFor();
+  await page.getByLabel('Client').fill('nobody');
+  await page.keyboard.press('Enter');
+  await page.getByText('No entries.').waitFor();
+  await page.getByLabel('Client').fill('');
+  await page.getByLabel('Day').fill('2020-01-01');
+  await page.getByText('No entries.').waitFor();
 });

@@ -10,21 +10,30 @@ import { sandbox, larder as api } from '../services.mjs';
 
 const bistro = '76439fb3-c0c4-42ca-a269-64f031a6a33b';
 
-/** Places an order whose response is lost, or another fault. */
-async function placeOrderWithLostResponse(fault = { do: 'execute_then_reset' }) {
-  await sandbox.faults([{ match: { method: 'POST', path: '/orders/api/v1/orders' }, times: 1, ...fault }]);
+const lost = { do: 'execute_then_reset' };
+
+/** Sends a request of the storefront. Returns the status and the body of the response. */
+async function storefront(method, path, content) {
   const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'storefront', client_secret: 'storefront-secret' });
   const { access_token: token } = await (await fetch(`${env.LARDER_URL}/connect/token`, { method: 'POST', body: form })).json();
-  const response = await fetch(`${env.LARDER_URL}/v1/restaurants/${bistro}/orders`, {
-    method: 'POST',
+  const response = await fetch(env.LARDER_URL + path, {
+    method,
     headers: { Authorization: `Bearer ${token}`, 'Idempotency-Key': randomUUID(), 'Content-Type': 'application/json' },
-    body: JSON.stringify({
-      expeditionType: 'pickup', soonest: true, paymentTypeID: 'card', guest: { firstName: 'Ada', phone: '+7 900 000-00-00' },
-      dishList: [{ ID: 'dish-roast-beef', quantity: 0.5 }],
-    }),
+    body: JSON.stringify(content),
   });
-  const body = await response.json();
-  equal(response.status, 504, `the lost order: ${JSON.stringify(body)}`);
+  return { status: response.status, body: await response.json() };
+}
+
+const placeOrder = () => storefront('POST', `/v1/restaurants/${bistro}/orders`, {
+  expeditionType: 'pickup', soonest: true, paymentTypeID: 'card', guest: { firstName: 'Ada', phone: '+7 900 000-00-00' },
+  dishList: [{ ID: 'dish-roast-beef', quantity: 0.5 }],
+});
+
+/** Places an order whose response is lost, or another fault. */
+async function placeOrderWithLostResponse(fault = lost) {
+  await sandbox.faults([{ match: { method: 'POST', path: '/orders/api/v1/orders' }, times: 1, ...fault }]);
+  const { status, body } = await placeOrder();
+  equal(status, 504, `the lost order: ${JSON.stringify(body)}`);
   return body.ref;
 }
 
@@ -116,6 +125,37 @@ await scenario({ matrix: false }, async ({ page, larder }) => {
   equal((await api.ops(`/v1/ops/orders/${other}`)).result.state, 'unknown', 'the order that was not selected');
   await api.ops(`/v1/ops/orders/${other}/resolve`, { method: 'POST', body: { operation: 'create', outcome: 'not_done' } });
   for (const ref of refs) equal((await api.ops(`/v1/ops/orders/${ref}`)).result.state, 'refused', 'an order after resolving');
+
+  step('calls that are sent again');
+  const resend = async () => {
+    await page.getByRole('radio', { name: /^Resend/ }).check();
+    await page.getByRole('button', { name: 'Resolve…' }).click();
+    await dialog.getByText("You can't undo this.").waitFor();
+  };
+  const again = await placeOrderWithLostResponse();
+  await sandbox.faults([{ match: { method: 'POST', path: '/orders/api/v1/orders' }, times: 1, do: 'status', status: 400, body: '{"code":"late","msg":"too late"}' }]);
+  await page.route((url) => url.pathname === `/v1/ops/orders/${again}`, async (route) => {
+    const response = await route.fetch();
+    const { result } = await response.json();
+    await route.fulfill({ response, json: { result: { ...result, expectedAt: '2026-01-02T03:04:05.000Z' } } });
+  }, { times: 1 });
+  await page.goto(`${larder}/ops#/orders/${again}`);
+  await resend();
+  await dialog.getByText(/^The order's expected time, .* has passed\. larder sends it with this time\.$/).waitFor();
+  await dialog.getByRole('button', { name: 'Resolve' }).click();
+  await page.getByText('Sent again, and the ordering service refused it.').waitFor();
+  const { body: { result: paid } } = await placeOrder();
+  await sandbox.faults([{ match: { method: 'PUT', path: '/orders/api/v1/orders/*/pay' }, times: 1, ...lost }]);
+  const payment = [{ code: '5e1ae0c4-2f4b-4b0e-9d3a-6a1c1b6f0c11', amount: paid.total, paidAt: new Date().toISOString() }];
+  equal((await storefront('PUT', `/v1/orders/${paid.orderID}/pay`, payment)).status, 504, 'the lost payment');
+  await page.goto(`${larder}/ops#/orders/${paid.ref}`);
+  await resend();
+  await dialog.getByRole('button', { name: 'Resolve' }).click();
+  await page.getByText("Sent again, and again it isn't known whether it took effect.").waitFor();
+  await page.getByText('The service answered the second copy with 409 order_already_paid: the order is paid already. Look whether the first one took effect.').waitFor();
+  await checkVariants('payment sent again');
+  await api.ops(`/v1/ops/orders/${paid.ref}/resolve`, { method: 'POST', body: { operation: 'pay', outcome: 'done' } });
+  await page.getByRole('link', { name: /^Orders/ }).click();
 
   step('orders that another version of larder wrote');
   const list = (url) => url.pathname === '/v1/ops/orders';

@@ -26,12 +26,17 @@ await scenario({ size: 'phone', locale: 'en-GB', expected: expectedErrors }, asy
     await sandbox.stop(bistro, { [fries.id]: away });
     await operator.resync(bistro);
   };
+  const oneRow = async (what, elements) => {
+    const middles = await elements.evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ top, height }) => Math.round((top + height / 2) / 4)));
+    must(middles.length > 1 && Math.max(...middles) - Math.min(...middles) < 2, `${what} in one row: ${middles}`);
+  };
   try {
     step('a weighed dish has its unit; the time has the form of the guest\'s region');
     await openShop(page, larder);
     await addFries(page);
     await add(beef);
     equal(await heavy.locator('output').innerText(), '500 g', 'the weight in the basket');
+    await oneRow('the buttons of a line', heavy.locator('.actions button'));
     const soon = form.locator('label', { has: page.locator('[value=soonest]') });
     must(/^As soon as possible, about \d?\d:\d[05]$/.test((await soon.innerText()).trim()), `when an order is expected: ${await soon.innerText()}`);
 
@@ -39,6 +44,7 @@ await scenario({ size: 'phone', locale: 'en-GB', expected: expectedErrors }, asy
     const both = await submit.innerText();
     await stop(true);
     await line.getByText('Sold out. Remove it').waitFor();
+    await oneRow('price and note of a sold-out card', page.locator(`larder-menu [data-dish=${fries.id}] .foot`).first().locator('[part=price], [part=add]'));
     await eventually(async () => (await submit.innerText()) !== both, 'the total without the sold-out dish');
     equal(await submit.innerText(), `Order for ${await heavy.locator('[part=line-price]').innerText()}`, 'the button');
     await use(page, submit);
@@ -82,15 +88,25 @@ await scenario({ size: 'phone', locale: 'en-GB', expected: expectedErrors }, asy
     await use(page, submit);
     await waitForState(page, 'placed');
     await eventually(async () => (await lines.count()) === 0, 'the next order is placed too');
+    await oneRow('the buttons of the confirmation', form.locator('.buttons button'));
     const next = (await sandbox.orders()).at(-1).orderID;
     const receipt = await form.locator('[part=receipt]').innerText();
     for (const words of [/As soon as possible, about \w+ \d+ \w+, \d?\d:\d\d GMT\+3/, /600 g Roast beef/]) must(words.test(receipt), `the confirmation has ${words}: ${receipt}`);
-    const [reason] = (await operator.get('/v1/rejection-reasons')).result.filter((one) => one.type !== 'text');
-    await operator.changeOrder(next, 'reject', { rejectionReasonID: reason.ID, rejectionReasonText: '' });
+    const [reason] = (await operator.get('/v1/rejection-reasons')).result.filter((one) => one.type === 'text');
+    await sandbox.faults([{ match: { method: 'PUT', path: `/orders/api/v1/orders/${next}/reject` }, times: 1, do: 'execute_then_reset' }]);
+    const lost = await operator.changeOrder(next, 'reject', { rejectionReasonID: reason.ID, rejectionReasonText: 'The oven is broken' }).catch(String);
+    must(/504/.test(lost), `the rejection without a response: ${lost}`);
+    await outcome.getByText(`The restaurant may have cancelled order ${next}.`).waitFor();
+    await axe(page, 'a rejection with an unknown outcome');
+    const { result: unknown } = await operator.ops('/v1/ops/orders?state=unknown');
+    const { ref } = unknown.find((one) => one.orderID === next);
+    await operator.ops(`/v1/ops/orders/${ref}/resolve`, { method: 'POST', body: { operation: 'reject', outcome: 'done', note: 'the restaurant was called' } });
     await outcome.getByText(`The restaurant cancelled order ${next}.`).waitFor();
+    await outcome.getByText('Reason: The oven is broken').waitFor();
     await use(page, form.locator('[part=history] summary'));
     const past = form.locator('[part=past-order]', { hasText: `Order ${next},` });
     await past.getByText('Cancelled by the restaurant').waitFor();
+    await past.getByText('Reason: The oven is broken').waitFor();
     await axe(page, 'past orders with a cancelled one');
   } finally {
     await sandbox.faults([]);

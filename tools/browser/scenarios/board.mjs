@@ -109,6 +109,7 @@ await scenario({ images: [], matrix: false }, async ({ page, problems }) => {
       await eventually(async () => (await sandbox.menu(bistro)).products.length === left, `${left} dishes after ${name}`);
     }
     equal(await sandbox.menu(bistro), full, 'the restored menu');
+    equal(await page.getByLabel('Restaurant', { exact: true }).inputValue(), `Larder Bistro (${bistro})`, 'the restaurant in the field');
     await eventually(async () => !(await page.getByRole('button', { name: 'Restore this menu' }).isVisible()), 'there is nothing to restore');
     await use(page, page.getByRole('button', { name: 'Make it stale' }), 'Enter', { back: true });
     await eventually(async () => (await sandbox.faults()).length === 1, 'the menu becomes stale');

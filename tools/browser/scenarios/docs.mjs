@@ -2,7 +2,7 @@
 // responses, and sends a request.
 import { axe } from '../axe.mjs';
 import { must, equal, scenario, step } from '../scenario.mjs';
-import { shot } from '../shot.mjs';
+import { shot, sizes } from '../shot.mjs';
 
 await scenario({ matrix: false }, async ({ page, problems, larder }) => {
   step('the page opens with every operation');
@@ -14,6 +14,19 @@ await scenario({ matrix: false }, async ({ page, problems, larder }) => {
   equal(await page.locator('.opblock').count(), listed, 'the operations that the page lists');
   await problems.check();
   await axe(page, 'the document');
+
+  step('on a phone, the rules are closed, and no word runs into the next column');
+  const before = page.viewportSize();
+  await page.setViewportSize(sizes.phone);
+  const rules = page.getByText('Rules for all routes');
+  must((await operation.boundingBox()).y < 4 * sizes.phone.height, 'the operations begin far below');
+  await rules.click();
+  const cell = page.locator('.info td', { hasText: /^compatibility$/ });
+  await cell.waitFor();
+  must(await cell.evaluate((td) => td.scrollWidth <= td.clientWidth), 'the word is wider than its column');
+  await axe(page, 'the rules');
+  await rules.click();
+  await page.setViewportSize(before);
 
   step('an operation shows its response');
   await operation.locator('.opblock-summary-control').click();

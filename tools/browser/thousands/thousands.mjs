@@ -3,7 +3,7 @@
 import { env } from 'node:process';
 import { axe } from '../axe.mjs';
 import { eventually, must, equal, scenario, step } from '../scenario.mjs';
-import { everyVariant } from '../shot.mjs';
+import { everyVariant, sizes } from '../shot.mjs';
 import { larder as api } from '../services.mjs';
 
 const restaurants = Number(env.LARDER_RESTAURANTS);
@@ -85,15 +85,57 @@ await scenario({ matrix: false }, async ({ page, larder, sandbox }) => {
   await page.getByRole('link', { name: /^All / }).click();
   await rows.nth(pageSize - 1).waitFor();
 
-  step('a phone: one line at the top, and three restaurants on the first screen');
+  step('the most urgent one is sorted to the first page, with its cause; a tap shows the whole text, also after an update');
+  const sort = page.getByLabel('Sort by');
+  const firstIs = (id) => eventually(async () => (await ids())[0] === id, `${id} is the first`);
+  await timed('by urgency', async () => {
+    await sort.selectOption('State');
+    await firstIs(id);
+  });
+  const cause = rows.first().locator('details');
+  equal(await cause.locator('summary').innerText(), 'Menu is empty, so it was not published', 'the cause');
+  equal(await page.locator('tbody details').count(), 1, 'causes in the list');
+  await cause.locator('summary').click();
+  await cause.locator('p').waitFor();
+  equal((await cause.innerText()).includes('larder sync'), false, 'a command beside the button');
+  const reads = lists;
+  await api.resync(id);
+  await eventually(() => lists > reads, 'the list is read again');
+  await cause.locator('p').waitFor();
+
+  step('a phone: one line at the top, and three restaurants on the first screen, also with a cause');
   const wide = page.viewportSize();
-  await page.setViewportSize({ width: 390, height: 844 });
+  const onFirstScreen = async () => {
+    await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+    return rows.evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().bottom <= innerHeight).length);
+  };
+  await cause.locator('summary').click();
+  await page.setViewportSize(sizes.phone);
   const top = await page.locator('header').boundingBox();
   must(top.height < 64, `the head is ${top.height} px high`);
-  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
-  const visible = await rows.evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().bottom <= innerHeight).length);
+  const visible = await onFirstScreen();
   must(visible >= 3, `${visible} restaurants on the first screen`);
+  let boxes = [];
+  await eventually(async () => { // an update replaces the rows meanwhile
+    boxes = await Promise.all([rows.first().getByRole('link'), rows.first().getByText('quarantined').first(), cause].map((part) => part.boundingBox()));
+    return boxes.every(Boolean);
+  }, 'the row is drawn');
+  const [name, state, why] = boxes;
+  must(why.y > state.y && why.x === name.x && why.width > 250 && why.height < 40, `the cause on a phone: ${JSON.stringify(why)}`);
+  await page.setViewportSize(sizes.wide);
+  must(await onFirstScreen() >= 6, `${await onFirstScreen()} restaurants on a wide screen`);
   await page.setViewportSize(wide);
+
+  step('by age and by last run');
+  await sort.selectOption('Age');
+  const ages = () => page.locator('[data-label="Freshness"] meter').evaluateAll((all) => all.map((one) => one.value));
+  await eventually(async () => { const all = await ages(); return all.length > 40 && all[0] > all.at(-1); }, 'the oldest first');
+  await api.resync(id);
+  await sort.selectOption('Last run');
+  await eventually(async () => (await ids()).includes(id), 'its run is among the latest');
+  await rows.first().getByText(/ ago$/).waitFor();
+  await sort.selectOption('Name');
+  await eventually(async () => JSON.stringify(await ids()) === JSON.stringify(first), 'sorted by name again');
 
   step('some restaurants are synced: those of a filter, or the selected ones; a failure is listed with its cause');
   const fault = (restaurant) => fetch(`${sandbox}/sandbox/faults`, { method: 'PUT', body: JSON.stringify(restaurant ? [{ match: { path: '/orders/api/v1/menu/view', restaurant }, do: 'status', status: 404 }] : []) });

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 7d94745e9b67a054ae3afad00cfbf79872b3ef70e050e7708e6beeb2373d7ebe
-// what follows: 53e09c715ffafaca98ba101196dc8aad15fd0958db97e1b5a0096834fe53bb19
+// openapi.yaml: 685dbe182dfa467c37d329e886f8ae0fddd70286d693fb024663a3f6321e150d
+// what follows: a28875b6e094506ebee528ada06d1ef46c8e9c8bd2ba67631d1c67408a20806e
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -350,6 +350,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/ops/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List changes of all menus
+         * @description The runs of all restaurants that published another content, newest first: the latest `sync.run_index` ones. Runs that only changed stop lists are not listed. For a client with one connection, a page can be short.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/ops/events": {
         parameters: {
             query?: never;
@@ -479,7 +499,7 @@ export interface paths {
         };
         /**
          * List restaurants with their freshness
-         * @description Sorted by id. The filter by state uses this instance's memory: at most `cache.poll` old, and with thousands of restaurants one second more. The rows are read from Redis.
+         * @description Sorted by name, or by `sort`. The filter by state and the order use this instance's memory: at most `cache.poll` old, and with thousands of restaurants one second more. The rows are read from Redis.
          */
         get: operations["listOpsRestaurants"];
         put?: never;
@@ -679,7 +699,7 @@ export interface paths {
         };
         /**
          * Compare two versions
-         * @description The changes from `version` to `to`.
+         * @description The changes from `version` to `to`. If only stop lists have changed since a version, the version that has replaced it is compared instead.
          */
         get: operations["compareVersions"];
         put?: never;
@@ -1233,6 +1253,8 @@ export interface components {
             contradicted: components["schemas"]["Outcome"] | null;
             /** Format: date-time */
             endedAt: string | null;
+            /** @description The order that a contradicted create made after all. */
+            foundOrderID: string | null;
             number: number;
             operation: components["schemas"]["Operation"];
             outcome: components["schemas"]["Outcome"];
@@ -1266,6 +1288,14 @@ export interface components {
                 /** @enum {string} */
                 state: "placed" | "closed" | "rejected";
             };
+        };
+        ChangeList: {
+            next: components["schemas"]["Next"];
+            result: {
+                /** @description The current name of the restaurant; null for the default menu of a connection, or if it is not configured. */
+                restaurantName: string | null;
+                run: components["schemas"]["Run"];
+            }[];
         };
         ChangesAnswer: {
             /** @description The differences between two versions. Only products are listed. */
@@ -1435,8 +1465,15 @@ export interface components {
         GuestOrder: {
             orderID: string | null;
             paid: boolean;
+            /** @description Of a rejection on `/v1`: its `rejectionReasonText`, while guest data is kept. Missing without one. */
+            reason?: string;
             state: components["schemas"]["OrderState"];
             total: number | null;
+            /**
+             * @description A change whose outcome is unknown: the order may be paid, closed or rejected already. Missing without one.
+             * @enum {unknown}
+             */
+            unknownChange?: "pay" | "complete" | "reject";
         };
         /**
          * @description The end of a hold. `next_change`: the ordering service publishes another menu than at the rollback. `released`: only its release.
@@ -1656,6 +1693,8 @@ export interface components {
         };
         /** @description A restaurant in the operators' list. The fields of its menu are null until there is one. */
         OpsRestaurant: {
+            /** @description Why the last run failed, was quarantined or did not ask; else null. */
+            cause: string | null;
             /** Format: date-time */
             checkedAt: string | null;
             connection: string;
@@ -1664,6 +1703,11 @@ export interface components {
             held: boolean;
             id: string;
             lastOutcome: string | null;
+            /**
+             * Format: date-time
+             * @description When the last run confirmed the menu or failed.
+             */
+            lastRunAt: string | null;
             name: string;
             stale: boolean;
             /** @description Empty if there is no problem. */
@@ -1677,6 +1721,8 @@ export interface components {
             result: {
                 /** @description The value of `restaurants[].address`. */
                 address: string | null;
+                /** @description Why the last run failed, was quarantined or did not ask; else null. */
+                cause: string | null;
                 /** Format: date-time */
                 checkedAt: string | null;
                 connection: string;
@@ -1689,6 +1735,11 @@ export interface components {
                 id: string;
                 lastOutcome: string | null;
                 lastRun: components["schemas"]["Run"] | null;
+                /**
+                 * Format: date-time
+                 * @description When the last run confirmed the menu or failed.
+                 */
+                lastRunAt: string | null;
                 name: string;
                 /** @description The value of `restaurants[].phone`. */
                 phone: string | null;
@@ -2111,6 +2162,8 @@ export interface components {
             };
             /** @description The comparison with the last fetch and the guard were skipped. */
             force: boolean;
+            /** @description The version that was served before, if the run published another content than that. */
+            from?: number;
             /** @description 26 characters that sort by the time of the request. */
             id: string;
             outcome: components["schemas"]["RunOutcome"] | null;
@@ -2877,6 +2930,8 @@ export interface components {
         Connection: string;
         /** @description The `next` of the previous page; without it, the first page. */
         Cursor: string;
+        /** @description Nothing before this time. */
+        From: string;
         /** @description 1 to 255 printable characters, with or without quotes, preferably random. A request with the same key and body gets the first response again. */
         IdempotencyKey: string;
         /** @description The `Last-Modified` of the client's copy; ignored if there is an `If-None-Match`. */
@@ -2904,6 +2959,8 @@ export interface components {
          * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
          */
         Synced: string;
+        /** @description Nothing at or after this time. */
+        To: string;
         /**
          * @description How long to wait for the run to finish, at most 60 s: a duration such as `30s`, or whole seconds. The default is not to wait.
          * @example 30s
@@ -3654,10 +3711,14 @@ export interface operations {
                 client?: string;
                 /** @description The `next` of the previous page; without it, the first page. */
                 cursor?: components["parameters"]["Cursor"];
+                /** @description Nothing before this time. */
+                from?: components["parameters"]["From"];
                 /** @description The maximum number of entries per page. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Only this restaurant. */
                 restaurant?: string;
+                /** @description Nothing at or after this time. */
+                to?: components["parameters"]["To"];
             };
             header?: never;
             path?: never;
@@ -3674,6 +3735,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditEntryList"];
+                };
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listChanges: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the previous page; without it, the first page. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Nothing before this time. */
+                from?: components["parameters"]["From"];
+                /** @description The maximum number of entries per page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Nothing at or after this time. */
+                to?: components["parameters"]["To"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of changes. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeList"];
                 };
             };
             400: components["responses"]["InvalidParameter"];
@@ -3914,6 +4011,8 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Words in the name or the address, or the beginning of the id: at least 8 characters, or the whole id. */
                 q?: string;
+                /** @description `name`; `state`: the most urgent first; `age`: the oldest menu first; `last-run`: the latest first. The last run that did not confirm the menu counts if it is among the latest 5,000 of all restaurants. */
+                sort?: "name" | "state" | "age" | "last-run";
                 /** @description Only this state; `attention` is any of `missing`, `failed`, `quarantined` and `stale`. */
                 state?: "attention" | "missing" | "failed" | "quarantined" | "waiting" | "stale" | "held" | "ok";
             };

@@ -96,7 +96,7 @@ export class BasketBar {
 function orderText(intent: Intent | null, empty: boolean): Key | "" {
   if (busy(intent)) return intent?.state === "sending" ? "sending" : "askAgain";
   if (intent?.state === "placed" && empty && !intent.closed && Date.now() - intent.at < forPlaced)
-    return intent.rejected ? "placedRejected" : "placed";
+    return intent.rejected ? "rejected" : "confirmed";
   return intent?.state === "offline" ? "order" : "";
 }
 

@@ -10,6 +10,7 @@ export interface Past {
   total: string | null;
   lines: Line[];
   end?: "rejected" | "closed" | undefined; // how it ended, if that is known
+  reason?: string | undefined; // the restaurant's text about the rejection
 }
 
 const most = 10;
@@ -38,11 +39,11 @@ export class History {
   }
 
   /** end stores how an order has ended. */
-  end(ended: Pick<Past, "orderID" | "at" | "end">): void {
+  end(ended: Omit<Past, "total" | "lines">): void {
     const list = this.list();
     const past = list.find((one) => same(one, ended));
     if (!past || past.end === ended.end) return;
-    past.end = ended.end;
+    Object.assign(past, ended);
     this.write(list);
   }
 

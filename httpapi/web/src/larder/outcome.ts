@@ -64,6 +64,8 @@ export class Outcome {
         this.f.message(key, { id: id ?? orderIDOf(intent) }),
       );
     });
+    if (intent.state === "placed" && intent.reason)
+      said.push(h("p", { part: "reason" }, this.f.message("reason", { text: intent.reason })));
     const text = said.map((p) => p.textContent).join("");
     if (this.status.textContent !== text) this.status.replaceChildren(...said);
     const button = (key: Key, work: () => void): HTMLElement =>
@@ -78,7 +80,7 @@ export class Outcome {
     };
     const call =
       from.phone &&
-      (intent.state !== "placed" || intent.rejected) &&
+      (intent.state !== "placed" || intent.rejected || intent.unknownChange === "reject") &&
       intent.state !== "sending" &&
       intent.state !== "offline"
         ? h(
@@ -131,9 +133,9 @@ export class Outcome {
       case "refused":
         return [[["refused", false]], ["changeOrder"]];
       case "placed": {
-        const state: [Key, boolean] = intent.rejected
-          ? ["placedRejected", false]
-          : [intent.closed ? "placedClosed" : "placed", true];
+        let state: [Key, boolean] = [intent.closed ? "placedClosed" : "placed", true];
+        if (intent.rejected) state = ["placedRejected", false];
+        else if (intent.unknownChange === "reject") state = ["placedMaybeRejected", false];
         return [
           [state, ...(intent.paid ? [["paid", true] as [Key, boolean]] : [])],
           ["orderMore", "orderAgain", "print"],

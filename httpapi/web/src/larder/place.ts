@@ -47,8 +47,10 @@ export interface Placed extends Stored {
   total?: string | undefined;
   expectedAt?: string | undefined; // the time that larder has sent to the ordering service
   rejected?: boolean;
+  reason?: string | undefined; // the restaurant's text about the rejection
   closed?: boolean;
   paid?: boolean;
+  unknownChange?: string | undefined; // a payment, completion or rejection with an unknown outcome
 }
 
 export type Intent = Open | Refused | Placed;
@@ -57,6 +59,8 @@ export type Intent = Open | Refused | Placed;
 export interface Seen {
   state: string;
   paid?: boolean;
+  reason?: string;
+  unknownChange?: string;
 }
 
 /** Answer is the response to a request. The status is 0 if there was none. */
@@ -295,7 +299,7 @@ export class Placing extends EventTarget {
   }
 
   /** observe takes the state of the order with the key from its event stream. It reports whether the state can change again. */
-  async observe(key: string, { state, paid }: Seen): Promise<boolean> {
+  async observe(key: string, { state, paid, reason, unknownChange }: Seen): Promise<boolean> {
     if (this.intent?.key === key && this.intent.state === "unknown" && state !== "unknown") void this.wake(); // finds and stores the outcome
     await this.alone(() => {
       const intent = this.intent;
@@ -303,10 +307,13 @@ export class Placing extends EventTarget {
       if (
         intent?.key !== key ||
         intent.state !== "placed" ||
-        (!paid === !intent.paid && closed === !!intent.closed && rejected === !!intent.rejected)
+        (!paid === !intent.paid &&
+          closed === !!intent.closed &&
+          rejected === !!intent.rejected &&
+          unknownChange === intent.unknownChange)
       )
         return;
-      this.set({ ...intent, paid: !!paid, closed, rejected });
+      this.set({ ...intent, paid: !!paid, closed, rejected, reason, unknownChange });
     });
     return this.intent?.key === key && (state === "placed" || state === "unknown" || state === "placing");
   }
@@ -517,7 +524,7 @@ const keysOf = (list: readonly { key: string }[] = []): string[] => list.map(({ 
 
 /** placedIn returns what a response says about a placed order, or null if the order is not known to be placed. */
 function placedIn({ status, body }: Answer, record: boolean): Omit<Placed, keyof Stored> | null {
-  const { state, orderID, total, paid, expectedAt } = body?.result ?? {};
+  const { state, orderID, total, paid, expectedAt, reason, unknownChange } = body?.result ?? {};
   if (
     status < 200 ||
     status > 299 ||
@@ -532,6 +539,8 @@ function placedIn({ status, body }: Answer, record: boolean): Omit<Placed, keyof
     paid: paid === true,
     closed: state === "closed",
     rejected: state === "rejected",
+    reason: text(reason),
+    unknownChange: text(unknownChange),
   };
 }
 

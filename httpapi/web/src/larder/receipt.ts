@@ -138,6 +138,7 @@ export function pastOrders(
           h("strong", {}, one.total === null ? "" : f.money(decimal(one.total))),
         ),
         one.end ? h("p", { class: one.end === "rejected" ? "wrong" : "muted" }, f.message(one.end)) : "",
+        one.reason ? h("p", { part: "reason" }, f.message("reason", { text: one.reason })) : "",
         linesOf(one.lines, f),
         h(
           "button",

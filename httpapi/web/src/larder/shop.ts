@@ -74,7 +74,8 @@ export class Shop extends EventTarget {
     this.placing.addEventListener("change", () => {
       const { intent } = this.placing;
       if (intent?.state !== "placed" || !(intent.rejected || intent.closed)) return;
-      this.history.end({ orderID: intent.orderID ?? "", at: intent.at, end: intent.rejected ? "rejected" : "closed" });
+      const { orderID = "", at, reason } = intent;
+      this.history.end({ orderID, at, end: intent.rejected ? "rejected" : "closed", reason });
     });
   }
 

@@ -1,14 +1,12 @@
 // The audit log.
 
-import { ask, query } from "./api";
-import { showError } from "./ask";
+import { query } from "./api";
 import { cell, h, put, rowHead, table, type Child } from "./dom";
-import { badge, count, moment } from "./format";
-import type { AuditEntry, Page } from "./model";
+import { badge, dayOf, moment, period } from "./format";
+import type { AuditEntry } from "./model";
 import { restaurantLink } from "./names";
+import { pages } from "./pager";
 import { link, type View } from "./view";
-
-const pageSize = 50;
 
 const names: Record<string, string> = {
   sync: "synced",
@@ -24,46 +22,39 @@ const names: Record<string, string> = {
 };
 
 export const audit: View = async (root, { params, signal, go }) => {
-  const action = params.get("action") ?? "";
-  const cursors: (string | null)[] = [null];
-  let page: Page<AuditEntry> = { result: [], next: null };
-  const list = h("div", { class: "list" });
-  const where = h("p", { class: "where", role: "status" });
-  const previous = h("button", { type: "button", onclick: () => turn(-1) }, "Newer");
-  const next = h("button", { type: "button", onclick: () => turn(1) }, "Older");
+  const action = params.get("action") ?? "",
+    client = params.get("client") ?? "",
+    day = params.get("day") ?? "";
   const choose = h(
     "select",
-    { onchange: () => go("/audit" + query({ action: choose.value })) },
+    { onchange: () => show() },
     h("option", { value: "" }, "all actions"),
     Object.entries(names).map(([name, words]) => h("option", { value: name, selected: name === action }, words)),
   );
+  const by = h("input", { type: "search", value: client, placeholder: "all clients", onchange: () => show() });
+  const on = h("input", { type: "date", value: day, max: dayOf(new Date()), onchange: () => show() });
+  const show = () => go("/audit" + query({ action: choose.value, client: by.value.trim(), day: on.value }));
+  const list = h("div", { class: "rows" });
   put(
     root,
     h("h1", { tabindex: -1 }, "Audit log"),
-    h("p", {}, h("label", { class: "inline" }, "Show ", choose)),
+    h(
+      "div",
+      { class: "filters" },
+      h("label", {}, "Action", choose),
+      h("label", {}, "Client", by),
+      h("label", {}, "Day", on),
+    ),
     list,
-    h("div", { class: "pager" }, previous, where, next),
   );
-  const load = async () => {
-    page = await ask<Page<AuditEntry>>("/v1/ops/audit" + query({ action, limit: pageSize, cursor: cursors.at(-1) }), {
-      signal,
-    });
-    previous.disabled = cursors.length === 1;
-    next.disabled = page.next === null;
-    put(where, `Page ${cursors.length}, ${count(page.result.length, "entry", "entries")}`);
-    put(list, auditTable(page.result, true));
-  };
-  const turn = (by: number) => {
-    if (by > 0) cursors.push(page.next);
-    else cursors.pop();
-    void load().catch(showError);
-  };
-  await load();
+  const wanted = { action, client, ...period(day) };
+  const draw = (entries: AuditEntry[]) => auditTable(entries, true);
+  await pages<AuditEntry>(list, { path: "/v1/ops/audit", params: wanted, words: ["entry", "entries"], draw }, signal);
 };
 
 /** Returns a table of entries. If about, it has a column with the subject of each entry. */
 export function auditTable(all: AuditEntry[], about: boolean): Child {
-  if (all.length === 0) return h("p", { class: "empty" }, "No entries yet.");
+  if (all.length === 0) return h("p", { class: "empty" }, "No entries.");
   return table(
     "Actions, newest first",
     ["Time", "Client", "Action", ...(about ? ["Subject"] : []), "Details"],

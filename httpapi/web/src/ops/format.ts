@@ -42,6 +42,25 @@ export function moment(at: string | null): Child {
 export const zone =
   moments.formatToParts(new Date()).find((part) => part.type === "timeZoneName")?.value ?? "local time";
 
+/** Returns a day in the reader's time zone, such as "2026-11-20". */
+export function dayOf(at: Date): string {
+  return at.toLocaleDateString("sv"); // Swedish dates have this form
+}
+
+/** Returns the parameters of a list for a day in the reader's time zone; none for anything else. */
+export function period(day: string): { from?: string; to?: string } {
+  const from = new Date(`${day}T00:00`),
+    to = new Date(from);
+  if (!/^\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(from.getTime())) return {};
+  to.setDate(to.getDate() + 1);
+  return { from: from.toISOString(), to: to.toISOString() };
+}
+
+/** Formats a time as moment does, as text. */
+export function momentText(at: string): string {
+  return moments.format(new Date(at));
+}
+
 const units: [number, string][] = [
   [86_400, "day"],
   [3600, "h"],
@@ -134,6 +153,11 @@ export function runSentence(run: Run): string {
     default:
       return run.outcome;
   }
+}
+
+/** Returns the part of a cause that differs between restaurants, for a line of a list. */
+export function briefly(error: string): string {
+  return why(error.replace(/^.*? over connection [^:]*: /s, "").replace(/ \(tried .*|; the last good menu .*/s, ""));
 }
 
 /** why returns the cause of a run's outcome as a sentence. Where the console has a button, it leaves out the command. */

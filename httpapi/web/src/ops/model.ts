@@ -27,6 +27,8 @@ export type Progress = Schemas["Progress"];
 
 export type Finding = Schemas["Finding"];
 
+export type MenuChange = Schemas["ChangeList"]["result"][number];
+
 export type Version = Schemas["Version"];
 
 export type Changes = Schemas["ComparisonAnswer"]["result"];

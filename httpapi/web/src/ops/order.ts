@@ -148,7 +148,11 @@ function calls(all: Call[]): HTMLElement {
           outcome(call.outcome),
           call.contradicted && [
             badge("contradicted", "bad"),
-            h("small", {}, `a later response of the service: ${call.contradicted}`),
+            h(
+              "small",
+              {},
+              `a later response of the service: ${call.contradicted}${call.foundOrderID ? `, order ${call.foundOrderID}` : ""}`,
+            ),
           ],
         ),
         cell("Time", moment(call.startedAt), h("small", {}, `by ${call.client}, request ${call.requestId}`)),
@@ -189,6 +193,13 @@ function resolveForm(
 ): HTMLElement {
   const what = names[call.operation] ?? call.operation;
   const creates = call.operation === "create";
+  // A refusal of the second copy of a change says nothing about the first one (policy O8b).
+  const again =
+    !creates &&
+    one.calls?.some(
+      ({ number, operation, settled }) =>
+        number < call.number && operation === call.operation && settled?.outcome === "send_again",
+    );
   const titles: Record<string, string> = {
     done: creates ? "The restaurant has the order" : `The restaurant has recorded ${what}`,
     not_done: creates ? "The restaurant doesn't have the order" : `The restaurant hasn't recorded ${what}`,
@@ -227,7 +238,20 @@ function resolveForm(
             title: "Record this outcome?",
             yes: "Resolve",
             danger: true,
-            body: [h("p", {}, `${titles[outcome]}. You can't undo this.`)],
+            body: [
+              h("p", {}, `${titles[outcome]}. You can't undo this.`),
+              outcome === "send_again" &&
+                creates &&
+                one.expectedAt &&
+                new Date(one.expectedAt) < new Date() &&
+                h(
+                  "p",
+                  {},
+                  "The order's expected time, ",
+                  moment(one.expectedAt),
+                  ", has passed. larder sends it with this time.",
+                ),
+            ],
           });
           if (!yes) return;
           const resolved = await result<Order>(path + "/resolve", {
@@ -241,7 +265,7 @@ function resolveForm(
               ...(note.value.trim() ? { note: note.value.trim() } : {}),
             },
           });
-          const last = resolved.calls?.findLast((other) => other.operation === call.operation);
+          const last = resolved.attempts.findLast((other) => other.operation === call.operation && other.by === null);
           showMessage((outcome === "send_again" && last && sentAgain[last.outcome]) || "Resolved.");
           await then();
           document.querySelector<HTMLElement>("h1")?.focus();
@@ -270,12 +294,15 @@ function resolveForm(
     number,
     h("label", {}, "Note (who you spoke to)", note),
     h("p", {}, submit),
-    call.answer?.code &&
+    call.answer &&
+      (call.answer.code || again) &&
       h(
         "p",
         {},
-        `The service answered ${call.answer.status} ${call.answer.code}${call.answer.msg ? `: ${call.answer.msg}` : ""}`,
-        mayRefuse(call.answer.status, creates) &&
+        `The service answered ${again ? "the second copy with " : ""}${call.answer.status} ${call.answer.code ?? ""}${call.answer.msg ? `: ${call.answer.msg}` : ""}`,
+        again && ". Look whether the first one took effect.",
+        !again &&
+          mayRefuse(call.answer.status, creates) &&
           !timeWords.test(call.answer.msg ?? "") && [
             ". If this code always means that it refused, add this to the connection and restart larder: ",
             h("code", {}, `refusal_codes: [${JSON.stringify(call.answer.code)}]`),
@@ -289,13 +316,15 @@ function resolveForm(
 const sentAgain: Record<string, string | undefined> = {
   done: "Sent again. It took effect.",
   refused: "Sent again, and the ordering service refused it.",
-  not_sent: "Not sent, because the ordering service could not be reached. You can try again.",
+  not_sent:
+    "Not sent, because the ordering service could not be reached. larder won't send it again; the guest or the storefront can.",
   unknown: "Sent again, and again it isn't known whether it took effect. Ask the restaurant.",
   open: "Sent again, and again it isn't known whether it took effect. Ask the restaurant.",
 };
 
 /** An error whose message has one of these does not always mean a refusal (policy O8b). */
-const timeWords = /time-?out|timed out|expired|таймаут|тайм-аут|время ожидания/i;
+const timeWords =
+  /time-?out|timed out|expired|таймаут|тайм-аут|время ожидания|срок ожидания|истекло|(task|operation) was cancel|connection reset|hang up|no response|not respond|не ответил|не отвечает|нет ответа/i;
 
 /** Reports whether refusal_codes can make responses with this status refusals (policy O8b). */
 function mayRefuse(status: number, creates: boolean): boolean {

@@ -11,7 +11,7 @@ import type { AuditEntry, Finding, Page, Restaurant, Run } from "./model";
 import { plots } from "./plot";
 import { forceQuestion, release, syncNow } from "./sync";
 import { fresh, states } from "./restaurants";
-import { versions } from "./versions";
+import { comparison, versions } from "./versions";
 import { link, type View } from "./view";
 
 const plotted = 200; // runs
@@ -19,18 +19,21 @@ const shownRuns = 20;
 const calm = 1000;
 
 export const restaurant: View = async (root, place) => {
-  const { id, signal } = place;
+  const { id, signal, params } = place;
   const head = h("div", {}),
     runs = h("div", {}),
     lint = h("div", {}),
     kept = h("div", {}),
     done = h("div", {});
+  const from = Number(params.get("from")),
+    compared = from > 0 && (await comparison(id, from, Number(params.get("to")) || null, signal));
   let one = await result<Restaurant>(pathOf(id), { signal });
   let running: Run | undefined;
   put(
     root,
     h("p", { class: "back" }, link("/restaurants", {}, "← Restaurants")),
     h("h1", { tabindex: -1 }, one.name || one.id),
+    compared && h("section", { class: "changes", "aria-label": "Compared versions" }, compared),
     head,
     section("Runs", runs),
     section("Menu checks", lint),

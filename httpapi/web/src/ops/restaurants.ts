@@ -4,7 +4,7 @@
 import { ask, query, result } from "./api";
 import { during, question, showError, showMessage } from "./ask";
 import { cell, h, pause, put, rowHead, table } from "./dom";
-import { badge, count, number, outcome, span } from "./format";
+import { badge, briefly, count, number, outcome, span, why } from "./format";
 import * as live from "./live";
 import type { Page, Restaurant, Run, Summary } from "./model";
 import { ProgressPanel } from "./progress";
@@ -28,9 +28,17 @@ const filters: [string, string][] = [
   ["ok", "Healthy"],
 ];
 
+const orders: [string, string][] = [
+  ["", "Name"],
+  ["state", "State"],
+  ["age", "Age"],
+  ["last-run", "Last run"],
+];
+
 export const restaurants: View = async (root, { params, signal, go }) => {
   const state = params.get("state") ?? "",
-    q = params.get("q") ?? "";
+    q = params.get("q") ?? "",
+    sort = params.get("sort") ?? "";
   const cursors: (string | null)[] = [null]; // of the pages up to the current one
   let page: Page<Restaurant> = { result: [], next: null };
   const running = new Map<string, Run>();
@@ -60,7 +68,20 @@ export const restaurants: View = async (root, { params, signal, go }) => {
     "Select this page",
   );
   const selectNone = h("button", { type: "button", onclick: () => select([...selected], false) }, "Select none");
-  const bar = h("div", { class: "selection" }, syncSelected, syncFilter, selectPage, selectNone);
+  const choose = h(
+    "select",
+    { onchange: () => go("/restaurants" + query({ state, q, sort: choose.value })) },
+    orders.map(([name, words]) => h("option", { value: name, selected: name === sort }, words)),
+  );
+  const bar = h(
+    "div",
+    { class: "selection" },
+    h("label", { class: "inline" }, "Sort by ", choose),
+    syncSelected,
+    syncFilter,
+    selectPage,
+    selectNone,
+  );
   const where = h("p", { class: "where", role: "status" });
   const previous = h("button", { type: "button", onclick: () => turn(-1) }, "Previous page");
   const next = h("button", { type: "button", onclick: () => turn(1) }, "Next page");
@@ -72,6 +93,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
     maxlength: 100,
     placeholder: "Name or id",
   });
+  const opened = new Set<string>(); // ids of restaurants whose cause is shown in full
   put(
     root,
     h(
@@ -85,7 +107,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
           class: "search",
           onsubmit: (event: Event) => {
             event.preventDefault();
-            go("/restaurants" + query({ state, q: search.value.trim() }));
+            go("/restaurants" + query({ state, sort, q: search.value.trim() }));
           },
         },
         h("label", {}, "Name or id", search),
@@ -102,7 +124,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
 
   const load = async () => {
     page = await ask<Page<Restaurant>>(
-      "/v1/ops/restaurants" + query({ state, q, limit: pageSize, cursor: cursors.at(-1) }),
+      "/v1/ops/restaurants" + query({ state, q, sort, limit: pageSize, cursor: cursors.at(-1) }),
       { signal },
     );
     draw();
@@ -121,7 +143,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
       chips,
       filters.map(([name, words]) =>
         link(
-          "/restaurants" + query({ state: name, q }),
+          "/restaurants" + query({ state: name, q, sort }),
           { class: "chip", ...(name === state ? { "aria-current": "true" } : {}) },
           words,
           " ",
@@ -186,12 +208,27 @@ export const restaurants: View = async (root, { params, signal, go }) => {
           )
         : table(
             "Restaurants",
-            ["Select", "Restaurant", "State", "Freshness", "Menu", "Last run", ""],
+            ["Select", "Restaurant", "State", ...(causes() ? ["Cause"] : []), "Freshness", "Menu", "Last run", ""],
             page.result.map(row),
           ),
     );
     if (focused) list.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   };
+  const causes = () => page.result.some(({ cause }) => cause !== null);
+  const cause = ({ id, cause }: Restaurant) =>
+    cause !== null &&
+    h(
+      "details",
+      {
+        open: opened.has(id),
+        ontoggle: (event: Event) => {
+          if ((event.currentTarget as HTMLDetailsElement).open) opened.add(id);
+          else opened.delete(id);
+        },
+      },
+      h("summary", { "data-key": "cause " + id }, briefly(cause)),
+      h("p", {}, why(cause)),
+    );
   const row = (one: Restaurant) => {
     const run = running.get(one.id);
     const act = (force: boolean) => async (event: Event) =>
@@ -225,6 +262,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
         h("small", {}, one.id),
       ),
       cell("State", states(one)),
+      causes() && cell("Cause", cause(one)),
       cell("Freshness", fresh(one)),
       cell(
         "Menu",
@@ -241,7 +279,9 @@ export const restaurants: View = async (root, { params, signal, go }) => {
       ),
       cell(
         "Last run",
-        run ? [badge(run.state, "plain"), h("progress", { "aria-label": `Run of ${name}` })] : outcome(one.lastOutcome),
+        run
+          ? [badge(run.state, "plain"), h("progress", { "aria-label": `Run of ${name}` })]
+          : [outcome(one.lastOutcome), one.lastRunAt !== null && h("small", {}, ago(one.lastRunAt))],
       ),
       h(
         "td",
@@ -312,6 +352,10 @@ export const restaurants: View = async (root, { params, signal, go }) => {
     }
   })();
 };
+
+function ago(at: string): string {
+  return `${span((Date.now() - Date.parse(at)) / 1000)} ago`;
+}
 
 /** Returns the badges of a restaurant's states. */
 export function states(one: Restaurant): HTMLElement[] {

@@ -1,14 +1,26 @@
 // The stored versions: comparing them, and rolling back.
 
-import { ask, pathOf, query, result } from "./api";
+import { ask, errorText, isGone, pathOf, query, result } from "./api";
 import { during, question, showMessage } from "./ask";
 import { describe } from "./changes";
 import { cell, h, put, rowHead, table } from "./dom";
-import { badge, moment, number } from "./format";
+import { badge, moment, momentText, number } from "./format";
 import type { Changes, Page, Restaurant, Run, Version } from "./model";
 import { showRun } from "./sync";
 
 const most = 50; // versions
+
+/** Returns the differences between two versions; without to, from the served one. */
+export async function comparison(id: string, from: number, to: number | null, signal: AbortSignal): Promise<Node[]> {
+  try {
+    const changes = await result<Changes>(`${pathOf(id)}/versions/${from}/changes${query({ to })}`, { signal });
+    const served = to === null ? ", the served version" : "";
+    return [h("h3", {}, `Changes from version ${changes.from} to ${changes.to}${served}`), describe(changes)];
+  } catch (error) {
+    if (isGone(error)) throw error;
+    return [h("p", { class: "fault" }, errorText(error))];
+  }
+}
 
 /** Draws a restaurant's versions. It calls then after a rollback. */
 export async function versions(
@@ -20,17 +32,26 @@ export async function versions(
   if (one.version === null) return put(into, h("p", { class: "empty" }, "No versions yet."));
   const page = await ask<Page<Version>>(pathOf(one.id) + "/versions" + query({ limit: most }), { signal });
   const shown = h("div", { class: "changes", role: "region", "aria-label": "Differences", tabindex: -1, hidden: true });
-  const compare = (version: Version) => (event: Event) =>
+  const compare = (from: () => number, to: () => number | null) => (event: Event) =>
     during(event.currentTarget as HTMLButtonElement, async () => {
-      const changes = await result<Changes>(`${pathOf(one.id)}/versions/${version.version}/changes`, { signal });
-      put(
-        shown,
-        h("h3", {}, `Changes from version ${changes.from} to ${changes.to}, the served version`),
-        describe(changes),
-      );
+      put(shown, await comparison(one.id, from(), to(), signal));
       shown.hidden = false;
       shown.focus();
     });
+  const select = (label: string, chosen: number) =>
+    h(
+      "select",
+      { "aria-label": label },
+      page.result.map(({ version, syncedAt }, i) =>
+        h("option", { value: version, selected: i === chosen }, `Version ${version}, ${momentText(syncedAt)}`),
+      ),
+    );
+  const older = select("Older version", 1),
+    newer = select("Newer version", 0);
+  const compareAny = compare(
+    () => Number(older.value),
+    () => Number(newer.value),
+  );
   const back = (version: Version) => (event: Event) =>
     during(event.currentTarget as HTMLButtonElement, async () => {
       const run = await rollback(one, version, signal);
@@ -65,7 +86,14 @@ export async function versions(
             !version.current && [
               h(
                 "button",
-                { type: "button", "aria-label": `Compare version ${version.version}`, onclick: compare(version) },
+                {
+                  type: "button",
+                  "aria-label": `Compare version ${version.version}`,
+                  onclick: compare(
+                    () => version.version,
+                    () => null,
+                  ),
+                },
                 "Compare",
               ),
               h(
@@ -83,6 +111,14 @@ export async function versions(
         ),
       ),
     ),
+    page.result.length > 1 &&
+      h(
+        "p",
+        { class: "buttons" },
+        older,
+        newer,
+        h("button", { type: "button", onclick: compareAny }, "Compare these versions"),
+      ),
     shown,
   );
 }

@@ -1583,6 +1583,10 @@ test("the event stream shows what becomes of a placed order, and starts a look a
   const key = p.intent!.key;
   assert.deepEqual([await p.observe(key, { state: "placed", paid: true }), shown(p).paid], [true, true]);
   assert.deepEqual([await p.observe(key, { state: "closed", paid: true }), shown(p).closed], [false, true]);
+  await p.observe(key, { state: "rejected", reason: "No gas" });
+  assert.equal(shown(p).reason, "No gas");
+  await p.observe(key, { state: "closed" });
+  assert.equal(shown(p).reason, undefined);
   assert.deepEqual([await p.observe("other", { state: "rejected" }), shown(p).rejected], [false, false]);
   const other = placing(store, {
     place: () => new Promise(() => {}),
@@ -1723,13 +1727,14 @@ test("the history has the last ten orders, without address and phone number", as
     history.list().map((p) => p.orderID),
     ["12", "11", "10", "9", "8", "7", "6", "5", "4", "3"],
   );
-  history.end({ orderID: "12", at: 12, end: "rejected" });
+  history.end({ orderID: "12", at: 12, end: "rejected", reason: "No gas" });
   history.end({ orderID: "12", at: 11, end: "rejected" }); // another order with this number
   history.end({ orderID: "11", at: 11, end: "closed" });
   assert.deepEqual(
     history.list().map((p) => p.end),
     ["rejected", "closed", ...Array(8).fill(undefined)],
   );
+  assert.equal(history.list()[0]!.reason, "No gas");
   history.clear();
   assert.deepEqual([history.list(), store.all.size], [[], 0]);
   store.setItem("h", "{");

@@ -1,7 +1,7 @@
 // Menus and their stop lists: dishes and ingredients can be put out of stock.
 import { count, h, refill, say, words } from "./dom";
 import { stale } from "./presets";
-import { addFault, findMenus, menuOf, menuPath, named, names, putMenu, stop, type Board } from "./sandbox";
+import { addFault, findMenus, idIn, menuOf, menuPath, named, putMenu, stop, type Board } from "./sandbox";
 
 /** The number of items shown in a list; the search finds the others. */
 const most = 120;
@@ -26,7 +26,7 @@ export class Menu {
   private readonly which = h("input", {
     type: "search",
     list: "restaurants",
-    onchange: () => void this.open(this.which.value),
+    onchange: () => void this.open(idIn(this.which.value)),
   });
   private readonly known = h("datalist", { id: "restaurants" });
   private readonly search = h("input", { type: "search", oninput: () => this.show() });
@@ -95,20 +95,20 @@ export class Menu {
 
   private async start(): Promise<void> {
     await this.find();
-    const ids = [...this.known.options].map(({ value }) => value);
+    const ids = [...this.known.options].map(({ value }) => idIn(value));
     const id = ids.find((one) => one !== "default") ?? ids[0];
     if (!id) {
       this.status.textContent = "There are no menus.";
       return;
     }
-    this.which.value = id;
+    this.which.value = named(id);
     await this.open(id);
   }
 
   private find(): Promise<void> {
     return this.run(async () => {
-      const menus = await findMenus(this.which.value);
-      this.known.replaceChildren(...menus.map((value) => h("option", { value }, names.get(value))));
+      const menus = await findMenus(idIn(this.which.value));
+      this.known.replaceChildren(...menus.map((id) => h("option", { value: named(id) })));
     });
   }
 

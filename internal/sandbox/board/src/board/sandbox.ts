@@ -71,12 +71,15 @@ export async function findMenus(search: string): Promise<string[]> {
     "GET",
     `menus?limit=50&search=${at(search)}`,
   );
-  for (const [id, name] of Object.entries(found.names)) names.set(id, name);
+  for (const [id, name] of Object.entries(found.names)) if (name || !names.has(id)) names.set(id, name);
   return found.menus;
 }
 
 /** Returns the name of a restaurant's menu with its id, or only the id. */
 export const named = (id: string): string => (names.get(id) ? `${names.get(id)} (${id})` : id);
+
+/** Returns the id in a text of named, or the whole text. */
+export const idIn = (text: string): string => /\(([^()]+)\)$/.exec(text)?.[1] ?? text;
 
 export const menuPath = (restaurant: string) => `/sandbox/menus/${at(restaurant)}`;
 export const menuOf = (restaurant: string) => ask<Record<string, unknown>>("GET", `menus/${at(restaurant)}`);
