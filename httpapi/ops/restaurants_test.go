@@ -113,11 +113,20 @@ func TestOpsRestaurants(t *testing.T) {
 func TestOpsRestaurantsSorted(t *testing.T) {
 	t.Parallel()
 	w := apitest.New(t, func(p *apitest.Plan) { p.Unsynced = true })
-	first := w.SyncOnce(apitest.North) // the oldest menu, and the latest run
-	w.SyncOnce(apitest.Bistro)
-	missing := w.SyncOnce(apitest.Empty)
+	last := time.Time{}
+	syncLater := func(id string) runlog.Run { // it ends in a later millisecond than the one before
+		run := w.SyncOnce(id)
+		for !run.FinishedAt.Truncate(time.Millisecond).After(last) {
+			run = w.SyncOnce(id)
+		}
+		last = run.FinishedAt
+		return run
+	}
+	first := syncLater(apitest.North) // the oldest menu, and the latest run
+	syncLater(apitest.Bistro)
+	missing := syncLater(apitest.Empty)
 	w.Service.SetMenu(apitest.North, `{"name": "x", "products": []}`)
-	refused := w.SyncOnce(apitest.North)
+	refused := syncLater(apitest.North)
 	if err := w.Replica.Poll(t.Context()); err != nil {
 		t.Fatal(err)
 	}

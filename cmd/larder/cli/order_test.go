@@ -143,6 +143,18 @@ func TestOrderPlaceThatIsCutIsAnUnknownOutcome(t *testing.T) {
 func TestOrderPlaceOverALostKeptConnection(t *testing.T) {
 	t.Parallel()
 	order := clitest.WriteFile(t, "order.json", `{"restaurantID":"one"}`)
+	for range 50 { // net/http may open another connection before that of the token is free
+		if placedOverLostConnection(t, order) {
+			return
+		}
+	}
+	t.Error("no order came over the connection of its token")
+}
+
+// placedOverLostConnection places an order with a server that stops instead of responding. It reports whether the order came
+// over the connection of the token.
+func placedOverLostConnection(t *testing.T, order string) bool {
+	t.Helper()
 	var kept, used string
 	mux := http.NewServeMux()
 	server := httptest.NewServer(mux)
@@ -157,12 +169,10 @@ func TestOrderPlaceOverALostKeptConnection(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	})
 	got := larder(t, clitest.AsOps(server.URL, "order", "place", order)...)
-	if used == "" || used != kept {
-		t.Fatalf("the order came over %q, want the connection of the token, %q", used, kept)
-	}
 	if got.Status != StatusFailed || !strings.Contains(got.Err, "It is not known whether the order was placed. To retry safely, use --key ") {
 		t.Errorf("order place: %+v, want the key", got)
 	}
+	return used != "" && used == kept
 }
 
 // A proxy may answer instead of larder, after larder has the order.
