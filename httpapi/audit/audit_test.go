@@ -201,7 +201,7 @@ func TestAuditOfADay(t *testing.T) {
 			t.Errorf("%s: %v, want %d", query, got, want)
 		}
 	}
-	for _, query := range []string{"from=yesterday", "to=2026-11-20", "to=1970-01-01T00:00:00Z"} {
+	for _, query := range []string{"from=yesterday", "to=2026-11-20", "to=1970-01-01T00:00:00Z", from + "&to=2026-11-20T00:00:00Z"} {
 		w.Get("/v1/ops/audit?"+query, ops...).Refused(t, http.StatusBadRequest, "invalid_parameter")
 	}
 }

@@ -202,6 +202,9 @@ func Period(c *gin.Context) (from, to time.Time, err error) {
 			}
 		}
 	}
+	if !to.IsZero() && !from.Before(to) {
+		return from, to, InvalidParameter("to", "must be after from")
+	}
 	return from, to, nil
 }
 
