@@ -134,8 +134,19 @@ await scenario({ matrix: false }, async ({ page, larder }) => {
   step('any two versions');
   await page.getByLabel('Older version').selectOption('1');
   await page.getByLabel('Newer version').selectOption('2');
+  const republish = async () => { // the section of the versions is drawn again
+    const last = await newest();
+    dishes(worded).products[0].description += '!';
+    await publish(worded);
+    await api.resync(bistro);
+    await eventually(async () => await newest() > last, 'another version in the list');
+  };
+  await republish();
   await page.getByRole('button', { name: 'Compare these versions' }).click();
-  await page.getByRole('heading', { name: 'Changes from version 1 to 2', exact: true }).waitFor();
+  const oneToTwo = page.getByRole('heading', { name: 'Changes from version 1 to 2', exact: true });
+  await oneToTwo.waitFor();
+  await republish();
+  must(await oneToTwo.isVisible(), 'a comparison goes away when a new version is published');
 
   step('the changes of all menus today, each with its comparison; three on the first screen of a phone');
   const today = new Date().toLocaleDateString('sv');

@@ -22,7 +22,10 @@ export async function comparison(id: string, from: number, to: number | null, si
   }
 }
 
-/** Draws a restaurant's versions. It calls then after a rollback. */
+/**
+ * Draws a restaurant's versions. It calls then after a rollback. If they are drawn already, the selected versions stay, and
+ * so does a comparison, unless it is with a version that is not served any more.
+ */
 export async function versions(
   into: HTMLElement,
   one: Restaurant,
@@ -31,21 +34,35 @@ export async function versions(
 ): Promise<void> {
   if (one.version === null) return put(into, h("p", { class: "empty" }, "No versions yet."));
   const page = await ask<Page<Version>>(pathOf(one.id) + "/versions" + query({ limit: most }), { signal });
-  const shown = h("div", { class: "changes", role: "region", "aria-label": "Differences", tabindex: -1, hidden: true });
+  const earlier = into.querySelector<HTMLElement>("[aria-label=Differences]");
+  const current = earlier && [undefined, String(one.version)].includes(earlier.dataset.served);
+  const shown = current
+    ? earlier
+    : h("div", { class: "changes", role: "region", "aria-label": "Differences", tabindex: -1, hidden: true });
   const compare = (from: () => number, to: () => number | null) => (event: Event) =>
     during(event.currentTarget as HTMLButtonElement, async () => {
-      put(shown, await comparison(one.id, from(), to(), signal));
+      const other = to();
+      put(shown, await comparison(one.id, from(), other, signal));
+      if (other === null) shown.dataset.served = String(one.version);
+      else delete shown.dataset.served;
       shown.hidden = false;
       shown.focus();
     });
-  const select = (label: string, chosen: number) =>
-    h(
+  const select = (label: string, preset: number) => {
+    const chosen = into.querySelector<HTMLSelectElement>(`[aria-label="${label}"][data-chosen]`)?.value;
+    const list = h(
       "select",
-      { "aria-label": label },
+      { "aria-label": label, onchange: () => (list.dataset.chosen = "") },
       page.result.map(({ version, syncedAt }, i) =>
-        h("option", { value: version, selected: i === chosen }, `Version ${version}, ${momentText(syncedAt)}`),
+        h("option", { value: version, selected: i === preset }, `Version ${version}, ${momentText(syncedAt)}`),
       ),
     );
+    if (chosen !== undefined && page.result.some(({ version }) => String(version) === chosen)) {
+      list.value = chosen;
+      list.dataset.chosen = "";
+    }
+    return list;
+  };
   const older = select("Older version", 1),
     newer = select("Newer version", 0);
   const compareAny = compare(
@@ -60,6 +77,7 @@ export async function versions(
         then();
       }
     });
+  const focused = document.activeElement === shown;
   put(
     into,
     table(
@@ -121,6 +139,7 @@ export async function versions(
       ),
     shown,
   );
+  if (focused) shown.focus();
 }
 
 /** Shows what would change, asks how long to hold, and rolls back. */
