@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"larder.local/internal/testkit/clitest"
@@ -155,16 +156,16 @@ func TestOrderPlaceOverALostKeptConnection(t *testing.T) {
 // over the connection of the token.
 func placedOverLostConnection(t *testing.T, order string) bool {
 	t.Helper()
-	var kept, used string
+	var kept, used atomic.Value // string
 	mux := http.NewServeMux()
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	mux.HandleFunc("POST /connect/token", func(w http.ResponseWriter, r *http.Request) {
-		kept = r.RemoteAddr
+		kept.Store(r.RemoteAddr)
 		clitest.Says(200, `{"access_token":"t","token_type":"Bearer","expires_in":3600}`)(w, r)
 	})
 	mux.HandleFunc("POST /v1/restaurants/one/orders", func(_ http.ResponseWriter, r *http.Request) {
-		used = r.RemoteAddr
+		used.Store(r.RemoteAddr)
 		_ = server.Listener.Close()
 		panic(http.ErrAbortHandler)
 	})
@@ -172,7 +173,7 @@ func placedOverLostConnection(t *testing.T, order string) bool {
 	if got.Status != StatusFailed || !strings.Contains(got.Err, "It is not known whether the order was placed. To retry safely, use --key ") {
 		t.Errorf("order place: %+v, want the key", got)
 	}
-	return used != "" && used == kept
+	return used.Load() != nil && used.Load() == kept.Load()
 }
 
 // A proxy may answer instead of larder, after larder has the order.
