@@ -116,7 +116,7 @@ func (w *world) checkError(a *simRequest, orders map[string]*shown) {
 		w.seen("error invalid")
 		before := w.truth.answered[a.identity]
 		kept := before != nil && before.recorded && before.result.Call.Outcome != ordering.OutcomeUnknown && a.at.Sub(before.at) < simKeyTTL
-		ok = a.invalid || (a.placing != nil && w.stopped && !kept)
+		ok = a.invalid || (a.placing != nil && a.metStop && !kept)
 	case errors.As(err, &reused):
 		w.seen("error reused")
 		ok = slices.ContainsFunc(w.requests, func(b *simRequest) bool { return b.identity == a.identity && b.label != a.label })

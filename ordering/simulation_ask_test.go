@@ -27,6 +27,7 @@ type simRequest struct {
 	own      bool
 	invalid  bool // larder must reject it
 	known    bool // the journal had the order when it was sent
+	metStop  bool // larder knew at some time since then that the dish was stopped
 	left     bool // the client disconnected
 	leave    context.CancelFunc
 
@@ -61,7 +62,7 @@ func (w *world) send(r *replica, a *simRequest) {
 	synctest.Wait()
 	ctx, leave := context.WithCancel(w.ctx)
 	w.mu.Lock()
-	a.number, a.leave, a.by = len(w.requests)+1, leave, r
+	a.number, a.leave, a.by, a.metStop = len(w.requests)+1, leave, r, w.stopped
 	w.requests = append(w.requests, a)
 	w.mu.Unlock()
 	go func() {

@@ -183,6 +183,9 @@ func (s *simulation) stopDish(t *rapid.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopped = stopped && known
+	for _, a := range s.requests {
+		a.metStop = a.metStop || s.stopped && a.at.IsZero()
+	}
 }
 
 // pass advances the time: usually by seconds, sometimes by more than deadlines and retention.
