@@ -345,7 +345,6 @@ One instance, which is a process of the release binary (%s) with default setting
 
 %s
 ![How time, memory and CPU of one instance grow with the number of restaurants. The dashed lines show linear growth.](%s)
-
 %s`, growthBegin, r.Machine.Build, r.Sizes[0].Schedule, r.Sizes[0].Products, r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Machine.Redis, r.loads(), r.growthTable(onPage(growthRows())), plot, growthEnd)
 }
 

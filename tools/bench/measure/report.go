@@ -220,7 +220,6 @@ Each restaurant has %d dishes. Chains of 50 restaurants share a menu and differ 
 
 %s
 ![How time, memory and CPU grow with the number of restaurants. The dashed lines show linear growth.](%s)
-
 %s`, beginMark, first.Products, first.Replicas, m.Cores, m.CPU, m.Go, m.Redis, r.loads(),
 		r.table(onPage(slices.Concat(rows(), comparisons(r.Sizes))), "", nil), plot, endMark)
 }

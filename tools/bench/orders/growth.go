@@ -105,7 +105,6 @@ func (g Growth) Section(plot string) string {
 	m := g.Machine
 	return fmt.Sprintf(`%s
 Everything runs over loopback on one machine with %d cores (%s), %s and %s with `+"`appendfsync everysec`"+`. There are %d keep-alive connections, spread over the instances, and %d rounds of %.1f s. The load average before was %.1f. Command: `+"`%s`"+`.
-
 ![Orders per second by number of instances](%s)
 
 %s%s`, growthBegin, m.Cores, m.CPU, m.Go, m.Redis, connections, g.Rounds, g.Seconds, g.Load, g.Command, plot, g.table(fewestAndMost), growthEnd)

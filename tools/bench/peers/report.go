@@ -239,7 +239,6 @@ func (r Report) Section(plot string) string {
 	m := r.Machine
 	return fmt.Sprintf(`%s
 The release binary with default settings is compared with servers that serve the same bytes. Everything runs over loopback on one machine with %d cores (%s). The versions are %s, %s, %s. There are %d keep-alive connections and %d alternating rounds of %.0f s. The load average before was %.1f. Command: `+"`%s`"+`.
-
 ![Requests per second of larder and of other servers](%s)
 
 %s%s`, beginMark, m.Cores, m.CPU, m.Go, m.Redis, strings.Join(r.Servers, ", "), r.Connections, r.Rounds, r.Seconds, r.Load, r.Command, plot, r.ratios(), endMark)
