@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/shopspring/decimal"
+
 	"larder.local/httpapi/auth"
 	"larder.local/internal/setting"
 	menusync "larder.local/sync"
@@ -131,6 +133,7 @@ func (c *Config) checkRestaurants(l *loader) {
 		if r.Ordering != nil {
 			l.sectionErrors(key+".ordering", overrideErrors(c.OrderingOf(r).Validate(), c.Ordering.Validate()))
 		}
+		c.checkTerms(l, key, r)
 		if r.ShrinkLimit != nil {
 			if err := menusync.CheckShrinkLimit(*r.ShrinkLimit); err != nil {
 				l.problem(key+".shrink_limit", "%v", err)
@@ -142,6 +145,35 @@ func (c *Config) checkRestaurants(l *loader) {
 		if _, err := menusync.ParseSchedule(r.Schedule, "", id); err != nil && r.Schedule != "" {
 			l.problem(key+".schedule", "%v", err)
 		}
+	}
+}
+
+// checkTerms checks what a restaurant asks of its orders.
+func (c *Config) checkTerms(l *loader, key string, r Restaurant) {
+	if r.Hours != nil {
+		l.sectionErrors(key+".hours", r.Hours.Validate())
+		if r.TimeZone == "" {
+			l.problem(key+".hours", "needs a time zone: set time_zone of the restaurant, such as Europe/Lisbon")
+		}
+		if l.thorough {
+			for _, text := range r.Hours.Warnings() {
+				l.warnings = append(l.warnings, fmt.Sprintf("%v: %s.hours %s", l.places.find(key+".hours"), key, text))
+			}
+		}
+	}
+	most := c.OrderingOf(r).MaxLead
+	for name, lead := range map[string]*time.Duration{"delivery": r.LeadTime.Delivery, "pickup": r.LeadTime.Pickup} {
+		if lead != nil && (*lead < 0 || *lead > most) {
+			l.problem(key+".lead_time."+name, "must be between 0 and ordering.max_lead, %v", most)
+		}
+	}
+	for name, minimum := range map[string]decimal.Decimal{"delivery": r.MinimumOrder.Delivery, "pickup": r.MinimumOrder.Pickup} {
+		if minimum.Sign() < 0 {
+			l.problem(key+".minimum_order."+name, "must not be negative; 0 means none")
+		}
+	}
+	if strings.ContainsFunc(r.DeliveryTerms, unicode.IsControl) || len(r.DeliveryTerms) > maxAddress {
+		l.problem(key+".delivery_terms", "is not a valid text: write one line of at most %d bytes", maxAddress)
 	}
 }
 

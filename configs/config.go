@@ -14,10 +14,14 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
 
 	"larder.local/cache"
 	"larder.local/httpapi"
 	"larder.local/httpapi/auth"
+	"larder.local/internal/hours"
 	"larder.local/internal/menu"
 	"larder.local/internal/redisdb"
 	"larder.local/internal/tracing"
@@ -44,18 +48,42 @@ type Config struct {
 
 // Restaurant is one element of restaurants[].
 type Restaurant struct {
-	ID         menu.RestaurantID  `yaml:"id"`          // the ordering service's restaurantId
-	Name       string             `yaml:"name"`        // the displayed name; default: the id
-	Phone      string             `yaml:"phone"`       // for questions about an order; only operators see it
-	GuestPhone string             `yaml:"guest_phone"` // guests see it
-	Address    string             `yaml:"address"`     // guests see it
-	Connection string             `yaml:"connection"`  // the name of a connection; default: the only one
-	Schedule   string             `yaml:"schedule"`    // when the menu is synced; default: sync.schedule
-	TimeZone   string             `yaml:"time_zone"`   // IANA name for cron fields and `soonest` orders (default: UTC), and for guests
-	Ordering   *validate.Override `yaml:"ordering"`    // overrides keys of the section ordering
+	ID         menu.RestaurantID `yaml:"id"`          // the ordering service's restaurantId
+	Name       string            `yaml:"name"`        // the displayed name; default: the id
+	Phone      string            `yaml:"phone"`       // for questions about an order; only operators see it
+	GuestPhone string            `yaml:"guest_phone"` // guests see it
+	Address    string            `yaml:"address"`     // guests see it
+	Connection string            `yaml:"connection"`  // the name of a connection; default: the only one
+	Schedule   string            `yaml:"schedule"`    // when the menu is synced; default: sync.schedule
+	TimeZone   string            `yaml:"time_zone"`   // IANA name for cron fields, hours and `soonest` orders (default: UTC), and for guests
+	Hours      *hours.Config     `yaml:"hours"`       // when an order may be ready; default: at any time
+	// LeadTime and MinimumOrder are by type of order. The default of LeadTime is that of ordering.
+	LeadTime      LeadTime           `yaml:"lead_time"`
+	MinimumOrder  MinimumOrder       `yaml:"minimum_order"`
+	DeliveryTerms string             `yaml:"delivery_terms"` // guests see it
+	Ordering      *validate.Override `yaml:"ordering"`       // overrides keys of the section ordering
 	// ShrinkLimit and Guard override those of the section sync.
 	ShrinkLimit *float64       `yaml:"shrink_limit"`
 	Guard       menusync.Guard `yaml:"guard"`
+}
+
+// LeadTime is the time from an order to its earliest expected time.
+type LeadTime struct {
+	Delivery *time.Duration `yaml:"delivery"`
+	Pickup   *time.Duration `yaml:"pickup"`
+}
+
+// MinimumOrder has the lowest totals of orders; 0 means none.
+type MinimumOrder struct {
+	Delivery decimal.Decimal `yaml:"delivery"`
+	Pickup   decimal.Decimal `yaml:"pickup"`
+}
+
+// TermsOf returns what a restaurant asks of its orders for delivery and for pickup.
+func TermsOf(r Restaurant) (delivery, pickup validate.Terms) {
+	zone, _ := menusync.TimeZone(r.TimeZone) // an unknown one is an error of Load
+	return validate.Terms{Hours: r.Hours.For("delivery", zone), LeadTime: r.LeadTime.Delivery, Minimum: r.MinimumOrder.Delivery},
+		validate.Terms{Hours: r.Hours.For("pickup", zone), LeadTime: r.LeadTime.Pickup, Minimum: r.MinimumOrder.Pickup}
 }
 
 // OrderingOf returns the section ordering with the overrides of one restaurant.

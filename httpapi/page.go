@@ -73,6 +73,8 @@ func (s *Server) routePage(engine *gin.Engine) error {
 		Payments:  s.authCfg.PublicOrders.PaymentTypes,
 		Replica:   s.deps.Replica,
 		Directory: s.deps.Directory,
+		Terms:     s.deps.Validator.Terms,
+		Clock:     s.deps.Clock,
 		Assets:    s.assets,
 	})
 	if err != nil {

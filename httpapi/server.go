@@ -188,6 +188,7 @@ func (s *Server) newMenuHandlers() {
 		Replica:              deps.Replica,
 		Directory:            deps.Directory,
 		Stale:                deps.Runner.Stale,
+		Terms:                deps.Validator.Terms,
 		Metrics:              deps.Metrics,
 		Clock:                deps.Clock,
 		OpenMenu:             s.authCfg.MenuIsOpen(),

@@ -228,6 +228,17 @@ func TestBrowserBrand(t *testing.T) { //nolint:tparallel // its scenarios share 
 	b.run(t, "brand")
 }
 
+// TestBrowserHours runs tools/browser/hours against a demo whose restaurant opens in two days, for an hour.
+func TestBrowserHours(t *testing.T) { //nolint:tparallel // its scenarios share a demo
+	t.Parallel()
+	b := newBrowser(t)
+	day := strings.ToUpper(time.Now().UTC().AddDate(0, 0, 2).Weekday().String()[:3])
+	b.env = browsedDemoWith(t, []string{
+		"LARDER_SYNC_SCHEDULE=@every 48h", "LARDER_RESTAURANTS_0_TIME_ZONE=UTC", "LARDER_RESTAURANTS_0_HOURS_ALL_" + day + "=11:00-12:00",
+	})
+	b.run(t, "hours")
+}
+
 // TestBrowserLarge runs its scenarios against a menu of 400 dishes. With LARDER_THOROUGH, they measure times.
 func TestBrowserLarge(t *testing.T) { //nolint:paralleltest // it measures times
 	b := newBrowser(t)

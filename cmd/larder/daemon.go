@@ -294,6 +294,8 @@ func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {
 				TimeZone:   r.TimeZone,
 				LeadTime:   cfg.OrderingOf(r).LeadTime,
 				Connection: r.Connection,
+
+				DeliveryTerms: r.DeliveryTerms,
 			},
 			Schedule: r.Schedule,
 			TimeZone: r.TimeZone,
@@ -339,7 +341,10 @@ func (d *daemon) syncedConnections() []menusync.Connection {
 func rulesOf(cfg *configs.Config) []validate.Restaurant {
 	return cli.Mapped(cfg.Restaurants, func(r configs.Restaurant) validate.Restaurant {
 		zone, _ := menusync.TimeZone(r.TimeZone) // configs has rejected unknown zones
-		return validate.Restaurant{ID: r.ID, Location: zone, Override: *cmp.Or(r.Ordering, &validate.Override{})}
+		delivery, pickup := configs.TermsOf(r)
+		return validate.Restaurant{
+			ID: r.ID, Location: zone, Override: *cmp.Or(r.Ordering, &validate.Override{}), Delivery: delivery, Pickup: pickup,
+		}
 	})
 }
 

@@ -75,13 +75,16 @@ func (h *Handlers) restaurantsPage(c *gin.Context, want directory.Query) []byte 
 	return respond.AppendNext(body, next)
 }
 
-// Restaurant answers GET /v1/restaurants/{restaurant} with one element of the list.
+// Restaurant answers GET /v1/restaurants/{restaurant} with one element of the list, and its hours.
 func (h *Handlers) Restaurant(c *gin.Context) error {
 	restaurant, err := visible.Restaurant(c, h.deps.Directory)
 	if err != nil {
 		return err
 	}
-	return h.answerHashed(c, append(h.appendRestaurant(c, []byte(`{"result":`), &restaurant), '}'))
+	body := h.appendRestaurant(c, []byte(`{"result":`), &restaurant)
+	delivery, pickup := h.deps.Terms(restaurant.ID)
+	body = appendHours(body[:len(body)-1], delivery, pickup, h.deps.Clock())
+	return h.answerHashed(c, append(body, "}}"...))
 }
 
 // appendRestaurant appends a restaurant as JSON. The fields of its menu are null until there is one. A detail
@@ -112,7 +115,10 @@ func (h *Handlers) appendRestaurant(c *gin.Context, dst []byte, r *directory.Res
 	}
 	dst = jsontext.AppendStringOrNull(append(dst, `,"guestPhone":`...), r.GuestPhone)
 	dst = jsontext.AppendStringOrNull(append(dst, `,"address":`...), r.Address)
-	return append(jsontext.AppendStringOrNull(append(dst, `,"timeZone":`...), r.TimeZone), '}')
+	dst = jsontext.AppendStringOrNull(append(dst, `,"timeZone":`...), r.TimeZone)
+	dst = jsontext.AppendStringOrNull(append(dst, `,"deliveryTerms":`...), r.DeliveryTerms)
+	delivery, pickup := h.deps.Terms(r.ID)
+	return append(appendAccepts(dst, delivery, pickup, h.deps.Clock()), '}')
 }
 
 // reasonsTimeout limits how long a list of reasons waits for Redis before it is answered from memory.

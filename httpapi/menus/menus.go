@@ -11,6 +11,8 @@ import (
 	"larder.local/httpapi/metrics"
 	"larder.local/httpapi/respond"
 	"larder.local/internal/directory"
+	"larder.local/internal/menu"
+	"larder.local/ordering/validate"
 )
 
 // Handlers answer reads of menus, products, restaurants and rejection reasons.
@@ -29,7 +31,8 @@ const lists = 8
 type Deps struct {
 	Replica   *replica.Replica
 	Directory *directory.Directory
-	Stale     func(version cache.Version) bool // reports whether it is stale (policy S5)
+	Stale     func(version cache.Version) bool                          // reports whether it is stale (policy S5)
+	Terms     func(menu.RestaurantID) (delivery, pickup validate.Terms) // of its orders
 	Metrics   *metrics.Metrics
 	Clock     func() time.Time
 	OpenMenu  bool // everyone may read menus

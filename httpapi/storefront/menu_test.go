@@ -241,11 +241,12 @@ func TestRestaurantDetails(t *testing.T) {
 	}
 	k.Directory.Replace(restaurants)
 	got := k.Get(path).Is(t, http.StatusOK)
-	if want := `"guestPhone":"2","address":"Rua 1","timeZone":"Europe/Lisbon"}}`; !strings.HasSuffix(string(got.Body), want) || strings.Contains(string(got.Body), `"phone"`) {
+	if want := `"guestPhone":"2","address":"Rua 1","timeZone":"Europe/Lisbon",`; !strings.Contains(string(got.Body), want) || strings.Contains(string(got.Body), `"phone"`) {
 		t.Errorf("got %s", got.Body)
 	}
 	k.Get(path, "If-None-Match", got.Header.Get("ETag")).Is(t, http.StatusNotModified)
-	if list := k.Get("/v1/restaurants?q="+apitest.Bistro).Is(t, http.StatusOK); !strings.Contains(string(list.Body), strings.TrimSuffix(strings.TrimPrefix(string(got.Body), `{"result":`), "}")) {
+	row, _, _ := strings.Cut(strings.TrimPrefix(string(got.Body), `{"result":`), `,"hours":`) // which the list does not have
+	if list := k.Get("/v1/restaurants?q="+apitest.Bistro).Is(t, http.StatusOK); !strings.Contains(string(list.Body), row+"}") {
 		t.Errorf("the list is %s", list.Body)
 	}
 	k.Get("/v1/restaurants/none").Refused(t, http.StatusNotFound, "restaurant_not_found")

@@ -26,6 +26,7 @@ import (
 	"larder.local/httpapi/web"
 	"larder.local/internal/directory"
 	"larder.local/internal/menu"
+	"larder.local/ordering/validate"
 	"larder.local/ordering/violation"
 )
 
@@ -49,6 +50,8 @@ type Deps struct {
 	Payments  []string // payment types of these orders
 	Replica   *replica.Replica
 	Directory *directory.Directory
+	Terms     func(menu.RestaurantID) (delivery, pickup validate.Terms) // of its orders
+	Clock     func() time.Time
 	Assets    *web.Assets
 }
 
@@ -116,6 +119,9 @@ type view struct {
 	Choices    []choice // restaurants to choose from; empty if one is shown
 	More       bool     // there are choices after these
 	Page       int      // of the dishes or the choices, from 1
+
+	Closed       string      // that the restaurant is closed, and when it opens; empty if it accepts orders
+	OpeningHours template.JS // for search engines; empty if they are not known
 }
 
 // choice is a restaurant that a guest can choose.
@@ -289,6 +295,8 @@ func (p *Page) view(c *gin.Context) view {
 		if name := visible.Name(p.deps.Directory, p.deps.Replica, v.Restaurant.ID); name != nil {
 			v.Name = *name
 		}
+		delivery, pickup := p.deps.Terms(v.Restaurant.ID)
+		v.addHours(delivery, pickup, p.deps.Clock())
 	}
 	return v
 }

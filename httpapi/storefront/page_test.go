@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -16,6 +17,7 @@ import (
 	"larder.local/httpapi/web"
 	"larder.local/internal/directory"
 	"larder.local/internal/menu"
+	"larder.local/ordering/validate"
 )
 
 func newPage(t *testing.T, restaurants *directory.Directory) *Page {
@@ -24,7 +26,10 @@ func newPage(t *testing.T, restaurants *directory.Directory) *Page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := New(Deps{Replica: &replica.Replica{}, Directory: restaurants, Assets: assets})
+	page, err := New(Deps{
+		Replica: &replica.Replica{}, Directory: restaurants, Assets: assets, Clock: time.Now,
+		Terms: validate.New(validate.DefaultConfig(), time.Now).Terms,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

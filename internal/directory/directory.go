@@ -27,6 +27,8 @@ type Restaurant struct {
 	TimeZone   string        // IANA name
 	LeadTime   time.Duration // from an order for as soon as possible to its expected time
 	Connection string        // the ordering service with its menu
+
+	DeliveryTerms string // for guests: fee and area in the restaurant's words
 }
 
 // String returns "name (id)", or the id if there is no other name.

@@ -19,8 +19,8 @@ const soup = `"dishList":[{"ID":"soup","quantity":1}]`
 
 func TestFields(t *testing.T) {
 	t.Parallel()
-	head := `{` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"cash"`
-	delivery := `{` + soup + `,"expeditionType":"delivery","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"card"`
+	head := `{` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T13:30:00Z","paymentTypeID":"cash"`
+	delivery := `{` + soup + `,"expeditionType":"delivery","expectedAt":"2026-05-01T13:30:00Z","paymentTypeID":"card"`
 	for _, tc := range []struct {
 		name, body string
 		want       []menutest.Broken
@@ -73,7 +73,7 @@ func TestFields(t *testing.T) {
 			{"/address", violation.TypeMismatch, `{"got":"array","want":"object"}`},
 		}},
 		{"null guest", head + `,"Guest":null,"Address":null}`, nil},
-		{"values that are not allowed (O5)", `{` + soup + `,"expeditionType":"drone","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"Cash"}`, []menutest.Broken{
+		{"values that are not allowed (O5)", `{` + soup + `,"expeditionType":"drone","expectedAt":"2026-05-01T13:30:00Z","paymentTypeID":"Cash"}`, []menutest.Broken{
 			{"/expeditionType", violation.ValueNotAllowed, `{"allowed":["delivery","pickup"]}`},
 			{"/paymentTypeID", violation.ValueNotAllowed, `{"allowed":["cash","card","online"]}`},
 		}},
@@ -100,10 +100,10 @@ func TestFields(t *testing.T) {
 			{"/changeFrom", violation.ChangeTooSmall, `{"minimum":199.9}`},
 		}},
 		{"change from exactly the total", head + `,"changeFrom":199.9}`, nil},
-		{"change without cash (O5)", `{"changeFrom":500,` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"online"}`, []menutest.Broken{
+		{"change without cash (O5)", `{"changeFrom":500,` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T13:30:00Z","paymentTypeID":"online"}`, []menutest.Broken{
 			{"/changeFrom", violation.ChangeNotCash, `{}`},
 		}},
-		{"change without cash and without a total", `{"changeFrom":500,"dishList":[7],"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"online"}`, []menutest.Broken{
+		{"change without cash and without a total", `{"changeFrom":500,"dishList":[7],"expeditionType":"pickup","expectedAt":"2026-05-01T13:30:00Z","paymentTypeID":"online"}`, []menutest.Broken{
 			{"/changeFrom", violation.ChangeNotCash, `{}`},
 			{"/dishList/0", violation.TypeMismatch, `{"got":"number","want":"object"}`},
 		}},
@@ -124,8 +124,8 @@ func TestExpectedAt_O4(t *testing.T) {
 		name, at string
 		want     []menutest.Broken
 	}{
-		{"with an offset", `"2026-05-01T15:30:00+03:00"`, nil},
-		{"fractions of a second", `"2026-05-01T12:30:00.123456Z"`, nil},
+		{"with an offset", `"2026-05-01T16:30:00+03:00"`, nil},
+		{"fractions of a second", `"2026-05-01T13:30:00.123456Z"`, nil},
 		{"within the grace", `"2026-05-01T11:59:00Z"`, nil},
 		{"past the grace", `"2026-05-01T11:58:59Z"`, []menutest.Broken{{"/expectedAt", violation.TimeInPast, `{"earliest":"2026-05-01T12:00:00.000Z"}`}}},
 		{"30 days ahead", `"2026-05-31T12:00:00Z"`, nil},
@@ -137,7 +137,9 @@ func TestExpectedAt_O4(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			got := validateBody(t, `{`+soup+`,"expeditionType":"pickup","paymentTypeID":"cash","expectedAt":`+tc.at+`}`)
+			cfg := validate.DefaultConfig()
+			cfg.LeadTime = 0
+			got := check(t, cfg, v1(t, `{`+soup+`,"expeditionType":"pickup","paymentTypeID":"cash","expectedAt":`+tc.at+`}`))
 			if diff := cmp.Diff(tc.want, brokenOf(t, got)); diff != "" && len(tc.want)+len(got.Violations) > 0 {
 				t.Errorf("%s: violations (-want +got):\n%s", tc.at, diff)
 			}
@@ -290,7 +292,7 @@ func TestOptionalPaymentType(t *testing.T) {
 	t.Parallel()
 	cfg := validate.DefaultConfig()
 	cfg.Required.Pickup = []string{"expectedAt"}
-	head := `{` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z"`
+	head := `{` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T13:30:00Z"`
 	for _, tc := range []struct {
 		name, body string
 		want       []menutest.Broken

@@ -37,6 +37,7 @@ func (c *check) checkFields(total amount) (expectedAt time.Time) {
 	c.checkListed(&o.payment, "paymentTypeID", paymentTypes)
 	c.checkRequired()
 	expectedAt = c.checkExpectedAt()
+	c.checkMinimum(total)
 	c.checkChangeFrom(total)
 	c.checkRange(&o.persons, 1, 999) // policy O19
 	c.checkRange(&o.address.lat, -90, 90)
@@ -141,7 +142,9 @@ func (c *check) checkExpectedAt() time.Time {
 	v := &c.order.expectedAt
 	switch {
 	case v.blank() && c.V1 && c.order.soonest:
-		return c.now.Add(c.LeadTime).In(c.location).Truncate(time.Second)
+		soonest := c.now.Add(*c.ofType().LeadTime).In(c.location).Truncate(time.Second)
+		c.checkTerms(c.order.placeOf(v.pos, "expectedAt"), soonest)
+		return soonest
 	case v.blank(), v.state != readable:
 		return time.Time{}
 	}
@@ -153,6 +156,8 @@ func (c *check) checkExpectedAt() time.Time {
 		c.add(at(v.pos), violation.TimeInPast, violation.Params{"earliest": menu.FormatTime(c.now)}, "")
 	case expectedAt.After(latest):
 		c.add(at(v.pos), violation.TimeTooFar, violation.Params{"latest": menu.FormatTime(latest)}, "")
+	default:
+		c.checkTerms(at(v.pos), expectedAt)
 	}
 	return expectedAt
 }

@@ -96,7 +96,7 @@ func TestIngredientsCount_P4(t *testing.T) {
 
 // orderOf returns a pickup order of a soup for 199.90 with more fields.
 func orderOf(payment, more string) string {
-	return `{` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"` + payment + `"` + more + `}`
+	return `{` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T13:30:00Z","paymentTypeID":"` + payment + `"` + more + `}`
 }
 
 func TestChangeFrom_O5(t *testing.T) {
@@ -264,7 +264,7 @@ func TestSpellingsInLines_O19(t *testing.T) {
 // O19: the same for payments and rejections.
 func TestSpellingsInChanges_O19(t *testing.T) {
 	t.Parallel()
-	paid := `[{"code":"c","amount":5,"paidAt":"2026-05-01T12:30:00Z"%s}]`
+	paid := `[{"code":"c","amount":5,"paidAt":"2026-05-01T13:30:00Z"%s}]`
 	for body, want := range map[string]string{
 		fmt.Sprintf(paid, `,"Amount":"5.0"`): "", fmt.Sprintf(paid, `,"Amount":6`): "/0/Amount",
 		fmt.Sprintf(paid, `,"CODE":"d","PaidAt":"2026-05-01T12:31:00Z"`): "/0/CODE /0/PaidAt",
@@ -350,7 +350,7 @@ func TestOrdinaryOrdersStayValid(t *testing.T) {
 		"5,000 in cash for 350, no persons": orderOf("cash", `,"changeFrom":5000,"persons":0`),
 		"a complete product": `{"dishList":[{"ID":"1002","id":"soup","externalId":"1002","name":"Soup","price":199.9,"quantity":1,"schemeId":null,
 			"measure":{"value":1,"unit":"pcs"},"isContainInStopList":[],"imageUrls":[],"ingredients":[]}],
-			"restaurantID":"r-1","restaurantId":"r-1","expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"card","changeFrom":0,
+			"restaurantID":"r-1","restaurantId":"r-1","expeditionType":"pickup","expectedAt":"2026-05-01T13:30:00Z","paymentTypeID":"card","changeFrom":0,
 			"persons":"0","comment":"","address":null,"guest":{"phone":"+7 999 123-45-67","email":""}}`,
 	} {
 		for _, onV1 := range []bool{true, false} {

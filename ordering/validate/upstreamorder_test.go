@@ -45,7 +45,7 @@ func TestSentOrders_P3(t *testing.T) {
 			"the interface's fields with the catalogue's dishes (P3, O2)",
 			`{"zip":{"n":1E2},"comment":"ring \u0022twice\u0022","persons":"2","dishList":[{"ID":"pizza","name":"my","price":"500.0","quantity":"2","x":1,"measure":null,
 			  "ingredients":[{"ID":"i-small","groupId":"g-size","y":2},{"ID":"i-hot","price":25.00,"quantity":1e0},{"ID":"i-hot"}]},{"ID":"bare","quantity":3}],
-			  "expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00+03:00","paymentTypeID":"cash","changeFrom":1.5e3,
+			  "expeditionType":"pickup","expectedAt":"2026-05-01T16:30:00+03:00","paymentTypeID":"cash","changeFrom":1.5e3,
 			  "guest":{"firstName":"F","vip":true},"address":{"lat":"55.10","floor":-1,"zone":"A"}}`,
 			true, upstream.FieldCaseDocument,
 			`{"comment":"ring \"twice\"","restaurantID":"r-1","persons":2,"dishList":[` +
@@ -53,7 +53,7 @@ func TestSentOrders_P3(t *testing.T) {
 				`{"ID":"21","name":"Small","price":0,"measure":{"value":0.3,"unit":"kg"},"quantity":1},` +
 				`{"ID":"23","name":"Hot","price":25,"quantity":1},{"ID":"23","name":"Hot","price":25,"quantity":1}]},` +
 				`{"ID":"bare","name":"Bare","price":5,"quantity":3,"ingredients":[]}],` +
-				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00+03:00","paymentTypeID":"cash","changeFrom":1500,` +
+				`"expeditionType":"pickup","expectedAt":"2026-05-01T16:30:00+03:00","paymentTypeID":"cash","changeFrom":1500,` +
 				`"guest":{"firstName":"F"},"address":{"lat":55.1,"floor":-1}}`,
 		},
 		{

@@ -20,22 +20,29 @@ type Validator struct {
 
 // New returns a Validator with a valid cfg. It calls clock once for each order without Request.At.
 func New(cfg Config, clock func() time.Time) *Validator {
-	return &Validator{cfg: cfg, clock: clock, general: newRules(cfg, nil)}
+	return &Validator{cfg: cfg, clock: clock, general: newRules(cfg, Restaurant{})}
 }
 
 // SetRestaurants replaces the time zones and rules of restaurants. It may be called at any time; an
 // order that is being validated keeps the earlier rules.
 func (v *Validator) SetRestaurants(restaurants []Restaurant) {
 	all := make(map[menu.RestaurantID]*rules, len(restaurants))
-	equal := map[Restaurant]*rules{} // by override and location: most restaurants of a chain have the same
+	equal := map[Restaurant]*rules{} // without ids: most restaurants of a chain have the same
 	for _, r := range restaurants {
-		same := Restaurant{Location: r.Location, Override: r.Override}
+		same := r
+		same.ID = ""
 		if equal[same] == nil {
-			equal[same] = newRules(v.cfg.With(r.Override), r.Location)
+			equal[same] = newRules(v.cfg.With(r.Override), same)
 		}
 		all[r.ID] = equal[same]
 	}
 	v.restaurants.Store(&all)
+}
+
+// Terms returns what a restaurant asks of its orders for delivery and for pickup.
+func (v *Validator) Terms(restaurant menu.RestaurantID) (delivery, pickup Terms) {
+	of := v.rules(restaurant)
+	return of.delivery, of.pickup
 }
 
 func (v *Validator) rules(restaurant menu.RestaurantID) *rules {
@@ -66,25 +73,33 @@ type Restaurant struct {
 	// Location is its time zone, used when larder sets expectedAt (policy O4); nil means UTC.
 	Location *time.Location
 	Override Override // its `ordering:` section
+	Delivery Terms
+	Pickup   Terms
 }
 
 // rules are the settings that apply to one restaurant.
 type rules struct {
 	Config
 
-	location *time.Location
+	location         *time.Location
+	delivery, pickup Terms
 
 	// The fields that policy O1 requires, by type of order. An unknown type has only the fields that all types need.
 	required map[string][]requiredField
 }
 
-func newRules(cfg Config, location *time.Location) *rules {
+func newRules(cfg Config, of Restaurant) *rules {
 	both := slices.DeleteFunc(slices.Clone(cfg.Required.Pickup), func(name string) bool {
 		return !slices.Contains(cfg.Required.Delivery, name)
 	})
+	for _, terms := range []*Terms{&of.Delivery, &of.Pickup} {
+		terms.LeadTime = cmp.Or(terms.LeadTime, &cfg.LeadTime)
+	}
 	return &rules{
 		Config:   cfg,
-		location: cmp.Or(location, time.UTC),
+		location: cmp.Or(of.Location, time.UTC),
+		delivery: of.Delivery,
+		pickup:   of.Pickup,
 		required: map[string][]requiredField{
 			delivery: requiredFieldsOf(cfg.Required.Delivery),
 			pickup:   requiredFieldsOf(cfg.Required.Pickup),

@@ -72,6 +72,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 		"group_min": "group,name,min,max,count,parent", "group_max": "group,name,min,max,count,parent", "group_pin_invalid": "groupId",
 		"too_deep": "", "field_required": "field", "value_not_allowed": "allowed", "type_mismatch": "want,got",
 		"decimal_comma": "", "time_zone_missing": "", "time_in_past": "earliest", "time_too_far": "latest",
+		"too_soon": "earliest", "restaurant_closed": "opensAt,intervals", "minimum_order": "minimum,missing",
 		"change_not_cash": "", "change_too_small": "minimum", "amount_insufficient": "total", "limit_exceeded": "limit",
 		"phone_invalid": "digits,maximum", "text_invalid": "character",
 	}

@@ -187,6 +187,27 @@ var documented = []description{
 		params:  []param{{"latest", "the latest time that is accepted", "2026-05-31T15:30:00.000Z"}},
 	},
 	{
+		code: violation.TooSoon, path: "/expectedAt",
+		meaning: "expectedAt is earlier than the lead time allows.",
+		params:  []param{{"earliest", "the earliest time that is accepted", "2026-05-01T19:30:00+03:00"}},
+	},
+	{
+		code: violation.RestaurantClosed, path: "/expectedAt",
+		meaning: "The restaurant is closed at the expected time. For `soonest`, this is the current time plus the lead time.",
+		params: []param{
+			{"opensAt", "the next time at which an order may be ready, or null", "2026-05-02T10:00:00+03:00"},
+			{
+				"intervals", "array of {from, to}: the hours of the day of the expected time",
+				[]map[string]string{{"from": "2026-05-01T10:00:00+03:00", "to": "2026-05-01T22:00:00+03:00"}},
+			},
+		},
+	},
+	{
+		code: violation.MinimumOrder, path: "/dishList",
+		meaning: "The total is lower than the restaurant's minimum for this type of order.",
+		params:  []param{{"minimum", "the lowest total", 15}, {"missing", "the minimum less the total", 2.5}},
+	},
+	{
 		code: violation.ChangeNotCash, path: "/changeFrom",
 		meaning: "changeFrom is only allowed if the payment is in cash.",
 	},

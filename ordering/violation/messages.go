@@ -80,7 +80,7 @@ func placeholder(name, language string, params Params) string {
 	switch value := params[name]; {
 	case name == "limits":
 		return limitsText(language, params)
-	case name == "missing":
+	case name == "missing" && params["min"] != nil:
 		return quantityText(language, whole(params["min"])-whole(params["count"]))
 	case name == "excess":
 		return quantityText(language, whole(params["count"])-whole(params["max"]))

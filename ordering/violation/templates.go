@@ -131,6 +131,18 @@ var templates = map[Code]template{
 		"This time is too far ahead; the latest is {latest}",
 		"На это время заказы ещё не принимают; самое позднее: {latest}",
 	}},
+	TooSoon: {message: texts{"This time is too soon; the earliest is {earliest}", "Это слишком рано; самое раннее время: {earliest}"}},
+	RestaurantClosed: {
+		message: texts{
+			"The restaurant is closed at this time; it opens at {opensAt}",
+			"В это время ресторан закрыт, он откроется: {opensAt}",
+		},
+		special: special{"opensAt", map[string]texts{"": {"The restaurant is closed", "Ресторан закрыт"}}},
+	},
+	MinimumOrder: {message: texts{
+		"The minimum order is {minimum}: add dishes for {missing} more",
+		"Минимальная сумма заказа: {minimum}, добавьте блюда ещё на {missing}",
+	}},
 	ChangeNotCash: {message: texts{
 		"Change is only given for cash: pay in cash, or leave the field empty",
 		"Сдача возможна только при оплате наличными: выберите наличные или оставьте поле пустым",

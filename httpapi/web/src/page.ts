@@ -120,6 +120,42 @@ if (box) {
   more.addEventListener("click", () => void load(search.value === listed ? next : null));
 }
 
+const hours = document.querySelector<HTMLElement>("#hours");
+const minute = 60_000; // milliseconds
+
+/** showHours says that the restaurant is closed, and when it opens. It says nothing while it accepts an order of one type. */
+async function showHours(place: HTMLElement): Promise<void> {
+  const { restaurant, zone, closed, opens } = place.dataset;
+  const answer = await fetch("/v1/restaurants/" + encodeURIComponent(restaurant!), { cache: "no-cache" }).catch(
+    () => null,
+  );
+  if (!answer?.ok) return; // what is shown may still be true
+  const { accepts } = ((await answer.json()) as components["schemas"]["RestaurantAnswer"]).result;
+  const kinds = [accepts.delivery, accepts.pickup];
+  const next = kinds.map((kind) => Date.parse(kind.next ?? "")).filter((at) => at > 0);
+  let text = "";
+  if (kinds.every((kind) => !kind.now)) {
+    const at = new Intl.DateTimeFormat(document.documentElement.lang, {
+      weekday: "short",
+      hour: "numeric",
+      minute: "2-digit",
+      hourCycle: "h23", // as the page that the server has written
+      timeZone: zone || "UTC",
+    });
+    text = next.length ? `${opens} ${at.format(Math.min(...next))}` : closed!;
+  }
+  if (place.textContent !== text) place.textContent = text;
+}
+
+if (hours) {
+  const look = (): void => {
+    if (document.visibilityState === "visible") void showHours(hours);
+  };
+  look();
+  document.addEventListener("visibilitychange", look);
+  setInterval(look, minute);
+}
+
 const order = document.querySelector("larder-order-form");
 const narrow = matchMedia("(max-width: 59.99rem)"); // as in page.css
 

@@ -157,7 +157,7 @@ func (d *Draft) DrawOrder(t *rapid.T) []byte {
 	}
 	body, err := json.Marshal(map[string]any{
 		"dishList": dishes, "expeditionType": rapid.SampledFrom([]string{"pickup", "delivery"}).Draw(t, "type"),
-		"expectedAt": "2026-05-01T15:30:00+03:00", "paymentTypeID": "card", "guest": map[string]any{"phone": "12345"},
+		"expectedAt": "2026-05-01T16:30:00+03:00", "paymentTypeID": "card", "guest": map[string]any{"phone": "12345"},
 		"address": map[string]any{"street": "S", "cityName": "C", "houseNumber": "1"},
 	})
 	if err != nil {

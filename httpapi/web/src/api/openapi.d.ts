@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 685dbe182dfa467c37d329e886f8ae0fddd70286d693fb024663a3f6321e150d
-// what follows: a28875b6e094506ebee528ada06d1ef46c8e9c8bd2ba67631d1c67408a20806e
+// openapi.yaml: 5a91aa878e2f384aa1d4ba8a1ee0e94a44cfe98891b7231f922279d5b0c16250
+// what follows: d1470085ba6cbf9f955e86238ae829a21f87ed74d3372bc03877599c6c23b4f3
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1134,6 +1134,22 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Accepts: {
+            /** @description From an order to its earliest expected time, such as `60m`. */
+            leadTime: string;
+            /**
+             * Format: date-time
+             * @description The next time at which an order may be ready, with the restaurant's offset. null if it is accepted now, or if the restaurant does not open any more. An order for this time can be placed already.
+             */
+            next: string | null;
+            /** @description An order for as soon as possible is accepted: the restaurant is open after the lead time. */
+            now: boolean;
+            /**
+             * @description Why it is not accepted.
+             * @enum {string|null}
+             */
+            reason: "closed" | null;
+        };
         /** @enum {string} */
         Action: "sync" | "force" | "sync_all" | "force_all" | "rollback" | "release" | "resolve" | "accept_restore" | "sign_in" | "sign_out";
         Address: {
@@ -1877,7 +1893,7 @@ export interface components {
             result: {
                 /**
                  * Format: date-time
-                 * @description The time that larder sent to the ordering service: the order's `expectedAt`, or for `soonest` the time of the request plus `ordering.lead_time`. The restaurant has not promised it. null if the order has no time.
+                 * @description The time that larder sent to the ordering service: the order's `expectedAt`, or for `soonest` the time of the request plus the lead time. The restaurant has not promised it. null if the order has no time.
                  */
                 expectedAt: string | null;
                 /** @description The ordering service's id. */
@@ -2084,6 +2100,11 @@ export interface components {
         };
         /** @description A restaurant. The fields of its menu are null until there is one. */
         Restaurant: {
+            /** @description Whether the restaurant accepts orders for as soon as possible, by type of order. */
+            accepts: {
+                delivery: components["schemas"]["Accepts"];
+                pickup: components["schemas"]["Accepts"];
+            };
             /** @description The postal address, `restaurants[].address`. */
             address: string | null;
             /**
@@ -2094,10 +2115,17 @@ export interface components {
             /** @description The connection of the restaurant; null without a token. */
             connection: string | null;
             counts: components["schemas"]["Counts"] | null;
+            /** @description Fee and area of the delivery in the restaurant's words, `restaurants[].delivery_terms`. */
+            deliveryTerms: string | null;
             /** @description The phone number for guests, `restaurants[].guest_phone`. */
             guestPhone: string | null;
             /** @description A rollback holds this menu. */
             held: boolean;
+            /** @description Only in `GET /v1/restaurants/{restaurant}`: the times of today and the next seven days at which an order may be ready, with the restaurant's offset. null for a type of order that has no hours: it is accepted at any time. */
+            hours?: {
+                delivery: components["schemas"]["Span"][] | null;
+                pickup: components["schemas"]["Span"][] | null;
+            };
             id: components["schemas"]["RestaurantID"];
             /**
              * @description The outcome of the last run.
@@ -2251,6 +2279,15 @@ export interface components {
             client: string;
             secret: string;
         };
+        Span: {
+            /** Format: date-time */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Does not belong to the interval.
+             */
+            to: string;
+        };
         SummaryAnswer: {
             result: {
                 /** @description There are more than the counted ones. */
@@ -2379,7 +2416,7 @@ export interface components {
          * @description A violation of an order, a payment or a rejection. docs/violations.md lists the params of each code.
          * @enum {string}
          */
-        ViolationCode: "dish_not_in_menu" | "dish_unavailable" | "dish_not_orderable" | "external_id_ambiguous" | "id_conflict" | "quantity_not_positive" | "quantity_not_whole" | "quantity_too_small" | "price_changed" | "total_negative" | "dish_takes_no_ingredients" | "ingredient_not_in_menu" | "ingredient_not_allowed" | "ingredient_unavailable" | "group_min" | "group_max" | "group_pin_invalid" | "too_deep" | "field_required" | "value_not_allowed" | "type_mismatch" | "decimal_comma" | "phone_invalid" | "text_invalid" | "time_zone_missing" | "time_in_past" | "time_too_far" | "change_not_cash" | "change_too_small" | "amount_insufficient" | "limit_exceeded";
+        ViolationCode: "dish_not_in_menu" | "dish_unavailable" | "dish_not_orderable" | "external_id_ambiguous" | "id_conflict" | "quantity_not_positive" | "quantity_not_whole" | "quantity_too_small" | "price_changed" | "total_negative" | "dish_takes_no_ingredients" | "ingredient_not_in_menu" | "ingredient_not_allowed" | "ingredient_unavailable" | "group_min" | "group_max" | "group_pin_invalid" | "too_deep" | "field_required" | "value_not_allowed" | "type_mismatch" | "decimal_comma" | "phone_invalid" | "text_invalid" | "time_zone_missing" | "time_in_past" | "time_too_far" | "too_soon" | "restaurant_closed" | "minimum_order" | "change_not_cash" | "change_too_small" | "amount_insufficient" | "limit_exceeded";
     };
     responses: {
         /** @description Several products have this externalId; `errors[0].params` lists their ids. */

@@ -9,6 +9,9 @@ export interface Details {
   guestPhone?: string | null;
   address?: string | null;
   timeZone?: string | null;
+  deliveryTerms?: string | null;
+  accepts?: components["schemas"]["Restaurant"]["accepts"];
+  hours?: components["schemas"]["Restaurant"]["hours"];
 }
 
 export type Verdict = components["schemas"]["ValidationAnswer"]["result"];

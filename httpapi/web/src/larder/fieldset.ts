@@ -1,5 +1,6 @@
 // The fields of the order form. Each has a place for an error message below it.
 
+import type { Details } from "./api";
 import type { Line } from "./basket";
 import { decimal, type Decimal } from "./decimal";
 import { h } from "./dom";
@@ -10,7 +11,21 @@ import type { Violation } from "./place";
 import { checkSettings, type Settings } from "./settings";
 import { orUndefined } from "./store";
 import type { Key } from "./texts";
-import { about, asLocal, bookable, clock, dayName, slots, soon, zoneName, type Times } from "./times";
+import {
+  about,
+  asLocal,
+  bookable,
+  clock,
+  dayName,
+  minutesOf,
+  moment,
+  opens,
+  openingsOf,
+  slots,
+  soon,
+  zoneName,
+  type Times,
+} from "./times";
 
 /** FormHost is the element that contains the fields. */
 export interface FormHost extends Settings {
@@ -18,6 +33,9 @@ export interface FormHost extends Settings {
   readonly payments: string[];
   readonly locale: string;
   readonly openings: Times["openings"];
+  readonly details: Details;
+  readonly isConnected: boolean;
+  learn(): void;
   readonly timeZone: string;
   getAttribute(name: string): string | null;
   text(key: Key, params?: Record<string, string | number>): string;
@@ -65,6 +83,7 @@ export class Fieldset {
   private readonly soonTime = h("span", { part: "soon-time" });
   private fields = new Map<string, Field>();
   private shape = "";
+  private tick = 0; // the timer that looks whether the restaurant has opened or closed
 
   /** A new fieldset restores what was entered before a reload, or what the guest's browser remembers. */
   constructor(private readonly host: FormHost) {
@@ -95,17 +114,20 @@ export class Fieldset {
     if (!form.soonest && form.at && !bookable(form.at, Date.now(), this.times)) [form.at, form.gone] = ["", true];
   }
 
-  /** times are the limits that the site has set, or the standard ones. */
+  /** times are the limits of the restaurant for the type of order, which the site can narrow. */
   private get times(): Times {
     const { host } = this;
     const number = (name: string, standard: number): number => {
       const value = Number(host.getAttribute(name));
       return value > 0 && value < Infinity ? value : standard;
     };
+    const { accepts, hours } = host.details;
+    const { expedition } = host.form;
+    const own = minutesOf(accepts?.[expedition].leadTime);
     return {
-      lead: number("lead-time", 60),
+      lead: Number.isNaN(own) ? number("lead-time", 60) : Math.max(number("lead-time", 0), own),
       days: number("max-lead", 30),
-      openings: host.openings,
+      openings: host.openings ?? openingsOf(hours?.[expedition]),
       zone: host.timeZone,
     };
   }
@@ -114,16 +136,32 @@ export class Fieldset {
     return soon(this.times);
   }
 
-  /** soonText is when an order for as soon as possible is expected. It is empty if the site does not say how long the restaurant needs. */
+  /** closedText says that the restaurant is closed, and when it opens. It is empty if that is not known: then there are no times. */
+  private get closedText(): string {
+    const { host, times } = this;
+    const next = this.openNow ? NaN : opens(times);
+    return Number.isNaN(next) ? "" : host.text("opens", { time: moment(host.locale, next, times.zone) });
+  }
+
+  /** soonText is when an order for as soon as possible is expected. It is empty if nobody says how long the restaurant needs. */
   private get soonText(): string {
     const { host } = this;
-    return host.getAttribute("lead-time")
+    return host.getAttribute("lead-time") || host.details.accepts
       ? `, ${host.text("about", { time: about(host.locale, Date.now() + this.times.lead * 60_000, host.timeZone) })}`
       : "";
   }
 
+  /** look reads the hours again while the form is visible. */
+  private look(): void {
+    if (!this.host.isConnected) {
+      clearInterval(this.tick);
+      this.tick = 0;
+    } else if (!document.hidden) this.host.learn();
+  }
+
   draw(format: string, busy: boolean): void {
     const { form, payments } = this.host;
+    this.tick ||= setInterval(() => this.look(), 60_000);
     if (!this.openNow) form.soonest = false;
     if (this.soonTime.textContent !== this.soonText) this.soonTime.textContent = this.soonText;
     if (!payments.includes(form.payment)) form.payment = payments[0] ?? "cash";
@@ -137,7 +175,8 @@ export class Fieldset {
       form.payment === "cash",
       payments.join(),
       JSON.stringify(this.times),
-      this.openNow,
+      this.closedText,
+      this.host.details.deliveryTerms,
       form.gone,
     ].join(" ");
     if (shape !== this.shape) {
@@ -210,6 +249,14 @@ export class Fieldset {
     const { host } = this;
     if (code === "field_required") return host.text("fillIn");
     if (code === "phone_invalid") return host.text("phoneInvalid");
+    if (code === "restaurant_closed" && params?.opensAt)
+      return host.text("opens", { time: moment(host.locale, Date.parse(params.opensAt), this.times.zone) });
+    if (code === "too_soon") return host.text("timeGone");
+    if (code === "minimum_order")
+      return host.text("minimum", {
+        sum: host.money(decimal(params?.minimum)),
+        missing: host.money(decimal(params?.missing)),
+      });
     if (field !== "changeFrom") return msg;
     return code === "change_too_small"
       ? host.text("changeTooSmall", { sum: host.money(decimal(params?.minimum)) })
@@ -265,7 +312,14 @@ export class Fieldset {
       }),
       h("fieldset", { class: "who" }, h("legend", {}, text("who")), ...of("guest.")),
       form.expedition === "delivery" &&
-        h("fieldset", { class: "address" }, h("legend", {}, text("where")), ...of("address.")),
+        h(
+          "fieldset",
+          { class: "address" },
+          h("legend", {}, text("where")),
+          this.host.details.deliveryTerms &&
+            h("p", { part: "delivery-terms", class: "muted", dir: "auto" }, this.host.details.deliveryTerms),
+          ...of("address."),
+        ),
       this.choice(
         "expectedAt",
         "when",
@@ -275,6 +329,7 @@ export class Fieldset {
           form.soonest = v === "soonest";
         },
         form.soonest ? null : this.time(),
+        this.closedText,
       ),
       this.choice(
         "paymentTypeID",
@@ -329,12 +384,14 @@ export class Fieldset {
     chosen: string,
     set: (value: string) => void,
     more: Node | null = null,
+    notice = "",
   ): HTMLFieldSetElement {
     const note = h("p", { class: "wrong note", id: "n-" + name });
     const box = h(
       "fieldset",
       { "aria-describedby": note.id, part: "field", "data-field": name },
       h("legend", {}, this.host.text(title)),
+      notice && h("p", { part: "closed", role: "status" }, notice),
       h(
         "div",
         { class: "choices" },

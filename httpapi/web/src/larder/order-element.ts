@@ -41,7 +41,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private submitted = false; // the guest has tried to order
   private checking = false;
   private leading = false; // move the focus to the outcome when it is shown
-  private details: Details = {};
+  details: Details = {};
   private given: readonly Opening[] | null = null;
 
   constructor() {
@@ -107,6 +107,15 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     return this.getAttribute("time-zone") || this.details.timeZone || "";
   }
 
+  /** learn reads the details of the restaurant, such as its hours. */
+  learn(): void {
+    const { shop, details } = this;
+    void shop?.api.restaurant().then((now) => {
+      Object.assign(details, now); // those of another restaurant if it has changed meanwhile
+      this.draw();
+    });
+  }
+
   private origin(): Origin {
     return {
       name: this.shop?.menu?.body.restaurant.name ?? "",
@@ -156,13 +165,14 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     listen(shop.placing, "wrong", (event) => this.refuse((event as CustomEvent<Refusal>).detail));
     // Only the form continues an order: a page with only a menu does not know the order URL.
     const wake = (): void => {
+      this.learn();
       this.changed();
       this.follower?.retry();
       this.follow(shop, signal);
       void shop.placing.wake();
     };
     listen(document, "visibilitychange", () => {
-      if (document.visibilityState === "visible") wake();
+      if (!document.hidden) wake();
     });
     listen(window, "online", wake);
     // Without the signal: it removes its own listeners first.
@@ -171,13 +181,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.follower?.stop();
     });
     listen(window, "offline", () => this.draw());
-    void shop.api.restaurant().then((details) => {
-      if (signal.aborted) return;
-      this.details = details;
-      this.draw();
-    });
-    void shop.placing.wake();
-    this.follow(shop, signal);
+    wake();
     preload(this);
   }
 

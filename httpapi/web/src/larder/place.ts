@@ -81,7 +81,14 @@ export interface Violation {
   path: string;
   code: string;
   msg: string;
-  params?: { minimum?: number; sent?: number; current?: number; parent?: { id: string; name: string } };
+  params?: {
+    minimum?: number;
+    missing?: number;
+    sent?: number;
+    current?: number;
+    parent?: { id: string; name: string };
+    opensAt?: string | null;
+  };
 }
 
 /** Refusal is why an order was rejected, with the keys of its lines. */

@@ -110,8 +110,7 @@ export class Shop extends EventTarget {
     document.addEventListener(
       "visibilitychange",
       () => {
-        if (document.visibilityState !== "visible") return;
-        void this.load(); // a suspended page may have missed events
+        if (!document.hidden) void this.load(); // a suspended page may have missed events
       },
       { signal: stop.signal },
     );

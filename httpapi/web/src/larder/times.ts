@@ -48,6 +48,24 @@ export interface Times {
 /** soon reports whether a guest can order for as soon as possible. */
 export const soon = ({ lead, openings }: Times): boolean => open(Date.now() + lead * minute, openings);
 
+/** minutesOf returns the minutes of a lead time such as "60m", or NaN. */
+export function minutesOf(text: string | undefined): number {
+  let sum = text ? 0 : NaN;
+  for (const [, number, unit] of (text ?? "").matchAll(/([\d.]+)(h|m(?!s)|s|ms)/g))
+    sum += Number(number) * ({ h: 60, m: 1, s: 1 / 60 }[unit!] ?? 0);
+  return sum;
+}
+
+/** openingsOf returns the hours of a restaurant, whose ends do not belong to them, as openings. */
+export const openingsOf = (hours: readonly Opening[] | null | undefined): Opening[] | null =>
+  hours?.map(({ from, to }) => ({ from, to: new Date(Date.parse(to) - 1).toISOString() })) ?? null;
+
+/** opens returns when the restaurant opens next, after the lead time; NaN if that is not known. */
+export function opens({ lead, openings }: Times): number {
+  const from = Date.now() + lead * minute;
+  return Math.min(...(openings ?? []).map((one) => Date.parse(one?.from)).filter((at) => at > from)) || NaN;
+}
+
 /** bookable reports whether a guest can still order for a time. */
 export function bookable(time: string, now: number, { lead, days, openings }: Times): boolean {
   const at = Date.parse(time);

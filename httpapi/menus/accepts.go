@@ -1,0 +1,71 @@
+package menus
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"larder.local/internal/hours"
+	"larder.local/internal/jsontext"
+	"larder.local/ordering/validate"
+)
+
+// shownDays is how many days ahead the hours of a restaurant are shown.
+const shownDays = 7
+
+// appendAccepts appends whether a restaurant accepts orders for as soon as possible, for each type of order.
+func appendAccepts(dst []byte, delivery, pickup validate.Terms, now time.Time) []byte {
+	dst = appendAccept(append(dst, `,"accepts":{"delivery":`...), delivery, now)
+	dst = appendAccept(append(dst, `,"pickup":`...), pickup, now)
+	return append(dst, '}')
+}
+
+func appendAccept(dst []byte, terms validate.Terms, now time.Time) []byte {
+	accepted, opens := terms.Accepts(now)
+	reason, next := "", ""
+	if !accepted {
+		reason = "closed"
+	}
+	if !opens.IsZero() {
+		next = opens.In(terms.Hours.Zone).Format(time.RFC3339)
+	}
+	dst = strconv.AppendBool(append(dst, `{"now":`...), accepted)
+	dst = jsontext.AppendStringOrNull(append(dst, `,"reason":`...), reason)
+	dst = jsontext.AppendStringOrNull(append(dst, `,"next":`...), next)
+	dst = jsontext.AppendString(append(dst, `,"leadTime":`...), shortDuration(*terms.LeadTime))
+	return append(dst, '}')
+}
+
+// appendHours appends the hours of the next days; null for a type of order that is always accepted.
+func appendHours(dst []byte, delivery, pickup validate.Terms, now time.Time) []byte {
+	dst = appendSpans(append(dst, `,"hours":{"delivery":`...), delivery.Hours, now)
+	dst = appendSpans(append(dst, `,"pickup":`...), pickup.Hours, now)
+	return append(dst, '}')
+}
+
+func appendSpans(dst []byte, schedule *hours.Schedule, now time.Time) []byte {
+	if schedule == nil {
+		return append(dst, "null"...)
+	}
+	year, month, day := now.In(schedule.Zone).Date()
+	date := func(n int) time.Time { return time.Date(year, month, day+n, 0, 0, 0, 0, schedule.Zone) }
+	spans := schedule.Spans(date(-1), date(shownDays+1)) // whole days, so that the response stays the same for long
+	if spans = slices.DeleteFunc(spans, func(s hours.Span) bool { return !s.To.After(now) }); len(spans) == 0 {
+		return append(dst, "[]"...)
+	}
+	dst = append(dst, '[')
+	for i, span := range spans {
+		dst = append(jsontext.AppendComma(dst, i), `{"from":"`...)
+		dst = append(span.From.AppendFormat(dst, time.RFC3339), `","to":"`...)
+		dst = append(span.To.AppendFormat(dst, time.RFC3339), `"}`...)
+	}
+	return append(dst, ']')
+}
+
+// shortDuration returns whole minutes such as 90m, or Go's form.
+func shortDuration(d time.Duration) string {
+	if d%time.Minute == 0 {
+		return strconv.FormatInt(int64(d/time.Minute), 10) + "m"
+	}
+	return d.String()
+}
