@@ -22,6 +22,7 @@ func openIn(days int, now time.Time) (configuration string, opens time.Time) {
 func TestOpeningHours_O22(t *testing.T) {
 	t.Parallel()
 	m, service := newMoving(t), newPOS(t, 10)
+	m.env = []string{"LARDER_HTTP_PAGE_ENABLED=true"}
 	cfg := over(service)
 	now := time.Now().UTC()
 	closed, opens := openIn(3, now)
@@ -74,7 +75,7 @@ func TestOpeningHours_O22(t *testing.T) {
 	i.ask(t, http.MethodPost, orders, "at-the-opening", at(opens)).is(t, "an order for the opening", http.StatusCreated, "")
 	i.ask(t, http.MethodPost, orders, "at-the-end", at(opens.Add(time.Hour))).is(t, "an order for the end", http.StatusUnprocessableEntity, "validation_failed")
 	compat := strings.Replace(at(opens.Add(2*time.Hour)), `"soup"`, `"7"`, 1)
-	i.ask(t, http.MethodPost, "/orders/api/v1/orders", "compatible", compat).is(t, "an order of the compatible API", http.StatusBadRequest, "order_validation")
+	i.ask(t, http.MethodPost, "/orders/api/v1/orders", "compatible", compat).is(t, "an order of the compatible API", http.StatusUnprocessableEntity, "validation_failed")
 
 	cfg.restaurant = "connection: a, lead_time: {pickup: 20m}, minimum_order: {pickup: 11.5}"
 	m.write(t, "", cfg)

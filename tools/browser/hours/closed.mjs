@@ -78,7 +78,7 @@ await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ page, 
   await addFries(early.page);
   const waiting = early.page.locator('larder-order-form');
   await waiting.locator('[part=closed]').waitFor();
-  await early.page.clock.setFixedTime(new Date(Date.parse(today.from)));
+  await early.page.clock.setFixedTime(new Date(Date.parse(today.from) - 30 * 60_000)); // the lead time is an hour
   await early.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
   await waiting.locator('[part=closed]').waitFor({ state: 'detached' });
   await waiting.getByRole('radio', { name: /As soon as possible/ }).waitFor();

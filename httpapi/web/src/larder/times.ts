@@ -63,7 +63,8 @@ export const openingsOf = (hours: readonly Opening[] | null | undefined): Openin
 /** opens returns when the restaurant opens next, after the lead time; NaN if that is not known. */
 export function opens({ lead, openings }: Times): number {
   const from = Date.now() + lead * minute;
-  return Math.min(...(openings ?? []).map((one) => Date.parse(one?.from)).filter((at) => at > from)) || NaN;
+  const later = (openings ?? []).map((one) => Date.parse(one?.from)).filter((at) => at > from);
+  return later.length ? Math.min(...later) : NaN;
 }
 
 /** bookable reports whether a guest can still order for a time. */

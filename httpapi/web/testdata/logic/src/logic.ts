@@ -48,7 +48,7 @@ import {
   type Wording,
 } from "../../../src/larder/texts";
 import { followOrder } from "../../../src/larder/stream";
-import { bookable, clock, dayName, slots, zoneName, zoneOf } from "../../../src/larder/times";
+import { bookable, clock, dayName, minutesOf, opens, openingsOf, slots, zoneName, zoneOf } from "../../../src/larder/times";
 
 declare const process: { getBuiltinModule(name: string): any };
 const { test } = process.getBuiltinModule("node:test");
@@ -1716,6 +1716,27 @@ test("times are quarters of an hour in the restaurant's time zone", () => {
     ["2026-10-24", "2026-10-25", "2026-10-26"].map((d) => dayName("en", d, "2026-10-24")),
     ["Today, Oct 24", "Tomorrow, Oct 25", "Mon, Oct 26"],
   );
+});
+
+test("lead times and hours of a restaurant are read as larder writes them", () => {
+  const lead = (text: string | undefined): number => Math.round(minutesOf(text) * 1000) / 1000;
+  assert.deepEqual(["60m", "0m", "90m", "1h30m0s", "45s", "1m30s", "1.5s", "500ms"].map(lead), [60, 0, 90, 90, 0.75, 1.5, 0.025, 0]);
+  assert.ok(Number.isNaN(minutesOf(undefined)) && Number.isNaN(minutesOf("")));
+  const hours = [{ from: "2026-05-01T10:00:00+02:00", to: "2026-05-01T10:30:00+02:00" }];
+  const times = { lead: 60, days: 30, openings: openingsOf(hours), zone: "UTC" };
+  const at = Date.parse("2026-05-01T06:00:00Z");
+  assert.deepEqual(slots(at, times), ["2026-05-01T08:00:00+00:00", "2026-05-01T08:15:00+00:00"]); // not the end
+  assert.equal(openingsOf(null), null);
+  assert.equal(openingsOf(undefined), null);
+});
+
+test("the next opening is the first one after the lead time", () => {
+  const at = (minutes: number): string => new Date(Date.now() + minutes * 60_000).toISOString();
+  const opening = (minutes: number): { from: string; to: string } => ({ from: at(minutes), to: at(minutes + 30) });
+  const openings = [opening(-60), opening(30), opening(300), opening(120)];
+  assert.equal(opens({ lead: 60, days: 30, openings, zone: "UTC" }), Date.parse(openings[3]!.from));
+  for (const none of [null, [], [opening(30)]])
+    assert.ok(Number.isNaN(opens({ lead: 60, days: 30, openings: none, zone: "UTC" })));
 });
 
 test("the history has the last ten orders, without address and phone number", async () => {
