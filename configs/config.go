@@ -55,7 +55,7 @@ type Restaurant struct {
 	Address    string            `yaml:"address"`     // guests see it
 	Connection string            `yaml:"connection"`  // the name of a connection; default: the only one
 	Schedule   string            `yaml:"schedule"`    // when the menu is synced; default: sync.schedule
-	TimeZone   string            `yaml:"time_zone"`   // IANA name for cron fields, hours and `soonest` orders (default: UTC), and for guests
+	TimeZone   string            `yaml:"time_zone"`   // IANA name for cron fields, hours, `soonest` (default: UTC) and guests
 	Hours      *hours.Config     `yaml:"hours"`       // when an order may be ready; default: at any time
 	// LeadTime and MinimumOrder are by type of order. The default of LeadTime is that of ordering.
 	LeadTime      LeadTime           `yaml:"lead_time"`

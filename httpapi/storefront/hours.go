@@ -3,6 +3,7 @@ package storefront
 import (
 	"encoding/json"
 	"html/template"
+	"math"
 	"time"
 
 	"larder.local/internal/hours"
@@ -65,3 +66,6 @@ func openingHours(schedule *hours.Schedule) template.JS {
 	text, _ := json.Marshal(all) //nolint:errchkjson // texts cannot fail
 	return template.JS(text)     //nolint:gosec // made of constants and digits
 }
+
+// LeadTime is the restaurant's lead time in whole minutes; 0 if it has none.
+func (v view) LeadTime() int { return int(math.Ceil(v.Restaurant.LeadTime.Minutes())) }

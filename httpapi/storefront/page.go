@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"html/template"
-	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -171,9 +170,6 @@ func (v view) Tel() string {
 	}
 	return strings.NewReplacer(" ", "", "(", "", ")", "", "-", "", ".", "", "/", "", "\u00a0", "").Replace(number)
 }
-
-// LeadTime is the restaurant's lead time in whole minutes; 0 if it has none.
-func (v view) LeadTime() int { return int(math.Ceil(v.Restaurant.LeadTime.Minutes())) }
 
 // Menu returns the path of the menu in the API.
 func (v view) Menu() string {

@@ -51,7 +51,7 @@ func (c *check) checkTerms(where place, expectedAt time.Time) {
 		if accepted, next := terms.Accepts(c.now); !accepted && !next.IsZero() {
 			earliest = next
 		}
-		c.add(where, violation.TooSoon, violation.Params{"earliest": c.localTime(earliest)}, "")
+		c.add(where, violation.TooSoon, violation.Params{"earliest": localTime(earliest, c.location)}, "")
 		return
 	}
 	if terms.Hours.Open(expectedAt) {
@@ -60,30 +60,30 @@ func (c *check) checkTerms(where place, expectedAt time.Time) {
 	if earliest.Before(expectedAt) {
 		earliest = expectedAt
 	}
-	params := violation.Params{"opensAt": nil, "intervals": c.intervalsOn(terms.Hours, expectedAt)}
+	params := violation.Params{"opensAt": nil, "intervals": intervalsOn(terms.Hours, expectedAt, c.location)}
 	if next, ok := terms.Hours.Next(earliest); ok {
-		params["opensAt"] = c.localTime(next)
+		params["opensAt"] = localTime(next, c.location)
 	}
 	c.add(where, violation.RestaurantClosed, params, "")
 }
 
-// intervalsOn returns the times at which the restaurant is open on a day of its calendar.
-func (c *check) intervalsOn(schedule *hours.Schedule, day time.Time) []violation.Params {
-	year, month, date := day.In(c.location).Date()
-	midnight := time.Date(year, month, date, 0, 0, 0, 0, c.location)
+// intervalsOn returns the times at which the restaurant is open on a day of its calendar, in its time zone.
+func intervalsOn(schedule *hours.Schedule, day time.Time, zone *time.Location) []violation.Params {
+	year, month, date := day.In(zone).Date()
+	midnight := time.Date(year, month, date, 0, 0, 0, 0, zone)
 	intervals := []violation.Params{}
 	for _, span := range schedule.Spans(midnight, midnight.AddDate(0, 0, 1)) {
-		intervals = append(intervals, violation.Params{"from": c.localTime(span.From), "to": c.localTime(span.To)})
+		intervals = append(intervals, violation.Params{"from": localTime(span.From, zone), "to": localTime(span.To, zone)})
 	}
 	return intervals
 }
 
-// localTime returns a moment with the offset of the restaurant's time zone, in whole seconds. It is not earlier than t.
-func (c *check) localTime(t time.Time) string {
+// localTime returns a moment with the offset of a time zone, in whole seconds. It is not earlier than t.
+func localTime(t time.Time, zone *time.Location) string {
 	if whole := t.Truncate(time.Second); whole.Before(t) {
 		t = whole.Add(time.Second)
 	}
-	return t.In(c.location).Format(time.RFC3339)
+	return t.In(zone).Format(time.RFC3339)
 }
 
 // checkMinimum rejects an order whose total is below the minimum for its type.
