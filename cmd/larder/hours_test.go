@@ -18,7 +18,7 @@ func openIn(days int, now time.Time) (configuration string, opens time.Time) {
 	return fmt.Sprintf(`connection: a, time_zone: UTC, hours: {all: {%s: ["11:00-12:00"]}}`, day), opens
 }
 
-// TestOpeningHours_O22 changes the hours of a running larder. A restaurant that is closed takes orders for a time at which it is open.
+// TestOpeningHours_O22 changes the hours of the running daemon. A restaurant that is closed takes orders for a time at which it is open.
 func TestOpeningHours_O22(t *testing.T) {
 	t.Parallel()
 	m, service := newMoving(t), newPOS(t, 10)

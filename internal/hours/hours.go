@@ -124,7 +124,7 @@ func (i Interval) span(day Date, offset time.Duration) Span {
 	return Span{midnight.Add(time.Duration(i.From) * time.Minute), midnight.Add(time.Duration(i.To) * time.Minute)}
 }
 
-// and returns the time that is in both; it begins after its end if there is none.
+// and returns the time that is in both; it begins after its end if they do not overlap.
 func (p Span) and(other Span) Span {
 	if other.From.Before(p.From) {
 		other.From = p.From
@@ -138,7 +138,7 @@ func (p Span) and(other Span) Span {
 // ordinaryDays is more than a week, also if the clock skips the only interval of a week.
 const ordinaryDays = 15
 
-// Next returns the first moment, not before at, at which the restaurant is open. It returns false if there is none.
+// Next returns the first moment, not before at, at which the restaurant is open. It returns false if it never opens again.
 func (s *Schedule) Next(at time.Time) (next time.Time, ok bool) {
 	if s.Open(at) {
 		return at, true

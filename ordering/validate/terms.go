@@ -18,7 +18,7 @@ type Terms struct {
 }
 
 // Accepts reports whether an order for as soon as possible is accepted at a time, by the terms that Validator.Terms returns. If
-// not, next is the next time at which an order may be ready; it is zero if there is none.
+// not, next is the next time at which an order may be ready; it is zero if the restaurant does not open again.
 func (t Terms) Accepts(now time.Time) (accepted bool, next time.Time) {
 	earliest := now.Add(*t.LeadTime)
 	if t.Hours.Open(earliest) {

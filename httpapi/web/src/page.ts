@@ -123,7 +123,7 @@ if (box) {
 const hours = document.querySelector<HTMLElement>("#hours");
 const minute = 60_000; // milliseconds
 
-/** showHours says that the restaurant is closed, and when it opens. It says nothing while it accepts an order of one type. */
+/** showHours shows when the restaurant opens. It shows nothing while the restaurant accepts an order of one type. */
 async function showHours(place: HTMLElement): Promise<void> {
   const { restaurant, zone, closed, opens } = place.dataset;
   const answer = await fetch("/v1/restaurants/" + encodeURIComponent(restaurant!), { cache: "no-cache" }).catch(

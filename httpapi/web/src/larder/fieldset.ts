@@ -136,7 +136,7 @@ export class Fieldset {
     return soon(this.times);
   }
 
-  /** closedText says that the restaurant is closed, and when it opens. It is empty if that is not known: then there are no times. */
+  /** closedText returns when the restaurant opens. It is empty while it is open, and if nobody knows when: then there are no times. */
   private get closedText(): string {
     const { host, times } = this;
     const next = this.openNow ? NaN : opens(times);
