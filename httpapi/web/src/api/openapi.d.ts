@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 5a91aa878e2f384aa1d4ba8a1ee0e94a44cfe98891b7231f922279d5b0c16250
+// openapi.yaml: 1df9ee794efcb4170a869e3bfe073e18637646af977b4904d600e3ab79e93260
 // what follows: d1470085ba6cbf9f955e86238ae829a21f87ed74d3372bc03877599c6c23b4f3
 export interface paths {
     "/connect/token": {
