@@ -85,7 +85,7 @@ func tokenRequests(path, long string) []costly {
 // validations lists orders that are expensive to check: many violations, many valid parts, or much
 // to skip.
 func validations(path string, ids menuIDs, guest bool) (list []costly) {
-	head := fmt.Sprintf(`{"expeditionType":"pickup","expectedAt":%q,"paymentTypeID":"cash","guest":{"phone":"+12345678"},"dishList":[`, time.Now().Add(time.Hour).Format(time.RFC3339))
+	head := fmt.Sprintf(`{"expeditionType":"pickup","expectedAt":%q,"paymentTypeID":"cash","guest":{"phone":"+12345678"},"dishList":[`, time.Now().Add(2*time.Hour).Format(time.RFC3339))
 	dishes := func(count, ingredients int, dish func(i int) string, ingredient func(i, j int) string) string {
 		var b strings.Builder
 		b.WriteString(head)

@@ -216,7 +216,7 @@ func TestAnOrderIsCheckedAgainstOneVersion_O6(t *testing.T) {
 	w.Service.SetMenu(apitest.Bistro, apitest.Edition(1))
 	w.SyncOnce(apitest.Bistro)
 	body := fmt.Sprintf(`{"expeditionType": "pickup", "paymentTypeID": "card", "expectedAt": %q,
-"dishList": [{"ID": "d3", "quantity": 1, "ingredients": [{"ID": "i"}]}, {"ID": "d19", "quantity": 1}]}`, time.Now().Add(time.Hour).Format(time.RFC3339))
+"dishList": [{"ID": "d3", "quantity": 1, "ingredients": [{"ID": "i"}]}, {"ID": "d19", "quantity": 1}]}`, time.Now().Add(2*time.Hour).Format(time.RFC3339))
 	var published atomic.Bool
 	var versions atomic.Int64 // that orders were checked against
 	group, ctx := errgroup.WithContext(t.Context())

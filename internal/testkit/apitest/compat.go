@@ -103,7 +103,7 @@ func POSOrder() string {
  "address": {"cityName": "Porto", "street": "Rua das Flores", "houseNumber": "7", "fullAddress": "Rua das Flores 7, Porto", "floor": 3},
  "dishList": [{"ID": "e1", "name": "Margherita", "price": 199.9, "quantity": 1,
   "ingredients": [{"ID": "x1", "name": "Garlic", "price": 10.50, "quantity": 1}]}]}`,
-		time.Now().Add(time.Hour).Format(time.RFC3339))
+		time.Now().Add(2*time.Hour).Format(time.RFC3339))
 }
 
 // POSOrderWith returns POSOrder with one more member.

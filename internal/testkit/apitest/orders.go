@@ -213,7 +213,7 @@ func Order() string { return orderOfToday() }
 // orderOfToday is created once, so that a repeated request a second later has the same order.
 var orderOfToday = sync.OnceValue(func() string { //nolint:gochecknoglobals // does not change
 	return fmt.Sprintf(`{"expeditionType": "pickup", "paymentTypeID": "cash", "expectedAt": %q,
- "dishList": [{"ID": "p1", "quantity": 1, "ingredients": [{"ID": "i1"}]}]}`, time.Now().Add(time.Hour).Format(time.RFC3339))
+ "dishList": [{"ID": "p1", "quantity": 1, "ingredients": [{"ID": "i1"}]}]}`, time.Now().Add(2*time.Hour).Format(time.RFC3339))
 })
 
 // Key returns the header with an idempotency key.
