@@ -31,7 +31,7 @@ import (
 // alternately to the validate route and to a Gin handler that binds it and returns a constant. It
 // reports the medians of both and their ratio.
 func BenchmarkValidateRoute(b *testing.B) {
-	order, err := ordertest.FiveLines(time.Now().Add(2*time.Hour))
+	order, err := ordertest.FiveLines(time.Now().Add(2 * time.Hour))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func TestAgainstTheSandbox(t *testing.T) {
 			Lines:       1 + i%4,
 			Delivery:    i%2 == 0,
 			ExternalIDs: i%3 == 0,
-			ExpectedAt:  time.Now().Add(2*time.Hour),
+			ExpectedAt:  time.Now().Add(2 * time.Hour),
 		})
 		var result struct {
 			Valid bool

@@ -13,7 +13,7 @@ import (
 // encoding/json and a plain struct (decision 0015). Larder's decoder validates the whole
 // body, and records the position and kind of every value.
 func BenchmarkDecode(b *testing.B) {
-	sent, err := ordertest.FiveLines(time.Now().Add(2*time.Hour))
+	sent, err := ordertest.FiveLines(time.Now().Add(2 * time.Hour))
 	if err != nil {
 		b.Fatal(err)
 	}

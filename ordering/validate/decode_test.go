@@ -13,7 +13,7 @@ import (
 // JSON Pointers are created only for violations. Decoding a valid order allocates the order, its decoder, its text, and
 // each list.
 func TestDecode_ValidOrderWithoutPointers(t *testing.T) { //nolint:paralleltest // it counts allocations
-	sent, err := ordertest.FiveLines(time.Now().Add(2*time.Hour))
+	sent, err := ordertest.FiveLines(time.Now().Add(2 * time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,7 @@ type orderLine struct {
 // Next returns the JSON body of the next order.
 func (g *OrderGenerator) Next(o OrderOptions) []byte {
 	if o.ExpectedAt.IsZero() {
-		o.ExpectedAt = time.Now().Add(2*time.Hour)
+		o.ExpectedAt = time.Now().Add(2 * time.Hour)
 	}
 	order := map[string]any{
 		"restaurantID":   g.restaurant,

@@ -122,7 +122,7 @@ func TestBindingAnswersOrdersOfFiveLines(t *testing.T) {
 	t.Parallel()
 	file, _ := listed(t)
 	base := "http://" + begin(t, "gin-bind", "--answers", file)
-	order, err := ordertest.FiveLines(time.Now().Add(2*time.Hour))
+	order, err := ordertest.FiveLines(time.Now().Add(2 * time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestProgramSaysWhatIsWrong(t *testing.T) {
 // assumes, with a real sandbox and Redis.
 func TestUsualPlacesOnceAndRepeatsTheAnswer(t *testing.T) {
 	t.Parallel()
-	order, err := ordertest.FiveLines(time.Now().Add(2*time.Hour))
+	order, err := ordertest.FiveLines(time.Now().Add(2 * time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
