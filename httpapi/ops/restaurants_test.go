@@ -114,9 +114,9 @@ func TestOpsRestaurantsSorted(t *testing.T) {
 	t.Parallel()
 	w := apitest.New(t, func(p *apitest.Plan) { p.Unsynced = true })
 	last := time.Time{}
-	syncLater := func(id string) runlog.Run { // it ends in a later millisecond than the one before
+	syncLater := func(id string) runlog.Run { // requested in a later millisecond than the one before ended
 		run := w.SyncOnce(id)
-		for !run.FinishedAt.Truncate(time.Millisecond).After(last) {
+		for !time.UnixMilli(runlog.IDTime(run.ID)).After(last) {
 			run = w.SyncOnce(id)
 		}
 		last = run.FinishedAt
