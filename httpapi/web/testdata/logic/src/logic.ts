@@ -48,7 +48,17 @@ import {
   type Wording,
 } from "../../../src/larder/texts";
 import { followOrder } from "../../../src/larder/stream";
-import { bookable, clock, dayName, minutesOf, opens, openingsOf, slots, zoneName, zoneOf } from "../../../src/larder/times";
+import {
+  bookable,
+  clock,
+  dayName,
+  minutesOf,
+  opens,
+  openingsOf,
+  slots,
+  zoneName,
+  zoneOf,
+} from "../../../src/larder/times";
 
 declare const process: { getBuiltinModule(name: string): any };
 const { test } = process.getBuiltinModule("node:test");
@@ -1720,7 +1730,10 @@ test("times are quarters of an hour in the restaurant's time zone", () => {
 
 test("lead times and hours of a restaurant are read as larder writes them", () => {
   const lead = (text: string | undefined): number => Math.round(minutesOf(text) * 1000) / 1000;
-  assert.deepEqual(["60m", "0m", "90m", "1h30m0s", "45s", "1m30s", "1.5s", "500ms"].map(lead), [60, 0, 90, 90, 0.75, 1.5, 0.025, 0]);
+  assert.deepEqual(
+    ["60m", "0m", "90m", "1h30m0s", "45s", "1m30s", "1.5s", "500ms"].map(lead),
+    [60, 0, 90, 90, 0.75, 1.5, 0.025, 0],
+  );
   assert.ok(Number.isNaN(minutesOf(undefined)) && Number.isNaN(minutesOf("")));
   const hours = [{ from: "2026-05-01T10:00:00+02:00", to: "2026-05-01T10:30:00+02:00" }];
   const times = { lead: 60, days: 30, openings: openingsOf(hours), zone: "UTC" };
