@@ -141,12 +141,17 @@ func (c *check) checkChangeFrom(total amount) {
 func (c *check) checkExpectedAt() time.Time {
 	v := &c.order.expectedAt
 	switch {
-	case v.blank() && c.V1 && c.order.soonest:
+	case v.state == refused:
+		return time.Time{}
+	case v.blank() && !c.order.soonest && c.requires("expectedAt"):
+		return time.Time{} // a violation of its own
+	case v.blank():
 		soonest := c.now.Add(*c.ofType().LeadTime).In(c.location).Truncate(time.Second)
 		c.checkTerms(c.order.placeOf(v.pos, "expectedAt"), soonest)
-		return soonest
-	case v.blank(), v.state != readable:
-		return time.Time{}
+		if c.V1 && c.order.soonest {
+			return soonest
+		}
+		return time.Time{} // the compatible API sends what it got
 	}
 	expectedAt, ok := readTime(&c.notes, v)
 	latest := c.now.Add(c.MaxLead)

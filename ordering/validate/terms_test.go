@@ -82,9 +82,6 @@ func TestHoursAndLeadTime_O22(t *testing.T) {
 			for _, isV1 := range []bool{true, false} {
 				body := `{` + soup + `,"expeditionType":"pickup","paymentTypeID":"cash","expectedAt":"` + tc.when + `"}`
 				if tc.when == "" {
-					if !isV1 {
-						continue // soonest is unknown on the compatible API
-					}
 					body = strings.Replace(body, `"expectedAt":""`, `"soonest":true`, 1)
 				}
 				result := withTerms(t, body, tc.terms, isV1)
