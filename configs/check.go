@@ -168,8 +168,9 @@ func (c *Config) checkTerms(l *loader, key string, r Restaurant) {
 		}
 	}
 	for name, minimum := range map[string]decimal.Decimal{"delivery": r.MinimumOrder.Delivery, "pickup": r.MinimumOrder.Pickup} {
-		if minimum.Sign() < 0 {
-			l.problem(key+".minimum_order."+name, "must not be negative; 0 means none")
+		digits := minimum.Exponent() // a larger one could use all memory
+		if minimum.Sign() < 0 || digits < -6 || digits > 9 || minimum.GreaterThan(decimal.New(1, 9)) {
+			l.problem(key+".minimum_order."+name, "must be between 0 and 1000000000, with at most 6 decimals; 0 means none")
 		}
 	}
 	if strings.ContainsFunc(r.DeliveryTerms, unicode.IsControl) || len(r.DeliveryTerms) > maxAddress {

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/shopspring/decimal"
 	"go.yaml.in/yaml/v4"
 
 	"larder.local/internal/setting"
@@ -214,7 +215,11 @@ func (l *loader) fillList(path, name string, n value, v reflect.Value) bool {
 // setText parses text into v. The error contains the expected form.
 func setText(v reflect.Value, text string) error {
 	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok {
-		return u.UnmarshalText([]byte(text))
+		err := u.UnmarshalText([]byte(text))
+		if err != nil && v.Type() == reflect.TypeFor[decimal.Decimal]() {
+			return fmt.Errorf("%q must be a number, such as 12.50", text)
+		}
+		return err
 	}
 	var err error
 	switch {

@@ -106,16 +106,18 @@ func TestCheckExplainsHours(t *testing.T) {
 	t.Parallel()
 	const head = "connections:\n  - {name: main, base_url: \"http://127.0.0.1:9\", auth_url: \"http://127.0.0.1:9\", client_id: a, client_secret: b}\nrestaurants:\n  - id: r\n"
 	for says, text := range map[string]string{
-		`:5:12: restaurants[0].hours: needs a time zone: set time_zone of the restaurant`:                    `hours: {all: {mon: ["10:00-15:00"]}}`,
-		`restaurants[0].hours.all.mon: 10:00-15:00 and 14:00-18:00 overlap: write 10:00-18:00`:               `hours: {all: {mon: ["10:00-15:00", "14:00-18:00"]}}`,
-		`"10-15" is no time of the day: write from-to, such as 10:00-15:00`:                                  `hours: {all: {mon: ["10-15"]}}`,
-		`"25.12.2026" is no date: write year, month and day, such as 2026-12-25`:                             `hours: {all: {mon: []}, exceptions: [{date: 25.12.2026, closed: true}]}`,
-		`unknown key "monday" in restaurants[0].hours.all: did you mean "mon"?`:                              `hours: {all: {monday: ["10:00-15:00"]}}`,
-		`restaurants[0].time_zone: unknown time zone "Lisbon": use an IANA name such as Europe/Lisbon`:       `time_zone: Lisbon; hours: {all: {mon: ["10:00-15:00"]}}`,
-		`restaurants[0].lead_time.pickup: must be between 0 and ordering.max_lead, 720h0m0s`:                 `lead_time: {pickup: 721h}`,
-		`restaurants[0].minimum_order.delivery: must not be negative; 0 means none`:                          `minimum_order: {delivery: -1}`,
-		`restaurants[0].hours: has no hours: write delivery, pickup, or all for both`:                        `hours: {exceptions: []}`,
-		`all has no hours for tue, wed, thu, fri, sat, sun, so the restaurant is closed then; write tue: []`: `time_zone: UTC; hours: {all: {mon: ["10:00-15:00"]}}`,
+		`:5:12: restaurants[0].hours: needs a time zone: set time_zone of the restaurant`:                                `hours: {all: {mon: ["10:00-15:00"]}}`,
+		`restaurants[0].hours.all.mon: 10:00-15:00 and 14:00-18:00 overlap: write 10:00-18:00`:                           `hours: {all: {mon: ["10:00-15:00", "14:00-18:00"]}}`,
+		`"10-15" is no time of the day: write from-to, such as 10:00-15:00`:                                              `hours: {all: {mon: ["10-15"]}}`,
+		`"25.12.2026" is no date: write year, month and day, such as 2026-12-25`:                                         `hours: {all: {mon: []}, exceptions: [{date: 25.12.2026, closed: true}]}`,
+		`unknown key "monday" in restaurants[0].hours.all: did you mean "mon"?`:                                          `hours: {all: {monday: ["10:00-15:00"]}}`,
+		`restaurants[0].time_zone: unknown time zone "Lisbon": use an IANA name such as Europe/Lisbon`:                   `time_zone: Lisbon; hours: {all: {mon: ["10:00-15:00"]}}`,
+		`restaurants[0].lead_time.pickup: must be between 0 and ordering.max_lead, 720h0m0s`:                             `lead_time: {pickup: 721h}`,
+		`restaurants[0].minimum_order.delivery: must be between 0 and 1000000000, with at most 6 decimals; 0 means none`: `minimum_order: {delivery: -1}`,
+		`restaurants[0].minimum_order.pickup: must be between 0 and 1000000000`:                                          `minimum_order: {pickup: 1e12}`,
+		`restaurants[0].minimum_order.pickup: "cheap" must be a number, such as 12.50`:                                   `minimum_order: {pickup: cheap}`,
+		`restaurants[0].hours: has no hours: write delivery, pickup, or all for both`:                                    `hours: {exceptions: []}`,
+		`all has no hours for tue, wed, thu, fri, sat, sun, so the restaurant is closed then; write tue: []`:             `time_zone: UTC; hours: {all: {mon: ["10:00-15:00"]}}`,
 	} {
 		lines := "    " + strings.ReplaceAll(text, "; ", "\n    ") + "\n"
 		path := clitest.WriteFile(t, "larder.yaml", head+lines)
