@@ -235,6 +235,7 @@ func TestBrowserHours(t *testing.T) { //nolint:tparallel // its scenarios share 
 	day := strings.ToUpper(time.Now().UTC().AddDate(0, 0, 2).Weekday().String()[:3])
 	b.env = browsedDemoWith(t, []string{
 		"LARDER_SYNC_SCHEDULE=@every 48h", "LARDER_RESTAURANTS_0_TIME_ZONE=UTC", "LARDER_RESTAURANTS_0_HOURS_ALL_" + day + "=11:00-12:00",
+		"LARDER_RESTAURANTS_0_LEAD_TIME_PICKUP=20m",
 	})
 	b.run(t, "hours")
 }

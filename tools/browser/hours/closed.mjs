@@ -71,15 +71,22 @@ await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ page, 
   await use(later.page, parts(later.page).submit);
   await waitForState(later.page, 'placed');
 
-  step('it opens while the page is open: the notice disappears');
+  step('it opens while the page is open, earlier for pickup: the notice disappears');
   const early = await open();
   await early.page.clock.install();
   await openShop(early.page, larder);
   await addFries(early.page);
   const waiting = early.page.locator('larder-order-form');
+  const now = async (minutes) => {
+    await early.page.clock.setFixedTime(new Date(Date.parse(today.from) + minutes * 60_000));
+    await early.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  };
   await waiting.locator('[part=closed]').waitFor();
-  await early.page.clock.setFixedTime(new Date(Date.parse(today.from) - 30 * 60_000)); // the lead time is an hour
-  await early.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await now(-30); // delivery takes an hour
   await waiting.locator('[part=closed]').waitFor({ state: 'detached' });
+  await waiting.getByRole('radio', { name: /As soon as possible/ }).waitFor();
+  await now(30); // pickup takes 20 minutes
+  await waiting.getByRole('radio', { name: /As soon as possible/ }).waitFor({ state: 'detached' });
+  await fillPickup(early.page);
   await waiting.getByRole('radio', { name: /As soon as possible/ }).waitFor();
 });

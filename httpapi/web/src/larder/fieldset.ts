@@ -175,6 +175,7 @@ export class Fieldset {
       form.payment === "cash",
       payments.join(),
       JSON.stringify(this.times),
+      this.openNow,
       this.closedText,
       this.host.details.deliveryTerms,
       form.gone,
