@@ -292,7 +292,6 @@ func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {
 				GuestPhone: r.GuestPhone,
 				Address:    r.Address,
 				TimeZone:   r.TimeZone,
-				LeadTime:   cfg.OrderingOf(r).LeadTime,
 				Connection: r.Connection,
 
 				DeliveryTerms: r.DeliveryTerms,

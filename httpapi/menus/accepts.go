@@ -27,7 +27,7 @@ func appendAccept(dst []byte, terms validate.Terms, now time.Time) []byte {
 		reason = "closed"
 	}
 	if !opens.IsZero() {
-		next = opens.In(terms.Hours.Zone).Format(time.RFC3339)
+		next = opens.Format(time.RFC3339)
 	}
 	dst = strconv.AppendBool(append(dst, `{"now":`...), accepted)
 	dst = jsontext.AppendStringOrNull(append(dst, `,"reason":`...), reason)
@@ -50,9 +50,7 @@ func appendSpans(dst []byte, schedule *hours.Schedule, now time.Time) []byte {
 	year, month, day := now.In(schedule.Zone).Date()
 	date := func(n int) time.Time { return time.Date(year, month, day+n, 0, 0, 0, 0, schedule.Zone) }
 	spans := schedule.Spans(date(-1), date(shownDays+1)) // whole days, so that the response stays the same for long
-	if spans = slices.DeleteFunc(spans, func(s hours.Span) bool { return !s.To.After(now) }); len(spans) == 0 {
-		return append(dst, "[]"...)
-	}
+	spans = slices.DeleteFunc(spans, func(s hours.Span) bool { return !s.To.After(now) })
 	dst = append(dst, '[')
 	for i, span := range spans {
 		dst = append(jsontext.AppendComma(dst, i), `{"from":"`...)

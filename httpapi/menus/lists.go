@@ -70,7 +70,7 @@ func (h *Handlers) restaurantsPage(c *gin.Context, want directory.Query) []byte 
 	chosen, next := h.deps.Directory.Index().Page(auth.CallerOf(c).Viewer(), want, nil)
 	body := append(make([]byte, 0, 512*(len(chosen)+1)), `{"result":[`...)
 	for i := range chosen {
-		body = h.appendRestaurant(c, jsontext.AppendComma(body, i), &chosen[i])
+		body = append(h.appendRestaurant(c, jsontext.AppendComma(body, i), &chosen[i]), '}')
 	}
 	return respond.AppendNext(body, next)
 }
@@ -83,11 +83,11 @@ func (h *Handlers) Restaurant(c *gin.Context) error {
 	}
 	body := h.appendRestaurant(c, []byte(`{"result":`), &restaurant)
 	delivery, pickup := h.deps.Terms(restaurant.ID)
-	body = appendHours(body[:len(body)-1], delivery, pickup, h.deps.Clock())
+	body = appendHours(body, delivery, pickup, h.deps.Clock())
 	return h.answerHashed(c, append(body, "}}"...))
 }
 
-// appendRestaurant appends a restaurant as JSON. The fields of its menu are null until there is one. A detail
+// appendRestaurant appends a restaurant as JSON, without the final brace. The fields of its menu are null until there is one. A detail
 // that is not configured is null too, and so is the connection without a token (policy H7).
 func (h *Handlers) appendRestaurant(c *gin.Context, dst []byte, r *directory.Restaurant) []byte {
 	connection := r.Connection
@@ -118,7 +118,7 @@ func (h *Handlers) appendRestaurant(c *gin.Context, dst []byte, r *directory.Res
 	dst = jsontext.AppendStringOrNull(append(dst, `,"timeZone":`...), r.TimeZone)
 	dst = jsontext.AppendStringOrNull(append(dst, `,"deliveryTerms":`...), r.DeliveryTerms)
 	delivery, pickup := h.deps.Terms(r.ID)
-	return append(appendAccepts(dst, delivery, pickup, h.deps.Clock()), '}')
+	return appendAccepts(dst, delivery, pickup, h.deps.Clock())
 }
 
 // reasonsTimeout limits how long a list of reasons waits for Redis before it is answered from memory.

@@ -3,7 +3,7 @@ package storefront
 import (
 	"encoding/json"
 	"html/template"
-	"math"
+	"strings"
 	"time"
 
 	"larder.local/internal/hours"
@@ -24,16 +24,9 @@ func (v *view) addHours(delivery, pickup validate.Terms, now time.Time) {
 	case next.IsZero():
 		v.Closed = v.Say("Closed", "Закрыто")
 	default:
-		zone := time.UTC
-		for _, terms := range []validate.Terms{delivery, pickup} {
-			if terms.Hours != nil {
-				zone = terms.Hours.Zone
-			}
-		}
-		local := next.In(zone)
 		days := [7]string{"вс", "пн", "вт", "ср", "чт", "пт", "сб"}
 		v.Closed = v.Say("Closed, opens ", "Закрыто, откроется: ") +
-			v.Say(local.Format("Mon"), days[local.Weekday()]) + local.Format(" 15:04")
+			v.Say(next.Format("Mon"), days[next.Weekday()]) + next.Format(" 15:04")
 	}
 	schedule := pickup.Hours
 	if schedule == nil {
@@ -55,17 +48,13 @@ func openingHours(schedule *hours.Schedule) template.JS {
 	all := []specification{}
 	for day, intervals := range schedule.Week {
 		for _, one := range intervals {
-			text := one.String() // such as 10:00-15:00; 24:00 is no time of schema.org
-			closes := text[len("10:00-"):]
-			if closes == "24:00" {
+			opens, closes, _ := strings.Cut(one.String(), "-")
+			if closes == "24:00" { // which schema.org does not know
 				closes = "23:59"
 			}
-			all = append(all, specification{"OpeningHoursSpecification", time.Weekday(day).String(), text[:len("10:00")], closes})
+			all = append(all, specification{"OpeningHoursSpecification", time.Weekday(day).String(), opens, closes})
 		}
 	}
 	text, _ := json.Marshal(all) //nolint:errchkjson // texts cannot fail
 	return template.JS(text)     //nolint:gosec // made of constants and digits
 }
-
-// LeadTime is the restaurant's lead time in whole minutes; 0 if it has none.
-func (v view) LeadTime() int { return int(math.Ceil(v.Restaurant.LeadTime.Minutes())) }

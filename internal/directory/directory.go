@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"larder.local/internal/menu"
 )
@@ -24,9 +23,8 @@ type Restaurant struct {
 	Phone      string // for operators; empty: unknown
 	GuestPhone string // for guests; empty: none, as Address and TimeZone
 	Address    string
-	TimeZone   string        // IANA name
-	LeadTime   time.Duration // from an order for as soon as possible to its expected time
-	Connection string        // the ordering service with its menu
+	TimeZone   string // IANA name
+	Connection string // the ordering service with its menu
 
 	DeliveryTerms string // for guests: fee and area in the restaurant's words
 }

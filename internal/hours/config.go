@@ -45,7 +45,7 @@ const (
 	pickup   = "pickup"
 )
 
-var names = [7]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} //nolint:gochecknoglobals // constant
+var dayNames = [7]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} //nolint:gochecknoglobals // constant
 
 // days returns the intervals of the week, from Sunday.
 func (w *Week) days() [7][]Interval {
@@ -95,12 +95,12 @@ func (c *Config) Validate() error {
 		}
 		days := week.days()
 		for day, intervals := range days {
-			checkOverlaps(&faults, key+"."+names[day], intervals)
-			next := names[(day+1)%7]
+			checkOverlaps(&faults, key+"."+dayNames[day], intervals)
+			next := dayNames[(day+1)%7]
 			for _, late := range intervals {
 				for _, early := range days[(day+1)%7] {
 					faults.If(late.To-minutesOfDay > early.From, key+"."+next, "%v overlaps with %v of %s, which ends at %s: join or shorten them",
-						early, late, names[day], clockTime(late.To))
+						early, late, dayNames[day], clockTime(late.To))
 				}
 			}
 		}
@@ -159,7 +159,7 @@ func (c *Config) Warnings() (warnings []string) {
 		days := of.week.days()
 		for i := range days {
 			if day := (i + 1) % 7; days[day] == nil { // from Monday
-				without = append(without, names[day])
+				without = append(without, dayNames[day])
 			}
 		}
 		if len(without) > 0 {
