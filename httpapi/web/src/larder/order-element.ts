@@ -215,10 +215,11 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     });
   }
 
+  /** startOver begins the next order. The focus moves at once: later, it would be taken from where the guest went on. */
   private async startOver(): Promise<void> {
+    this.lead(this.heading);
     await this.shop?.placing.forget();
     this.submitted = false;
-    this.lead(this.heading);
   }
 
   /** lead moves the focus, and scrolls so that the order begins in the upper part of the window. */
