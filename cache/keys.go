@@ -146,13 +146,21 @@ func (k Keys) Swept() string { return k.name(catalogueForm, "swept") }
 // share the hash tag {q}, because one script limits their size.
 func (k Keys) Quarantined(part string) string { return k.name("{q}", format, "quarantined", part) }
 
-// Notices is the channel of the messages "version restaurant" about new versions.
+// Notices is the channel of the messages "version restaurant" about new versions, and about availability with version 0.
 func (k Keys) Notices() string { return k.name(format, "notices") }
 
 // Reasons is a hash: a connection's rejection reasons and the time at which they were saved.
 func (k Keys) Reasons(connection string) string {
 	return k.name("{k:"+connection+"}"+k.source(DefaultMenu(connection)), format, "reasons")
 }
+
+// Availability is a hash from the kind of a restriction, such as pause:pickup, to hours.Restriction as JSON. It never expires.
+func (k Keys) Availability(id menu.RestaurantID) string {
+	return k.restaurant(id, format, "availability")
+}
+
+// Restricted is a set of all restaurants that have ever had a restriction.
+func (k Keys) Restricted() string { return k.name(format, "restricted") }
 
 // Keys of package sync.
 
@@ -284,7 +292,7 @@ func (k Keys) Sync(connection string, id menu.RestaurantID) []string {
 	keys := []string{
 		k.Published(id), k.MenuSources(id), k.Stopped(id, 1), k.Record(id, 1), k.StopValues(id, 1), k.ContentBody("x"),
 		k.ContentUsers("x"), k.Contents(), k.Swept(), k.Quarantined("x"), k.RunLog(id), k.Batch("x"), k.BatchPending("x"),
-		k.BatchFaults("x"), k.Batches(), k.RunIndex(), k.ChangeIndex(),
+		k.BatchFaults("x"), k.Batches(), k.RunIndex(), k.ChangeIndex(), k.Availability(id), k.Restricted(),
 	}
 	for _, index := range []string{k.Content("x"), k.Version(id, 1)} {
 		keys = append(keys, k.Products(index), k.ExternalIDs(index), k.Schemes(index))

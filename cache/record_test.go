@@ -99,7 +99,7 @@ func FuzzReadNotice(f *testing.F) {
 		if !ok {
 			return
 		}
-		if version < 1 || restaurant == "" {
+		if version < 0 || restaurant == "" {
 			t.Fatalf("%q was read as %q, %d", payload, restaurant, version)
 		}
 		if id, n, ok := readNotice(notice(restaurant, version)); !ok || id != restaurant || n != version {

@@ -259,7 +259,8 @@ func (s *Store) Version(ctx context.Context, restaurant menu.RestaurantID, versi
 	return v, err
 }
 
-// Subscribe calls received for every version that any process publishes, until ctx ends. It calls
+// Subscribe calls received for every version that any process publishes, until ctx ends. A version of 0 means that the
+// restaurant's availability has changed. It calls
 // subscribed at the start of each subscription; versions published before are not announced. It calls
 // lost with the error of a subscription that ended, and subscribes again.
 func (s *Store) Subscribe(
@@ -277,9 +278,9 @@ func notice(restaurant menu.RestaurantID, version int64) string {
 	return strconv.FormatInt(version, 10) + " " + string(restaurant)
 }
 
-// readNotice parses a notice. It returns false for any other message.
+// readNotice parses a notice. Version 0 means the restaurant's availability. It returns false for any other message.
 func readNotice(payload string) (restaurant menu.RestaurantID, version int64, ok bool) {
 	number, id, _ := strings.Cut(payload, " ")
 	version, err := strconv.ParseInt(number, 10, 64)
-	return menu.RestaurantID(id), version, err == nil && version >= 1 && id != ""
+	return menu.RestaurantID(id), version, err == nil && version >= 0 && id != ""
 }

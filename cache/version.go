@@ -22,6 +22,7 @@ type Version struct {
 	Content    string            `json:"content"` // the hash of its content
 	Name       string            `json:"name"`    // the restaurant's name in the configuration when this version was published
 	Stops      menu.Stops        `json:"stops"`
+	Served     menu.Stops        `json:"-"`        // Stops and what operators have snoozed; empty outside of a replica
 	SyncedAt   time.Time         `json:"syncedAt"` // UTC, whole milliseconds: when this version was fetched
 	CheckedAt  time.Time         `json:"-"`        // UTC, whole milliseconds: when it was last confirmed
 	Counts     menu.Counts       `json:"counts"`
@@ -56,9 +57,13 @@ type Snapshot struct {
 
 // EventID identifies the version in a few characters, the same on every instance: "<version>-<8 hex digits>". The digits
 // are a hash of the content and the sync time. If Redis loses its data, two versions can have the same number, but their
-// hashes differ.
+// hashes differ. Snoozes change it too.
 func (v Version) EventID() string {
-	hash := sha256.Sum256([]byte(v.Content + " " + menu.FormatTime(v.SyncedAt)))
+	text := v.Content + " " + menu.FormatTime(v.SyncedAt)
+	if !v.Served.Equal(v.Stops) {
+		text += fmt.Sprintf(" %q", v.Served)
+	}
+	hash := sha256.Sum256([]byte(text))
 	return strconv.FormatInt(v.Version, 10) + "-" + hex.EncodeToString(hash[:4])
 }
 

@@ -153,6 +153,7 @@ func TestReadsContinueWithoutRedis(t *testing.T) { // policy S5
 	w.Get("/v1/rejection-reasons?connection=main").Is(t, http.StatusOK)
 	ops := w.As(apitest.ClientOps)
 	w.Ready(http.StatusOK)
+	w.Post(apitest.ValidatePath, apitest.Order()).Is(t, http.StatusOK)
 
 	server.Stop()
 	for _, path := range paths {

@@ -142,8 +142,13 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 		Directory:  deps.Directory,
 		Follow:     func() *runlog.Follower { return deps.Runner.Log().Follow() },
 		Order:      s.orderHandlers.Follow,
-		Metrics:    deps.Metrics,
-		Clock:      deps.Clock,
+		Accepts: func(id menu.RestaurantID) []byte {
+			now := deps.Clock()
+			delivery, pickup := deps.Validator.Terms(id, now)
+			return menus.AppendAccepts(nil, delivery, pickup, now)
+		},
+		Metrics: deps.Metrics,
+		Clock:   deps.Clock,
 	})
 	s.observe()
 	return s, s.route()
@@ -208,6 +213,7 @@ func (s *Server) newMenuHandlers() {
 			i := slices.IndexFunc(deps.Connections, func(c Connection) bool { return c.Name == connection })
 			return deps.Connections[i].TokenStatus()
 		},
+		Terms: deps.Validator.Terms,
 		Audit: s.auditLog,
 		Clock: deps.Clock,
 		Log:   deps.Log,

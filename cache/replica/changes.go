@@ -60,7 +60,7 @@ func (r *Replica) diffBody(ctx context.Context, snap *cache.Snapshot, since int6
 		}
 		return r.encoder.Represent(snap.Version.Version, plain.Body, enc)
 	}
-	from, err := snap.Catalogue, error(nil)
+	from, err := snap.Catalogue.Unsnoozed(), error(nil)
 	if since != snap.Version.Version {
 		from, err = r.CatalogueOf(ctx, snap.Restaurant, since)
 	}
@@ -73,6 +73,12 @@ func (r *Replica) diffBody(ctx context.Context, snap *cache.Snapshot, since int6
 	var answer changesBody
 	answer.Result.From, answer.Result.To = since, snap.Version.Version
 	answer.Result.Changes = menu.Diff(from, snap.Catalogue)
+	for kind := range r.Availability.Of(snap.Restaurant) { // snoozes make no versions: those that have ended are named too
+		id, _ := kind.SnoozedID()
+		if at, ok := snap.Catalogue.Products().ByID(id); ok {
+			answer.Result.AddAvailability(id, snap.Catalogue.Available(at))
+		}
+	}
 	body, err := json.Marshal(answer)
 	if err != nil {
 		return nil, err
@@ -80,11 +86,11 @@ func (r *Replica) diffBody(ctx context.Context, snap *cache.Snapshot, since int6
 	return r.encoder.Represent(snap.Version.Version, body, encoded.Identity)
 }
 
-// CatalogueOf returns the catalogue of a version in the history: from memory if it is the current one,
+// CatalogueOf returns the catalogue of a version in the history, without snoozes: from memory if it is the current one,
 // otherwise from Redis. Errors are those of cache.Store.Version and cache.Store.Content.
 func (r *Replica) CatalogueOf(ctx context.Context, restaurant menu.RestaurantID, version int64) (*menu.Catalogue, error) {
 	if snapshot, ok := r.Cached(restaurant); ok && snapshot.Version.Version == version {
-		return snapshot.Catalogue, nil
+		return snapshot.Catalogue.Unsnoozed(), nil
 	}
 	kept, err := r.store.Version(ctx, restaurant, version)
 	if err != nil {

@@ -36,18 +36,19 @@ func (r *Replica) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { r.runSubscriber(ctx); return nil })
 	group.Go(func() error { r.runPoller(ctx); return nil })
+	group.Go(func() error { r.Availability.run(ctx); return nil })
 	for range noticeWorkers {
 		group.Go(func() error { r.runNoticeWorker(ctx); return nil })
 	}
 	return group.Wait()
 }
 
-// Poll compares the version of every restaurant with Redis and loads newer ones, and then rejection
-// reasons. If a content cannot be loaded, its restaurants keep their version. Errors:
+// Poll reads what operators have said about restaurants, compares the version of every restaurant with Redis and loads newer
+// ones, and then rejection reasons. If a content cannot be loaded, its restaurants keep their version. Errors:
 // redisdb.ErrUnavailable, cache.ErrNoCatalogue, cache.ErrCorrupt.
 func (r *Replica) Poll(ctx context.Context) error {
 	wanted := r.wantedRestaurants()
-	err := errors.Join(r.refresh(ctx, wanted), r.pollReasons(ctx))
+	err := errors.Join(r.Availability.poll(ctx), r.refresh(ctx, wanted), r.pollReasons(ctx))
 	logForeign(r, wanted)
 	return err
 }

@@ -52,7 +52,8 @@ type Setup struct {
 	Settings menu.Settings
 	Name     string // of the restaurant; empty: that of the menu
 
-	asPublished bool // with the settings of the publisher
+	asPublished bool                 // with the settings of the publisher
+	snoozed     map[string]time.Time // by operators now
 }
 
 // Replica has the catalogues in the memory of this process, and serves all reads from there, also while Redis
@@ -71,6 +72,9 @@ type Replica struct {
 	flight  singleflight.Group // the key of a catalogue is the restaurant's id, other keys have a '/' or a space
 
 	readers readers // that wait for a load
+
+	// Availability has what operators have said about restaurants.
+	Availability *Availability
 
 	noticeQueue *queue       // restaurants with notices, not yet loaded
 	pollNow     sleep.Signal // requests an immediate poll
@@ -101,7 +105,7 @@ func New(store *cache.Store, cfg Config) *Replica {
 		cfg.Setup = func(menu.RestaurantID) Setup { return Setup{asPublished: true} }
 	}
 	bodies := encoded.NewBodies(cfg.Memory)
-	return &Replica{
+	r := &Replica{
 		store: store,
 		cfg:   cfg,
 		contents: &contentCache{load: func(ctx context.Context, key contentKey) (*menu.Content, error) {
@@ -114,14 +118,20 @@ func New(store *cache.Store, cfg Config) *Replica {
 		encoder: encoded.NewEncoder(),
 		slots: slots{
 			allowed: cfg.Allowed,
-			setup:   cfg.Setup,
 			bodies:  bodies,
 			misses:  misses{clock: cfg.Clock, all: make(map[string]miss)},
 			watches: watches{all: make(map[menu.RestaurantID][]*Watch)},
 		},
-		noticeQueue: &queue{all: make(map[menu.RestaurantID]struct{}), wake: sleep.NewSignal()},
+		noticeQueue: newQueue(),
 		pollNow:     sleep.NewSignal(),
 	}
+	r.Availability = newAvailability(r)
+	r.slots.setup = func(id menu.RestaurantID) Setup {
+		of := cfg.Setup(id)
+		of.snoozed = r.Availability.Of(id).Snoozed(cfg.Clock())
+		return of
+	}
+	return r
 }
 
 // loadOnce returns what find has in memory, or the result of load. Concurrent callers with the same key share one load. If it
@@ -170,6 +180,9 @@ func shared[T any](
 
 // load loads the restaurant's current version from Redis, and returns the version that is then in memory.
 func (r *Replica) load(ctx context.Context, restaurant menu.RestaurantID) (*cache.Snapshot, error) {
+	if err := r.Availability.Read(ctx, restaurant); err != nil {
+		return nil, err
+	}
 	version, err := r.store.Current(ctx, restaurant)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"time"
 
 	"larder.local/cache"
 	"larder.local/internal/menu"
@@ -33,10 +35,11 @@ func (s *slots) supersedes(v cache.Version, held *cache.Snapshot) bool {
 	return replaces(v, held.Version)
 }
 
-// isSetUp reports whether a catalogue is compiled with this instance's settings (policy S9).
+// isSetUp reports whether a catalogue is compiled with this instance's settings (policy S9) and what is snoozed now.
 func (s *slots) isSetUp(snapshot *cache.Snapshot) bool {
 	of := s.setup(snapshot.Restaurant)
-	return (of.asPublished || of.Settings == snapshot.Catalogue.Settings()) && cmp.Or(of.Name, snapshot.Name) == snapshot.Name
+	return (of.asPublished || of.Settings == snapshot.Catalogue.Settings()) && cmp.Or(of.Name, snapshot.Name) == snapshot.Name &&
+		maps.EqualFunc(of.snoozed, snapshot.Catalogue.Snoozed(), time.Time.Equal)
 }
 
 // completes reports whether a snapshot is the one in memory with this instance's settings.
@@ -52,7 +55,7 @@ func (s *slots) contentKey(v cache.Version) contentKey {
 }
 
 // compile loads a version and compiles it with this instance's settings, whatever those of its publisher are (policy
-// S9). Then it has another body, so it counts as modified now.
+// S9), without snoozes. Then it has another body, so it counts as modified now.
 func compile(ctx context.Context, r *Replica, version cache.Version) (*cache.Snapshot, error) {
 	content, err := r.contents.content(ctx, r.slots.contentKey(version))
 	if err != nil {
@@ -97,6 +100,11 @@ func readStops(ctx context.Context, store *cache.Store, version cache.Version, s
 func (r *Replica) Current(
 	ctx context.Context, restaurant menu.RestaurantID, connection string,
 ) (version int64, catalogue *menu.Catalogue, err error) {
+	if r.Availability.readAt.Load() == 0 { // soon after a start
+		if err := r.Availability.poll(ctx); err != nil {
+			return 0, nil, err
+		}
+	}
 	snapshot, err := r.Catalogue(ctx, restaurant)
 	if err == nil && !r.slots.isSetUp(snapshot) {
 		snapshot, err = recompile(ctx, r, snapshot.Version)
@@ -132,6 +140,7 @@ func recompile(ctx context.Context, r *Replica, version cache.Version) (*cache.S
 func (r *Replica) Refresh(restaurants ...menu.RestaurantID) {
 	for _, restaurant := range restaurants {
 		r.noticeQueue.add(restaurant)
+		r.Availability.queue.add(restaurant)
 	}
 }
 

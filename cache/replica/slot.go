@@ -98,6 +98,9 @@ func (r *Replica) apply(ctx context.Context, version cache.Version) error {
 		}
 		return err
 	}
+	if len(r.Availability.Of(version.Restaurant)) > 0 {
+		snapshot = r.Availability.snooze(snapshot)
+	}
 	r.slots.replaceCurrent(snapshot.Version, snapshot.Catalogue)
 	return nil
 }
@@ -169,7 +172,9 @@ func internTexts(s *cache.Snapshot) {
 	s.Content = unique.Make(s.Content).Value()
 	s.LastOutcome = unique.Make(s.LastOutcome).Value()
 	s.Published = unique.Make(s.Published).Value()
-	s.Stops = s.Catalogue.Stops()
+	if s.Served = s.Catalogue.Stops(); s.Served.Equal(s.Stops) {
+		s.Stops = s.Served
+	}
 }
 
 // Drop removes the catalogues and encoded bodies of restaurants from memory. It does not change Redis.
@@ -177,6 +182,7 @@ func internTexts(s *cache.Snapshot) {
 func (r *Replica) Drop(restaurants ...menu.RestaurantID) {
 	for _, restaurant := range restaurants {
 		r.slots.drop(restaurant)
+		r.Availability.all.Delete(restaurant)
 	}
 }
 

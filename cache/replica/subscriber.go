@@ -22,9 +22,13 @@ func (r *Replica) runSubscriber(ctx context.Context) {
 	})
 }
 
-// onNotice queues the restaurant if memory does not hold the announced version.
+// onNotice queues the restaurant if memory does not hold the announced version. Version 0 means its availability.
 func (r *Replica) onNotice(restaurant menu.RestaurantID, version int64) {
-	if !r.cfg.Allowed(restaurant) {
+	switch {
+	case !r.cfg.Allowed(restaurant):
+		return
+	case version == 0:
+		r.Availability.queue.add(restaurant)
 		return
 	}
 	r.slots.misses.forget(restaurant)
@@ -52,6 +56,8 @@ type queue struct {
 	all  map[menu.RestaurantID]struct{}
 	wake sleep.Signal // set while the queue is not empty
 }
+
+func newQueue() *queue { return &queue{all: map[menu.RestaurantID]struct{}{}, wake: sleep.NewSignal()} }
 
 func (q *queue) add(one menu.RestaurantID) {
 	q.mu.Lock()

@@ -23,14 +23,16 @@ type Change struct {
 	Before cache.Version
 	// After is the current version; its number is 0 if there is no version.
 	After cache.Version
+	// Availability counts the changes of the restaurant's availability since the watch began.
+	Availability int
 
 	next chan struct{}
 }
 
-// StopsOnly reports whether only the stop lists differ, Before.Stops and After.Stops.
+// StopsOnly reports whether only the stop lists or snoozes differ, Before.Served and After.Served.
 func (c *Change) StopsOnly() bool {
 	return c.Before.Version > 0 && c.Before.Content == c.After.Content && c.Before.Name == c.After.Name &&
-		!c.Before.Stops.Equal(c.After.Stops)
+		!c.Before.Served.Equal(c.After.Served)
 }
 
 // Next returns a channel that is closed when there is a newer Change.
@@ -80,15 +82,33 @@ func (ws *watches) onReplaced(before *currentEntry, after *cache.Snapshot) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for _, w := range ws.all[after.Restaurant] {
-		if after.Version.Version == w.newest.After.Version && !replaces(after.Version, w.newest.After) {
+		if after.Version.Version == w.newest.After.Version && !replaces(after.Version, w.newest.After) &&
+			after.Served.Equal(w.newest.After.Served) {
 			continue // the watch began between the replacement and this call
 		}
-		change := &Change{After: after.Version, next: make(chan struct{})}
+		change := Change{After: after.Version, Availability: w.newest.Availability}
 		if before != nil {
 			change.Before = before.snapshot.Version
 		}
-		last := w.newest
-		w.newest = change
-		close(last.next)
+		w.set(change)
 	}
+}
+
+// onAvailability notifies the watches of a restaurant of its new availability.
+func (ws *watches) onAvailability(restaurant menu.RestaurantID) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, w := range ws.all[restaurant] {
+		change := *w.newest
+		change.Availability++
+		w.set(change)
+	}
+}
+
+// set makes change the newest one. watches.mu must be locked.
+func (w *Watch) set(change Change) {
+	change.next = make(chan struct{})
+	last := w.newest
+	w.newest = &change
+	close(last.next)
 }

@@ -167,6 +167,7 @@ func (d *daemon) wireOrders(observer *metrics.Metrics) {
 	}
 	cfg := d.cfg.Ordering
 	d.validator = validate.New(cfg.Config, time.Now)
+	d.validator.Availability = d.replica.Availability.Of
 	d.validator.SetRestaurants(rulesOf(d.cfg))
 	d.journal = journal.New(d.redis, cfg, d.log)
 	d.journal.UseSources(d.sources)

@@ -41,6 +41,12 @@ const (
 	ForceAll      Action = "force_all"
 	Rollback      Action = "rollback"
 	Release       Action = "release"
+	Pause         Action = "pause"
+	Open          Action = "open" // the end of a pause
+	Busy          Action = "busy"
+	BusyEnd       Action = "busy_end"
+	Snooze        Action = "snooze"
+	Wake          Action = "wake"
 	Resolve       Action = "resolve"
 	AcceptRestore Action = "accept_restore"
 	SignIn        Action = "sign_in"
@@ -62,7 +68,7 @@ type Entry struct {
 	Batch      *string            `json:"batch"`
 	Ref        *string            `json:"ref"`     // of the order
 	Version    *int64             `json:"version"` // target of the rollback
-	Detail     *string            `json:"detail"`  // the hold of a rollback, or an order's resolution
+	Detail     *string            `json:"detail"`  // the hold of a rollback, an order's resolution, or what is restricted
 }
 
 const (

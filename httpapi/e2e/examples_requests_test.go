@@ -334,6 +334,21 @@ func (b *exampleFixture) trySync() {
 	})
 }
 
+func (b *exampleFixture) tryAvailability() {
+	for _, one := range []trial{
+		{operation: "pauseOrders", example: "pickup", status: http.StatusOK},
+		{operation: "endPause", example: "ended", status: http.StatusOK},
+		{operation: "setBusy", example: "party", status: http.StatusOK},
+		{operation: "endBusy", example: "ended", status: http.StatusOK},
+		{operation: "snoozeItems", example: "fries", status: http.StatusOK},
+		{operation: "wakeItem", example: "ended", status: http.StatusOK},
+		{operation: "snoozeItems", status: http.StatusUnprocessableEntity, raw: new(`{"ids": ["dish-fries"], "until": "next_open"}`)},
+	} {
+		one.as = "ops"
+		b.try(one)
+	}
+}
+
 func (b *exampleFixture) tryVersions() {
 	const ops = "ops"
 	var run apitest.RunRow
@@ -356,6 +371,7 @@ func (b *exampleFixture) tryVersions() {
 		status:    http.StatusOK,
 		as:        ops,
 	})
+	b.tryAvailability()
 	b.tryQuarantined()
 	b.try(trial{
 		operation: "syncRestaurant",

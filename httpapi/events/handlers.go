@@ -12,6 +12,7 @@ import (
 	"larder.local/httpapi/ratelimit"
 	"larder.local/httpapi/respond"
 	"larder.local/internal/directory"
+	"larder.local/internal/jsontext"
 	"larder.local/internal/menu"
 	"larder.local/sync/runlog"
 )
@@ -32,7 +33,9 @@ type Deps struct {
 	Directory  *directory.Directory
 	Follow     func() *runlog.Follower // starts to follow the runs
 	// Order returns an id and a reader for the order of a request. Requests for the same order have the same id.
-	Order   func(c *gin.Context) (id string, read OrderReader, err error)
+	Order func(c *gin.Context) (id string, read OrderReader, err error)
+	// Accepts returns the member "accepts" of a restaurant, as GET /v1/restaurants/{restaurant} has it.
+	Accepts func(menu.RestaurantID) []byte
 	Metrics *metrics.Metrics
 	Clock   func() time.Time
 }
@@ -97,10 +100,11 @@ func (h *Handlers) canFollow(who auth.Caller, id menu.RestaurantID) bool {
 
 // follow sends every new version to one client until the stream ends. seen is the event id of the client's version.
 func (h *Handlers) follow(ctx context.Context, st *stream, topic *topic, who auth.Caller, seen string) ending {
-	latest := topic.latest()
-	err := st.send(retryFrame(0), latest.snapshotFor(seen))
+	latest, said := topic.latest(), 0 // changes of the availability that the client knows
+	recent := len(h.deps.Replica.Availability.Of(topic.restaurant)) > 0
+	err := st.send(retryFrame(0), latest.snapshotFor(seen), h.availability(topic.restaurant, recent))
 	for err == nil {
-		seen = latest.id
+		seen, said = latest.id, latest.change.Availability
 		if end := wait(ctx, h, st, latest.change.Next()); end != "" {
 			return end
 		}
@@ -109,9 +113,20 @@ func (h *Handlers) follow(ctx context.Context, st *stream, topic *topic, who aut
 			return endRemoved
 		}
 		latest = topic.latest()
-		err = st.send(latest.deltaFor(seen)) // sends nothing if only a heartbeat was due
+		// Sends nothing if only a heartbeat was due.
+		err = st.send(latest.deltaFor(seen), h.availability(topic.restaurant, latest.change.Availability != said))
 	}
 	return failureReason(err)
+}
+
+// availability returns the event with a restaurant's availability, if it is due. It is due at the start of a stream if operators
+// have restricted the restaurant within a day, because the client may have missed the end.
+func (h *Handlers) availability(id menu.RestaurantID, due bool) []byte {
+	if !due {
+		return nil
+	}
+	data := append(jsontext.AppendString([]byte(`{"restaurant":`), string(id)), ',')
+	return frame("", eventRestaurant, append(append(data, h.deps.Accepts(id)...), '}'))
 }
 
 // Ops answers GET /v1/ops/events: events about runs and batches on all instances. The first event is reset,

@@ -197,6 +197,7 @@ func (t *topic) latest() versionEvent {
 const (
 	eventUpdated      = "menu.updated"
 	eventAvailability = "menu.availability"
+	eventRestaurant   = "restaurant.availability"
 )
 
 // menuEvent is the data of both events.
@@ -223,7 +224,7 @@ func renderEvent(restaurant menu.RestaurantID, change *replica.Change) versionEv
 	made.snapshot = event.frame(made.id, eventUpdated)
 	if change.StopsOnly() {
 		made.previousID = change.Before.EventID()
-		event.Products, event.Ingredients = change.Before.Stops.ChangedIDs(change.After.Stops)
+		event.Products, event.Ingredients = change.Before.Served.ChangedIDs(change.After.Served)
 		made.delta = event.frame(made.id, eventAvailability)
 	}
 	return made

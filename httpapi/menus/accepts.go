@@ -1,39 +1,53 @@
 package menus
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"time"
 
 	"larder.local/internal/hours"
 	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
 	"larder.local/ordering/validate"
 )
 
 // shownDays is how many days ahead the hours of a restaurant are shown.
 const shownDays = 7
 
-// appendAccepts appends whether a restaurant accepts orders for as soon as possible, for each type of order.
-func appendAccepts(dst []byte, delivery, pickup validate.Terms, now time.Time) []byte {
-	dst = appendAccept(append(dst, `,"accepts":{"delivery":`...), delivery, now)
+// AppendAccepts appends "accepts" to a JSON object: whether a restaurant accepts orders for as soon as possible, for each type of order.
+func AppendAccepts(dst []byte, delivery, pickup validate.Terms, now time.Time) []byte {
+	dst = appendAccept(append(dst, `"accepts":{"delivery":`...), delivery, now)
 	dst = appendAccept(append(dst, `,"pickup":`...), pickup, now)
 	return append(dst, '}')
 }
 
 func appendAccept(dst []byte, terms validate.Terms, now time.Time) []byte {
-	accepted, opens := terms.Accepts(now)
-	reason, next := "", ""
-	if !accepted {
-		reason = "closed"
-	}
+	next := ""
+	reason, opens := terms.Accepts(now)
 	if !opens.IsZero() {
 		next = opens.Format(time.RFC3339)
 	}
-	dst = strconv.AppendBool(append(dst, `{"now":`...), accepted)
+	dst = strconv.AppendBool(append(dst, `{"now":`...), reason == "")
 	dst = jsontext.AppendStringOrNull(append(dst, `,"reason":`...), reason)
 	dst = jsontext.AppendStringOrNull(append(dst, `,"next":`...), next)
 	dst = jsontext.AppendString(append(dst, `,"leadTime":`...), shortDuration(*terms.LeadTime))
 	return append(dst, '}')
+}
+
+// appendSnoozed appends the dishes and options of a menu that operators have taken off it, with the time of their return if it is
+// known.
+func appendSnoozed(dst []byte, in *menu.Catalogue) []byte {
+	dst = append(dst, `,"snoozed":[`...)
+	for i, id := range slices.Sorted(maps.Keys(in.Snoozed())) {
+		until := ""
+		if at, known := in.Returns(id); known {
+			until = at.UTC().Format(time.RFC3339)
+		}
+		dst = jsontext.AppendString(append(jsontext.AppendComma(dst, i), `{"id":`...), id)
+		dst = append(jsontext.AppendStringOrNull(append(dst, `,"until":`...), until), '}')
+	}
+	return append(dst, ']')
 }
 
 // appendHours appends the hours of the next days; null for a type of order that is always accepted.

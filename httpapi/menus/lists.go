@@ -82,8 +82,14 @@ func (h *Handlers) Restaurant(c *gin.Context) error {
 		return err
 	}
 	body := h.appendRestaurant(c, []byte(`{"result":`), &restaurant)
-	delivery, pickup := h.deps.Terms(restaurant.ID)
-	body = appendHours(body, delivery, pickup, h.deps.Clock())
+	now := h.deps.Clock()
+	delivery, pickup := h.deps.Terms(restaurant.ID, now)
+	body = appendHours(body, delivery, pickup, now)
+	catalogue := &menu.Catalogue{}
+	if served, ok := h.deps.Replica.Cached(restaurant.ID); ok {
+		catalogue = served.Catalogue
+	}
+	body = appendSnoozed(body, catalogue)
 	return h.answerHashed(c, append(body, "}}"...))
 }
 
@@ -102,6 +108,9 @@ func (h *Handlers) appendRestaurant(c *gin.Context, dst []byte, r *directory.Res
 		dst = append(dst, `,"version":null,"counts":null,"syncedAt":null,"checkedAt":null,"stale":true,"held":false,"lastOutcome":null`...)
 	} else {
 		n := version.Counts
+		if served, ok := h.deps.Replica.Cached(r.ID); ok { // without what operators have snoozed
+			n = served.Catalogue.Counts()
+		}
 		dst = strconv.AppendInt(append(dst, `,"version":`...), version.Version, 10)
 		dst = strconv.AppendInt(append(dst, `,"counts":{"categories":`...), int64(n.Categories), 10)
 		dst = strconv.AppendInt(append(dst, `,"products":`...), int64(n.Products), 10)
@@ -117,8 +126,9 @@ func (h *Handlers) appendRestaurant(c *gin.Context, dst []byte, r *directory.Res
 	dst = jsontext.AppendStringOrNull(append(dst, `,"address":`...), r.Address)
 	dst = jsontext.AppendStringOrNull(append(dst, `,"timeZone":`...), r.TimeZone)
 	dst = jsontext.AppendStringOrNull(append(dst, `,"deliveryTerms":`...), r.DeliveryTerms)
-	delivery, pickup := h.deps.Terms(r.ID)
-	return appendAccepts(dst, delivery, pickup, h.deps.Clock())
+	now := h.deps.Clock()
+	delivery, pickup := h.deps.Terms(r.ID, now)
+	return AppendAccepts(append(dst, ','), delivery, pickup, now)
 }
 
 // reasonsTimeout limits how long a list of reasons waits for Redis before it is answered from memory.

@@ -31,8 +31,8 @@ const lists = 8
 type Deps struct {
 	Replica   *replica.Replica
 	Directory *directory.Directory
-	Stale     func(version cache.Version) bool                          // reports whether it is stale (policy S5)
-	Terms     func(menu.RestaurantID) (delivery, pickup validate.Terms) // of its orders
+	Stale     func(version cache.Version) bool // reports whether it is stale (policy S5)
+	Terms     func(of menu.RestaurantID, now time.Time) (delivery, pickup validate.Terms)
 	Metrics   *metrics.Metrics
 	Clock     func() time.Time
 	OpenMenu  bool // everyone may read menus

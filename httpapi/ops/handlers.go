@@ -16,11 +16,14 @@ import (
 	"larder.local/internal/menu"
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
+	"larder.local/ordering/validate"
 	menusync "larder.local/sync"
 )
 
 // Handlers answer requests about restaurants, syncs and versions.
 type Handlers struct {
+	Availability *Availability
+
 	deps  Deps
 	diffs *semaphore.Weighted // the comparisons in progress
 }
@@ -35,6 +38,7 @@ type Deps struct {
 	Journal   ordering.Journal
 	Paused    func(connection string) bool // whether Redis may have lost orders (policy O14a)
 	Tokens    func(connection string) upstream.TokenStatus
+	Terms     func(restaurant menu.RestaurantID, now time.Time) (delivery, pickup validate.Terms)
 	Audit     *audit.Log
 	Clock     func() time.Time
 	Log       logrus.FieldLogger
@@ -42,7 +46,9 @@ type Deps struct {
 
 // New returns the handlers.
 func New(deps Deps) *Handlers {
-	return &Handlers{deps: deps, diffs: semaphore.NewWeighted(maxDiffs)}
+	h := &Handlers{deps: deps, diffs: semaphore.NewWeighted(maxDiffs)}
+	h.Availability = &Availability{&h.deps}
+	return h
 }
 
 // OfMenu returns a handler that calls answer with the menu in the path.

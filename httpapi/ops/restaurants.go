@@ -143,6 +143,8 @@ type opsRestaurantView struct {
 	Hold *cache.HoldUntil `json:"hold"`
 	// LastRun is the newest run, finished or not; null if no record exists.
 	LastRun *runlog.Run `json:"lastRun"`
+	// Availability is what operators have said, as this instance last read it.
+	Availability availabilityView `json:"availability"`
 }
 
 // Restaurant answers GET /v1/ops/restaurants/{restaurant}.
@@ -160,6 +162,7 @@ func (h *Handlers) Restaurant(c *gin.Context, id menu.RestaurantID) error {
 		Content:          respond.OrNull(version.Content),
 		Phone:            respond.OrNull(cmp.Or(restaurant.Phone, restaurant.GuestPhone)),
 		Address:          respond.OrNull(restaurant.Address),
+		Availability:     availabilityOf(&h.deps, id),
 	}
 	if version.Held {
 		view.Hold = &version.Hold.Until

@@ -18,6 +18,7 @@ const (
 	CodeVersionNotFound        Code = "version_not_found"
 	CodeVersionGone            Code = "version_gone"
 	CodeSyncBusy               Code = "sync_busy"
+	CodeNoOpening              Code = "no_opening"
 	CodeConnectionNotFound     Code = "connection_not_found"
 	CodeConnectionRequired     Code = "connection_required"
 	CodeExternalIDAmbiguous    Code = "external_id_ambiguous"
@@ -71,6 +72,7 @@ var statuses = map[Code]struct { //nolint:gochecknoglobals // constant
 	CodeBatchNotFound:          {http.StatusNotFound, "Batch not found"},
 	CodeVersionNotFound:        {http.StatusNotFound, "Version not found"},
 	CodeVersionGone:            {http.StatusGone, "The version is not available"},
+	CodeNoOpening:              {http.StatusUnprocessableEntity, "The next opening is not known"},
 	CodeSyncBusy:               {http.StatusConflict, "Another run is in progress"},
 	CodeConnectionNotFound:     {http.StatusNotFound, "Connection not found"},
 	CodeConnectionRequired:     {http.StatusBadRequest, "A connection is required"},

@@ -12,15 +12,19 @@ import (
 
 // addHours adds to a view whether the restaurant is closed for all types of order, and its hours for search engines.
 func (v *view) addHours(delivery, pickup validate.Terms, now time.Time) {
-	accepted, next := delivery.Accepts(now)
-	if !accepted {
+	reason, next := delivery.Accepts(now)
+	if reason != "" {
 		var later time.Time
-		if accepted, later = pickup.Accepts(now); next.IsZero() || !later.IsZero() && later.Before(next) {
+		if reason, later = pickup.Accepts(now); next.IsZero() || !later.IsZero() && later.Before(next) {
 			next = later
 		}
 	}
 	switch {
-	case accepted:
+	case reason == "":
+	case reason == validate.ReasonPaused && next.IsZero():
+		v.Closed = v.Say("No orders at the moment", "Сейчас заказы не принимаются")
+	case reason == validate.ReasonPaused:
+		v.Closed = v.Say("No orders before ", "Заказы не принимаются до ") + next.Format("15:04")
 	case next.IsZero():
 		v.Closed = v.Say("Closed", "Закрыто")
 	default:

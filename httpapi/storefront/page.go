@@ -49,7 +49,7 @@ type Deps struct {
 	Payments  []string // payment types of these orders
 	Replica   *replica.Replica
 	Directory *directory.Directory
-	Terms     func(menu.RestaurantID) (delivery, pickup validate.Terms) // of its orders
+	Terms     func(of menu.RestaurantID, now time.Time) (delivery, pickup validate.Terms) // of its orders
 	Clock     func() time.Time
 	Assets    *web.Assets
 }
@@ -291,8 +291,9 @@ func (p *Page) view(c *gin.Context) view {
 		if name := visible.Name(p.deps.Directory, p.deps.Replica, v.Restaurant.ID); name != nil {
 			v.Name = *name
 		}
-		delivery, pickup := p.deps.Terms(v.Restaurant.ID)
-		v.addHours(delivery, pickup, p.deps.Clock())
+		now := p.deps.Clock()
+		delivery, pickup := p.deps.Terms(v.Restaurant.ID, now)
+		v.addHours(delivery, pickup, now)
 	}
 	return v
 }

@@ -49,7 +49,8 @@ type Catalogue struct {
 	*Content
 
 	stops             Stops
-	stopped           flags // by product, from the stop list only
+	snoozes           *snoozes // nil: none
+	stopped           flags    // by product, from the stop list only
 	ingredientStopped flags
 	orderable         flags
 	unsatisfied       map[Index][]Index // by scheme: groups that cannot be satisfied; nil if there are none

@@ -32,6 +32,13 @@ func (c Changes) Empty() bool {
 	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Availability) == 0
 }
 
+// AddAvailability adds the availability of a dish, unless the changes name it.
+func (c *Changes) AddAvailability(id string, available bool) {
+	if !slices.ContainsFunc(c.Availability, func(a Availability) bool { return a.ID == id }) {
+		c.Availability = append(c.Availability, Availability{id, available})
+	}
+}
+
 // Diff compares two catalogues. The order is that of to and, for removed dishes, that of from. O(size of both).
 func Diff(from, to *Catalogue) Changes {
 	changes := Changes{

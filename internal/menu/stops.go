@@ -1,6 +1,9 @@
 package menu
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Stops are the stopped ids of one restaurant, sorted. They are the difference between restaurants
 // that share a Content.
@@ -83,6 +86,62 @@ func (c *Content) WithStops(stops Stops) *Catalogue {
 		cat.counts.Orderable++
 	}
 	return cat
+}
+
+// snoozes are the dishes and ingredients that operators have taken off a menu.
+type snoozes struct {
+	until     map[string]time.Time // their return, by id; zero if it is not known
+	published Stops                // without them
+}
+
+// WithSnoozed returns the catalogue while operators have taken dishes and ingredients off the menu: by id, with the time of
+// their return, zero if it is not known. What is stopped stays stopped. The caller must not change the map.
+func (c *Content) WithSnoozed(stops Stops, until map[string]time.Time) *Catalogue {
+	if len(until) == 0 {
+		return c.WithStops(stops)
+	}
+	cat := c.WithStops(Stops{plus(stops.Products, until, &c.products), plus(stops.Ingredients, until, &c.ingredients)})
+	cat.snoozes = &snoozes{until, stops}
+	return cat
+}
+
+// plus returns the stopped ids and those of until that the table has, sorted.
+func plus(stopped []string, until map[string]time.Time, items *ItemTable) []string {
+	all := slices.Clone(stopped)
+	for id := range until {
+		if _, ok := items.ByID(id); ok {
+			all = append(all, id)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Snoozed returns the dishes and ingredients of WithSnoozed; nil if there are none. The caller must not change them.
+func (c *Catalogue) Snoozed() map[string]time.Time {
+	if c.snoozes == nil {
+		return nil
+	}
+	return c.snoozes.until
+}
+
+// Returns returns when a snoozed dish or ingredient returns. It returns false if that is not known, or if it is also stopped.
+func (c *Catalogue) Returns(id string) (at time.Time, known bool) {
+	if c.snoozes == nil {
+		return time.Time{}, false
+	}
+	at = c.snoozes.until[id]
+	_, product := slices.BinarySearch(c.snoozes.published.Products, id)
+	_, ingredient := slices.BinarySearch(c.snoozes.published.Ingredients, id)
+	return at, !at.IsZero() && !product && !ingredient
+}
+
+// Unsnoozed returns the catalogue as the ordering service published it.
+func (c *Catalogue) Unsnoozed() *Catalogue {
+	if c.snoozes == nil {
+		return c
+	}
+	return c.Content.WithStops(c.snoozes.published)
 }
 
 // stopItems sets the flags of the items with these ids. It returns the ids as strings of the table.

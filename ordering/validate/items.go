@@ -96,7 +96,11 @@ func (c *check) checkAvailable(it *Line) {
 	}
 	product := it.entry()
 	if !c.Catalogue.Available(it.index) {
-		c.refuse(it, it.pos, violation.DishUnavailable, violation.Params{"id": product.ID(), "name": product.Name()})
+		params := violation.Params{"id": product.ID(), "name": product.Name()}
+		if until, known := c.Catalogue.Returns(product.ID()); known {
+			params["until"] = localTime(until, c.location)
+		}
+		c.refuse(it, it.pos, violation.DishUnavailable, params)
 	}
 	reasons := slices.DeleteFunc(slices.Clone(c.Catalogue.Reasons(it.index)), func(r menu.Reason) bool {
 		return r.Code == menu.ReasonStopped

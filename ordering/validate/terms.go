@@ -15,17 +15,48 @@ type Terms struct {
 	Hours    *hours.Schedule // the times at which an order may be ready; nil: any time
 	LeadTime *time.Duration  // from the order to the earliest expected time; nil: Config.LeadTime
 	Minimum  decimal.Decimal // the lowest total; 0: none
+	// PausedUntil is before the earliest expected time, or zero if an operator must end the pause; nil: not paused.
+	PausedUntil *time.Time
 }
 
-// Accepts reports whether an order for as soon as possible is accepted at a time, by the terms that Validator.Terms returns. If
-// not, next is the next time at which an order may be ready; it is zero if the restaurant does not open again.
-func (t Terms) Accepts(now time.Time) (accepted bool, next time.Time) {
+// restricted returns the terms at a time while operators restrict orders of this type.
+func (t Terms) restricted(pause, busy hours.Restriction, now time.Time) Terms {
+	if pause.Holds(now) {
+		t.PausedUntil = &pause.Until
+	}
+	if lead := time.Duration(busy.Minutes) * time.Minute; busy.Holds(now) && lead > *t.LeadTime {
+		t.LeadTime = &lead
+	}
+	return t
+}
+
+// paused reports whether an order is paused that is expected at a time.
+func (t Terms) paused(expectedAt time.Time) bool {
+	return t.PausedUntil != nil && (t.PausedUntil.IsZero() || expectedAt.Before(*t.PausedUntil))
+}
+
+// The reasons why a restaurant does not accept orders.
+const (
+	ReasonClosed = "closed"
+	ReasonPaused = "paused"
+)
+
+// Accepts returns why an order for as soon as possible is not accepted at a time, by the terms that Validator.Terms returns for
+// that time, and the next time at which an order may be ready; zero if it is not known. If it is accepted, reason is "".
+func (t Terms) Accepts(now time.Time) (reason string, next time.Time) {
 	earliest := now.Add(*t.LeadTime)
-	if t.Hours.Open(earliest) {
-		return true, time.Time{}
+	switch {
+	case t.paused(earliest):
+		if reason, earliest = ReasonPaused, *t.PausedUntil; earliest.IsZero() {
+			return reason, earliest
+		}
+	case t.Hours.Open(earliest):
+		return "", time.Time{}
+	default:
+		reason = ReasonClosed
 	}
 	next, _ = t.Hours.Next(earliest)
-	return false, next
+	return reason, next
 }
 
 // leadTolerance is how much earlier than after the lead time an order may be expected: it was filled in a moment ago.
@@ -35,20 +66,28 @@ const leadTolerance = time.Minute
 func (c *check) ofType() Terms {
 	switch c.order.expedition.text {
 	case delivery:
-		return c.delivery
+		return c.delivery.restricted(c.said[hours.PauseDelivery], c.said[hours.Busy], c.now)
 	case pickup:
-		return c.pickup
+		return c.pickup.restricted(c.said[hours.PausePickup], c.said[hours.Busy], c.now)
 	default:
 		return Terms{LeadTime: &c.LeadTime}
 	}
 }
 
-// checkTerms rejects an expected time before the lead time has passed, or at which the restaurant is closed.
+// checkTerms rejects an expected time in a pause, before the lead time has passed, or at which the restaurant is closed.
 func (c *check) checkTerms(where place, expectedAt time.Time) {
 	terms := c.ofType()
+	if terms.paused(expectedAt) {
+		params := violation.Params{"until": nil}
+		if !terms.PausedUntil.IsZero() {
+			params["until"] = localTime(*terms.PausedUntil, c.location)
+		}
+		c.add(where, violation.RestaurantPaused, params, "")
+		return
+	}
 	earliest := c.now.Add(*terms.LeadTime)
 	if expectedAt.Before(earliest.Add(-leadTolerance)) {
-		if accepted, next := terms.Accepts(c.now); !accepted && !next.IsZero() {
+		if reason, next := terms.Accepts(c.now); reason != "" && !next.IsZero() {
 			earliest = next
 		}
 		c.add(where, violation.TooSoon, violation.Params{"earliest": localTime(earliest, c.location)}, "")

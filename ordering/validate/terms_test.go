@@ -134,22 +134,26 @@ func TestAccepts_O22(t *testing.T) {
 	lunch.Zone = zone
 	noon := menutest.Noon()
 	for _, tc := range []struct {
-		terms    validate.Terms
-		accepted bool
-		next     string
+		terms  validate.Terms
+		reason string
+		next   string
 	}{
-		{validate.Terms{LeadTime: new(time.Hour)}, true, ""},
-		{validate.Terms{Hours: lunch, LeadTime: new(59 * time.Minute)}, true, ""},
-		{validate.Terms{Hours: lunch, LeadTime: new(time.Hour)}, false, "2026-05-08T11:00:00+02:00"},
-		{validate.Terms{Hours: &hours.Schedule{Zone: zone}, LeadTime: new(time.Hour)}, false, ""},
+		{validate.Terms{LeadTime: new(time.Hour)}, "", ""},
+		{validate.Terms{Hours: lunch, LeadTime: new(59 * time.Minute)}, "", ""},
+		{validate.Terms{Hours: lunch, LeadTime: new(time.Hour)}, "closed", "2026-05-08T11:00:00+02:00"},
+		{validate.Terms{Hours: &hours.Schedule{Zone: zone}, LeadTime: new(time.Hour)}, "closed", ""},
+		{validate.Terms{LeadTime: new(time.Hour), PausedUntil: &time.Time{}}, "paused", ""},
+		{validate.Terms{LeadTime: new(time.Hour), PausedUntil: new(noon.Add(time.Hour))}, "", ""},
+		{validate.Terms{LeadTime: new(time.Hour), PausedUntil: new(noon.Add(61 * time.Minute))}, "paused", "2026-05-01T15:01:00+02:00"},
+		{validate.Terms{Hours: lunch, LeadTime: new(time.Minute), PausedUntil: new(noon.Add(2 * time.Hour))}, "paused", "2026-05-08T11:00:00+02:00"},
 	} {
-		accepted, next := tc.terms.Accepts(noon)
+		reason, next := tc.terms.Accepts(noon)
 		text := ""
 		if !next.IsZero() {
 			text = next.In(zone).Format(time.RFC3339)
 		}
-		if accepted != tc.accepted || text != tc.next {
-			t.Errorf("%v: Accepts = %v, %q; want %v, %q", tc.terms, accepted, text, tc.accepted, tc.next)
+		if reason != tc.reason || text != tc.next {
+			t.Errorf("%v: Accepts = %q, %q; want %q, %q", tc.terms, reason, text, tc.reason, tc.next)
 		}
 	}
 }

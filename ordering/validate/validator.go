@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"larder.local/internal/hours"
 	"larder.local/internal/menu"
 )
 
@@ -16,6 +17,9 @@ type Validator struct {
 	clock       func() time.Time
 	general     *rules
 	restaurants atomic.Pointer[map[menu.RestaurantID]*rules]
+	// Availability returns what operators have said about a restaurant, without waiting; nil: nothing. It is set before orders
+	// are checked.
+	Availability func(menu.RestaurantID) hours.Availability
 }
 
 // New returns a Validator with a valid cfg. It calls clock once for each order without Request.At.
@@ -39,10 +43,18 @@ func (v *Validator) SetRestaurants(restaurants []Restaurant) {
 	v.restaurants.Store(&all)
 }
 
-// Terms returns what a restaurant asks of its orders for delivery and for pickup.
-func (v *Validator) Terms(restaurant menu.RestaurantID) (delivery, pickup Terms) {
-	of := v.rules(restaurant)
-	return of.delivery, of.pickup
+// Terms returns what a restaurant asks of its orders for delivery and for pickup at a time.
+func (v *Validator) Terms(restaurant menu.RestaurantID, now time.Time) (delivery, pickup Terms) {
+	of, said := v.rules(restaurant), v.said(restaurant)
+	return of.delivery.restricted(said[hours.PauseDelivery], said[hours.Busy], now),
+		of.pickup.restricted(said[hours.PausePickup], said[hours.Busy], now)
+}
+
+func (v *Validator) said(restaurant menu.RestaurantID) hours.Availability {
+	if v.Availability == nil {
+		return nil
+	}
+	return v.Availability(restaurant)
 }
 
 func (v *Validator) rules(restaurant menu.RestaurantID) *rules {
@@ -159,6 +171,7 @@ type check struct {
 	notes
 
 	now     time.Time
+	said    hours.Availability // by operators
 	order   *Order
 	table   groupTable                         // of the list that is counted
 	work    int                                // remaining steps; see workLimit
@@ -166,7 +179,7 @@ type check struct {
 }
 
 func (v *Validator) newCheck(o *Order, req Request) *check {
-	c := &check{Request: req, rules: v.rules(req.Restaurant), now: req.At, order: o, work: workLimit}
+	c := &check{Request: req, rules: v.rules(req.Restaurant), said: v.said(req.Restaurant), now: req.At, order: o, work: workLimit}
 	if c.now.IsZero() {
 		c.now = v.clock()
 	}

@@ -32,6 +32,7 @@ const (
 	TimeTooFar             Code = "time_too_far"
 	TooSoon                Code = "too_soon"
 	RestaurantClosed       Code = "restaurant_closed"
+	RestaurantPaused       Code = "restaurant_paused"
 	MinimumOrder           Code = "minimum_order"
 	ChangeNotCash          Code = "change_not_cash"
 	ChangeTooSmall         Code = "change_too_small"

@@ -64,7 +64,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 	t.Parallel()
 	// The params are stable, because clients read them (docs/violations.md).
 	want := map[violation.Code]string{
-		"dish_not_in_menu": "id", "dish_unavailable": "id,name", "dish_not_orderable": "id,reasons",
+		"dish_not_in_menu": "id", "dish_unavailable": "id,name,until", "dish_not_orderable": "id,reasons",
 		"external_id_ambiguous": "externalId,ids", "id_conflict": "id,externalId,ids,names", "quantity_not_positive": "quantity", "quantity_not_whole": "quantity",
 		"quantity_too_small": "minimum",
 		"price_changed":      "sent,current", "total_negative": "", "dish_takes_no_ingredients": "", "ingredient_not_in_menu": "id",
@@ -72,7 +72,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 		"group_min": "group,name,min,max,count,parent", "group_max": "group,name,min,max,count,parent", "group_pin_invalid": "groupId",
 		"too_deep": "", "field_required": "field", "value_not_allowed": "allowed", "type_mismatch": "want,got",
 		"decimal_comma": "", "time_zone_missing": "", "time_in_past": "earliest", "time_too_far": "latest",
-		"too_soon": "earliest", "restaurant_closed": "opensAt,intervals", "minimum_order": "minimum,missing",
+		"too_soon": "earliest", "restaurant_closed": "opensAt,intervals", "restaurant_paused": "until", "minimum_order": "minimum,missing",
 		"change_not_cash": "", "change_too_small": "minimum", "amount_insufficient": "total", "limit_exceeded": "limit",
 		"phone_invalid": "digits,maximum", "text_invalid": "character",
 	}

@@ -44,8 +44,11 @@ var documented = []description{
 	},
 	{
 		code: violation.DishUnavailable, path: "/dishList/0",
-		meaning: "The dish is on the restaurant's stop list.",
-		params:  []param{{"id", "the menu's id of the dish", "d-7"}, {"name", "its name", "Borscht"}},
+		meaning: "The dish is on the restaurant's stop list, or an operator has taken it off the menu.",
+		params: []param{
+			{"id", "the menu's id of the dish", "d-7"}, {"name", "its name", "Borscht"},
+			{"until", "when it returns; absent if that is not known", "2026-05-01T19:00:00+03:00"},
+		},
 	},
 	{
 		code: violation.DishNotOrderable, path: "/dishList/0",
@@ -201,6 +204,11 @@ var documented = []description{
 				[]map[string]string{{"from": "2026-05-01T10:00:00+03:00", "to": "2026-05-01T22:00:00+03:00"}},
 			},
 		},
+	},
+	{
+		code: violation.RestaurantPaused, path: "/expectedAt",
+		meaning: "An operator has paused orders of this type, and the expected time is in the pause.",
+		params:  []param{{"until", "the end of the pause, or null if an operator must end it", "2026-05-01T19:00:00+03:00"}},
 	},
 	{
 		code: violation.MinimumOrder, path: "/dishList",

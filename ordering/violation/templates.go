@@ -28,8 +28,11 @@ type special struct {
 //
 //nolint:gochecknoglobals // read only
 var templates = map[Code]template{
-	DishNotInMenu:   {message: texts{"The menu has no dish {id}", "В меню нет блюда {id}"}},
-	DishUnavailable: {message: texts{"{name} is out of stock", "{name}: сейчас нет в наличии"}},
+	DishNotInMenu: {message: texts{"The menu has no dish {id}", "В меню нет блюда {id}"}},
+	DishUnavailable: {
+		message: texts{"{name} is out of stock until {until}", "{name}: нет в наличии до {until}"},
+		special: special{"until", map[string]texts{"": {"{name} is out of stock", "{name}: сейчас нет в наличии"}}},
+	},
 	DishNotOrderable: {
 		message: texts{"{subject} cannot be ordered at the moment", "{subject}: сейчас нельзя заказать"},
 		subject: texts{"Dish {id}", "Блюдо {id}"},
@@ -132,6 +135,15 @@ var templates = map[Code]template{
 		"На это время заказы ещё не принимают; самое позднее: {latest}",
 	}},
 	TooSoon: {message: texts{"This time is too soon; the earliest is {earliest}", "Это слишком рано; самое раннее время: {earliest}"}},
+	RestaurantPaused: {
+		message: texts{
+			"The restaurant is not taking such orders: choose a time from {until}",
+			"Ресторан сейчас не принимает такие заказы: выберите время не раньше {until}",
+		},
+		special: special{"until", map[string]texts{"": {
+			"The restaurant is not taking such orders at the moment", "Ресторан сейчас не принимает такие заказы",
+		}}},
+	},
 	RestaurantClosed: {
 		message: texts{
 			"The restaurant is closed at this time; it opens at {opensAt}",

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 1df9ee794efcb4170a869e3bfe073e18637646af977b4904d600e3ab79e93260
-// what follows: d1470085ba6cbf9f955e86238ae829a21f87ed74d3372bc03877599c6c23b4f3
+// openapi.yaml: fb8f29920ae8ab0f5eda63071fd7adc1a4d46578b67954ef48a02f0dc04f1fdd
+// what follows: 9947f2a007c8e0bd7b51be3343367809f8dbd2f56076d89d2d74a30aa0b6c9fd
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -319,7 +319,7 @@ export interface paths {
         };
         /**
          * Stream new versions of a menu
-         * @description Server-sent events `menu.updated` (read the menu again) and `menu.availability` (update `products` and `ingredients`). The data is a `MenuEvent`; the `id` is the version and 8 hex digits. Events describe the current state, not a history. A comment is sent every 15 s (`http.events.heartbeat`). `retry` is the delay before a reconnect.
+         * @description Server-sent events `menu.updated` (read the menu again) and `menu.availability` (update `products` and `ingredients`). Their data is a `MenuEvent`; the `id` is the version and 8 hex digits. The event `restaurant.availability` has a `RestaurantEvent` and no `id`: operators have changed whether orders are accepted. Events describe the current state, not a history. A comment is sent every 15 s (`http.events.heartbeat`). `retry` is the delay before a reconnect.
          */
         get: operations["followMenu"];
         put?: never;
@@ -530,6 +530,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/ops/restaurants/{restaurant}/busy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set a longer lead time
+         * @description The lead time of all orders until `until`, unless the configured one is longer.
+         */
+        post: operations["setBusy"];
+        /**
+         * End the longer lead time
+         * @description Changes nothing without one.
+         */
+        delete: operations["endBusy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/ops/restaurants/{restaurant}/hold": {
         parameters: {
             query?: never;
@@ -565,6 +589,30 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ops/restaurants/{restaurant}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause orders
+         * @description No orders of some types, or of all, for a time before `until`. Orders that have begun are not touched.
+         */
+        post: operations["pauseOrders"];
+        /**
+         * End a pause
+         * @description Ends the pauses of both types. Changes nothing without a pause.
+         */
+        delete: operations["endPause"];
         options?: never;
         head?: never;
         patch?: never;
@@ -645,6 +693,46 @@ export interface paths {
          */
         post: operations["rollBack"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ops/restaurants/{restaurant}/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take dishes and options off the menu
+         * @description They are not sold until `until`. What the ordering service has stopped stays stopped.
+         */
+        post: operations["snoozeItems"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ops/restaurants/{restaurant}/snooze/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Sell a dish or an option again
+         * @description Ends its snooze. Changes nothing without one.
+         */
+        delete: operations["wakeItem"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1139,19 +1227,19 @@ export interface components {
             leadTime: string;
             /**
              * Format: date-time
-             * @description The next time at which an order may be ready, with the restaurant's offset. null if it is accepted now, or if the restaurant does not open any more. An order for this time can be placed already.
+             * @description The next time at which an order may be ready, with the restaurant's offset. null if it is accepted now, if the restaurant does not open any more, or if the end of the pause is not known. An order for this time can be placed already.
              */
             next: string | null;
             /** @description An order for as soon as possible is accepted: the restaurant is open after the lead time. */
             now: boolean;
             /**
-             * @description Why it is not accepted.
+             * @description Why it is not accepted: the restaurant is closed after the lead time, or an operator has paused orders.
              * @enum {string|null}
              */
-            reason: "closed" | null;
+            reason: "closed" | "paused" | null;
         };
         /** @enum {string} */
-        Action: "sync" | "force" | "sync_all" | "force_all" | "rollback" | "release" | "resolve" | "accept_restore" | "sign_in" | "sign_out";
+        Action: "sync" | "force" | "sync_all" | "force_all" | "rollback" | "release" | "pause" | "open" | "busy" | "busy_end" | "snooze" | "wake" | "resolve" | "accept_restore" | "sign_in" | "sign_out";
         Address: {
             apartmentNumber?: string | null;
             cityID?: string | number | null;
@@ -1222,6 +1310,9 @@ export interface components {
             available: boolean;
             id: string;
         };
+        AvailabilityAnswer: {
+            result: components["schemas"]["Restrictions"];
+        };
         /** @description The progress of a sync of all restaurants. */
         Batch: {
             batch: string;
@@ -1254,6 +1345,13 @@ export interface components {
                 /** @description The number of restaurants. */
                 total: number;
             };
+        };
+        BusyRequest: {
+            /** @description Whole minutes up to 24h, such as `90m`. */
+            leadTime: string;
+            note?: string | null;
+            /** Format: date-time */
+            until?: string | null;
         };
         /** @description One call of an order, for operators. */
         Call: {
@@ -1407,7 +1505,7 @@ export interface components {
          * @description Stable error codes. Each code has one status.
          * @enum {string}
          */
-        ErrorCode: "malformed_json" | "validation_failed" | "restaurant_not_found" | "restaurant_required" | "product_not_found" | "run_not_found" | "batch_not_found" | "version_not_found" | "version_gone" | "sync_busy" | "connection_not_found" | "connection_required" | "external_id_ambiguous" | "no_catalogue" | "menu_of_another_service" | "no_rejection_reasons" | "idempotency_key_required" | "idempotency_key_reused" | "idempotency_key_in_flight" | "order_not_found" | "order_ambiguous" | "order_of_another_service" | "order_busy" | "outcome_unknown" | "order_state" | "order_id_taken" | "order_outcome_unknown" | "journal_unavailable" | "journal_format" | "journal_restored" | "upstream_refused" | "upstream_unavailable" | "upstream_busy" | "storage_unavailable" | "streams_unavailable" | "rate_limited" | "unauthorized" | "forbidden" | "invalid_parameter" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "internal";
+        ErrorCode: "malformed_json" | "validation_failed" | "restaurant_not_found" | "restaurant_required" | "product_not_found" | "run_not_found" | "batch_not_found" | "version_not_found" | "version_gone" | "sync_busy" | "no_opening" | "connection_not_found" | "connection_required" | "external_id_ambiguous" | "no_catalogue" | "menu_of_another_service" | "no_rejection_reasons" | "idempotency_key_required" | "idempotency_key_reused" | "idempotency_key_in_flight" | "order_not_found" | "order_ambiguous" | "order_of_another_service" | "order_busy" | "outcome_unknown" | "order_state" | "order_id_taken" | "order_outcome_unknown" | "journal_unavailable" | "journal_format" | "journal_restored" | "upstream_refused" | "upstream_unavailable" | "upstream_busy" | "storage_unavailable" | "streams_unavailable" | "rate_limited" | "unauthorized" | "forbidden" | "invalid_parameter" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "internal";
         /** @description One problem in a published menu. */
         Finding: {
             /** @description A code of docs/lint.md. */
@@ -1737,6 +1835,7 @@ export interface components {
             result: {
                 /** @description The value of `restaurants[].address`. */
                 address: string | null;
+                availability: components["schemas"]["Restrictions"];
                 /** @description Why the last run failed, was quarantined or did not ask; else null. */
                 cause: string | null;
                 /** Format: date-time */
@@ -1873,6 +1972,16 @@ export interface components {
         };
         /** @description The ordering service's response with its status, type and body. If the body is longer than 64 KiB, a success is `{"result": {}}`, with the `orderID` of a new order, and an error has its code and message. */
         Passed: unknown;
+        PauseRequest: {
+            /** @description Both if it is empty or absent. Pauses of other types stay. */
+            expeditionTypes?: ("delivery" | "pickup")[];
+            note?: string | null;
+            /**
+             * Format: date-time
+             * @description At most a year ahead. Absent or null: until an operator ends it.
+             */
+            until?: string | null;
+        };
         Payment: {
             amount: number;
             /** @description The GUID of the currency in the POS. */
@@ -2134,6 +2243,15 @@ export interface components {
             lastOutcome: "updated" | "unchanged" | "quarantined" | "held" | "failed" | "waiting" | "skipped" | null;
             /** @description The configured name, or the name of the menu view. */
             name: string;
+            /** @description Only in `GET /v1/restaurants/{restaurant}`: dishes and options that operators have taken off the menu. They look sold out. */
+            snoozed?: {
+                id: string;
+                /**
+                 * Format: date-time
+                 * @description When it returns; null if that is not known, or if the ordering service has stopped it too.
+                 */
+                until: string | null;
+            }[];
             /** @description Not confirmed for more than `sync.stale_after` intervals of the schedule. */
             stale: boolean;
             /**
@@ -2149,11 +2267,65 @@ export interface components {
         RestaurantAnswer: {
             result: components["schemas"]["Restaurant"];
         };
+        /** @description The data of `restaurant.availability`. */
+        RestaurantEvent: {
+            accepts: {
+                delivery: components["schemas"]["Accepts"];
+                pickup: components["schemas"]["Accepts"];
+            };
+            restaurant: components["schemas"]["RestaurantID"];
+        };
         /** @description The id of a restaurant, as configured. */
         RestaurantID: string;
         RestaurantList: {
             next: components["schemas"]["Next"];
             result: components["schemas"]["Restaurant"][];
+        };
+        Restriction: {
+            /** Format: date-time */
+            at: string;
+            /** @description The client of the operator. */
+            by: string;
+            /** @description For operators. Guests do not see it. */
+            note: string;
+            /**
+             * Format: date-time
+             * @description The end; null: until an operator ends it.
+             */
+            until: string | null;
+        };
+        /** @description What operators have said about a restaurant and holds now. */
+        Restrictions: {
+            busy: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+                /** @description Whole minutes, such as `90m`. */
+                leadTime: string;
+                note: string;
+                /** Format: date-time */
+                until: string | null;
+            } | null;
+            pause: {
+                delivery: components["schemas"]["Restriction"] | null;
+                pickup: components["schemas"]["Restriction"] | null;
+            };
+            /**
+             * Format: date-time
+             * @description When this instance last read it from Redis. While Redis is down, the last known state holds. null: never.
+             */
+            readAt: string | null;
+            snoozed: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+                id: string;
+                /** @description Of the dish or option; empty if the menu has neither. */
+                name: string;
+                note: string;
+                /** Format: date-time */
+                until: string | null;
+            }[];
         };
         Rollback: {
             /** @default next_change */
@@ -2278,6 +2450,13 @@ export interface components {
             /** @description The id of a client with the scope `ops`. */
             client: string;
             secret: string;
+        };
+        SnoozeRequest: {
+            /** @description Ids of dishes and options of the menu. */
+            ids: string[];
+            note?: string | null;
+            /** @description A time with its offset, or `next_open`: when the restaurant opens next. Absent or null: until an operator ends it. */
+            until?: string | null;
         };
         Span: {
             /** Format: date-time */
@@ -2416,7 +2595,7 @@ export interface components {
          * @description A violation of an order, a payment or a rejection. docs/violations.md lists the params of each code.
          * @enum {string}
          */
-        ViolationCode: "dish_not_in_menu" | "dish_unavailable" | "dish_not_orderable" | "external_id_ambiguous" | "id_conflict" | "quantity_not_positive" | "quantity_not_whole" | "quantity_too_small" | "price_changed" | "total_negative" | "dish_takes_no_ingredients" | "ingredient_not_in_menu" | "ingredient_not_allowed" | "ingredient_unavailable" | "group_min" | "group_max" | "group_pin_invalid" | "too_deep" | "field_required" | "value_not_allowed" | "type_mismatch" | "decimal_comma" | "phone_invalid" | "text_invalid" | "time_zone_missing" | "time_in_past" | "time_too_far" | "too_soon" | "restaurant_closed" | "minimum_order" | "change_not_cash" | "change_too_small" | "amount_insufficient" | "limit_exceeded";
+        ViolationCode: "dish_not_in_menu" | "dish_unavailable" | "dish_not_orderable" | "external_id_ambiguous" | "id_conflict" | "quantity_not_positive" | "quantity_not_whole" | "quantity_too_small" | "price_changed" | "total_negative" | "dish_takes_no_ingredients" | "ingredient_not_in_menu" | "ingredient_not_allowed" | "ingredient_unavailable" | "group_min" | "group_max" | "group_pin_invalid" | "too_deep" | "field_required" | "value_not_allowed" | "type_mismatch" | "decimal_comma" | "phone_invalid" | "text_invalid" | "time_zone_missing" | "time_in_past" | "time_too_far" | "too_soon" | "restaurant_closed" | "restaurant_paused" | "minimum_order" | "change_not_cash" | "change_too_small" | "amount_insufficient" | "limit_exceeded";
     };
     responses: {
         /** @description Several products have this externalId; `errors[0].params` lists their ids. */
@@ -2611,6 +2790,17 @@ export interface components {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
                 "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["RequestID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description It is not known when the restaurant opens next, because it has no hours or never closes. Send a time. */
+        NoOpening: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
                 "X-Request-Id": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
@@ -4111,6 +4301,81 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    setBusy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
+                 * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
+                 */
+                restaurant: components["parameters"]["Synced"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BusyRequest"];
+            };
+        };
+        responses: {
+            /** @description What operators have said and holds now. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AvailabilityAnswer"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoRestaurant"];
+            408: components["responses"]["BodyTimeout"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endBusy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
+                 * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
+                 */
+                restaurant: components["parameters"]["Synced"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What operators have said and holds now. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AvailabilityAnswer"];
+                };
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoRestaurant"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     releaseHold: {
         parameters: {
             query?: {
@@ -4196,6 +4461,81 @@ export interface operations {
             404: components["responses"]["NoRestaurant"];
             500: components["responses"]["Internal"];
             503: components["responses"]["NoMenu"];
+        };
+    };
+    pauseOrders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
+                 * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
+                 */
+                restaurant: components["parameters"]["Synced"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PauseRequest"];
+            };
+        };
+        responses: {
+            /** @description What operators have said and holds now. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AvailabilityAnswer"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoRestaurant"];
+            408: components["responses"]["BodyTimeout"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endPause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
+                 * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
+                 */
+                restaurant: components["parameters"]["Synced"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What operators have said and holds now. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AvailabilityAnswer"];
+                };
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoRestaurant"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getQuarantinedView: {
@@ -4347,6 +4687,87 @@ export interface operations {
             415: components["responses"]["UnsupportedMedia"];
             500: components["responses"]["Internal"];
             503: components["responses"]["NoMenu"];
+        };
+    };
+    snoozeItems: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
+                 * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
+                 */
+                restaurant: components["parameters"]["Synced"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SnoozeRequest"];
+            };
+        };
+        responses: {
+            /** @description What operators have said and holds now. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AvailabilityAnswer"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoRestaurant"];
+            408: components["responses"]["BodyTimeout"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["NoOpening"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["NoMenu"];
+        };
+    };
+    wakeItem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the dish or option.
+                 * @example dish-fries
+                 */
+                id: string;
+                /**
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
+                 * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
+                 */
+                restaurant: components["parameters"]["Synced"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What operators have said and holds now. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AvailabilityAnswer"];
+                };
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoRestaurant"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
         };
     };
     syncRestaurant: {

@@ -1,0 +1,325 @@
+package ops
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/gin-gonic/gin"
+
+	"larder.local/httpapi/audit"
+	"larder.local/httpapi/auth"
+	"larder.local/httpapi/respond"
+	"larder.local/internal/hours"
+	"larder.local/internal/jsontext"
+	"larder.local/internal/menu"
+)
+
+// Limits of what operators say about a restaurant.
+const (
+	maxNote     = 200 // characters
+	maxSnoozes  = 1000
+	maxUntil    = 366 * 24 * time.Hour
+	maxLeadTime = 24 * time.Hour
+)
+
+// availabilityView is what operators have said about a restaurant and holds now.
+type availabilityView struct {
+	Pause struct {
+		Delivery *restrictionView `json:"delivery"`
+		Pickup   *restrictionView `json:"pickup"`
+	} `json:"pause"`
+	Busy    *busyView    `json:"busy"`
+	Snoozed []snoozeView `json:"snoozed"`
+	// ReadAt is when this instance last read it from Redis; null: never.
+	ReadAt *string `json:"readAt"`
+}
+
+type restrictionView struct {
+	Until *string `json:"until"` // null: until an operator ends it
+	Note  string  `json:"note"`
+	By    string  `json:"by"`
+	At    string  `json:"at"`
+}
+
+type busyView struct {
+	LeadTime string `json:"leadTime"`
+	restrictionView
+}
+
+type snoozeView struct {
+	ID   string `json:"id"`
+	Name string `json:"name"` // empty: the menu has no such dish or option
+	restrictionView
+}
+
+func viewOf(r hours.Restriction, holds bool) *restrictionView {
+	if !holds {
+		return nil
+	}
+	return &restrictionView{Until: menu.TimeOrNull(r.Until), Note: r.Note, By: r.By, At: menu.FormatTime(r.At)}
+}
+
+// availabilityOf returns what holds now, from memory.
+func availabilityOf(deps *Deps, restaurant menu.RestaurantID) availabilityView {
+	holding := deps.Replica.Availability.Of(restaurant).Holding(deps.Clock())
+	view := availabilityView{Snoozed: []snoozeView{}, ReadAt: menu.TimeOrNull(deps.Replica.Availability.ReadAt())}
+	served, _ := deps.Replica.Cached(restaurant)
+	for _, kind := range slices.Sorted(maps.Keys(holding)) {
+		of := viewOf(holding[kind], true)
+		switch id, snoozed := kind.SnoozedID(); {
+		case snoozed:
+			one := snoozeView{ID: id, restrictionView: *of}
+			if served != nil {
+				one.Name = itemName(served.Catalogue, id)
+			}
+			view.Snoozed = append(view.Snoozed, one)
+		case kind == hours.PauseDelivery:
+			view.Pause.Delivery = of
+		case kind == hours.PausePickup:
+			view.Pause.Pickup = of
+		case kind == hours.Busy:
+			view.Busy = &busyView{fmt.Sprintf("%dm", holding[kind].Minutes), *of}
+		}
+	}
+	return view
+}
+
+// itemName returns the name of a dish or an option; its id if it has no name, and "" if the menu has neither.
+func itemName(in *menu.Catalogue, id string) string {
+	for _, table := range []*menu.ItemTable{in.Products(), in.Ingredients()} {
+		if at, ok := table.ByID(id); ok {
+			return cmp.Or(table.At(at).Name(), id)
+		}
+	}
+	return ""
+}
+
+// Availability answers requests of operators that restrict the orders of a restaurant.
+type Availability struct{ deps *Deps }
+
+// said is the body of a request to restrict orders.
+type said struct {
+	types, ids            []string
+	until, note, leadTime string
+}
+
+// read reads the body. form shows it, and has the names of its fields.
+func (s *said) read(c *gin.Context, form string) error {
+	fields := map[string]func(*jsontext.Reader) bool{
+		"expeditionTypes": texts(&s.types), "ids": texts(&s.ids),
+		"leadTime": text(&s.leadTime), "until": text(&s.until), "note": text(&s.note),
+	}
+	maps.DeleteFunc(fields, func(name string, _ func(*jsontext.Reader) bool) bool { return !strings.Contains(form, `"`+name+`"`) })
+	if err := respond.ReadFields(c, form, fields); err != nil {
+		return err
+	}
+	s.note = strings.TrimSpace(s.note)
+	if len([]rune(s.note)) > maxNote || strings.ContainsFunc(s.note, unicode.IsControl) {
+		return respond.InvalidParameter("note", fmt.Sprintf("must be one line of at most %d characters", maxNote))
+	}
+	return nil
+}
+
+// text returns a function that reads a text or null.
+func text(into *string) func(*jsontext.Reader) bool {
+	return func(r *jsontext.Reader) (ok bool) {
+		if r.Kind() == jsontext.KindNull {
+			r.Skip()
+			return true
+		}
+		*into, ok = r.Text()
+		return ok
+	}
+}
+
+// texts returns a function that reads an array of texts.
+func texts(into *[]string) func(*jsontext.Reader) bool {
+	return func(r *jsontext.Reader) bool {
+		ok := r.Kind() == jsontext.KindArray
+		for range r.Elements() {
+			one, isText := r.Text()
+			*into, ok = append(*into, one), ok && isText
+		}
+		return ok
+	}
+}
+
+// restriction returns the restriction that the body describes, except for its lead time.
+func (a *Availability) restriction(c *gin.Context, s said, restaurant menu.RestaurantID) (hours.Restriction, error) {
+	now := a.deps.Clock().Truncate(time.Millisecond)
+	r := hours.Restriction{Note: s.note, By: auth.CallerOf(c).Client, At: now.UTC()}
+	if s.until == "" {
+		return r, nil
+	}
+	at, err := time.Parse(time.RFC3339, s.until)
+	if s.until == "next_open" && s.ids != nil {
+		if at, err = a.nextOpening(restaurant, now); err != nil {
+			return r, err
+		}
+	}
+	switch {
+	case err != nil:
+		return r, respond.InvalidParameter("until", "must be a time with its offset, such as 2026-12-31T19:00:00+03:00")
+	case !at.After(now):
+		return r, respond.InvalidParameter("until", "is over: it is "+now.UTC().Format(time.RFC3339)+" now")
+	case at.After(now.Add(maxUntil)):
+		return r, respond.InvalidParameter("until", "must be at most a year ahead; leave it out if the end is not known")
+	}
+	r.Until = at.UTC()
+	return r, nil
+}
+
+// nextOpening returns when a restaurant opens next, for delivery or for pickup.
+func (a *Availability) nextOpening(restaurant menu.RestaurantID, now time.Time) (time.Time, error) {
+	delivery, pickup := a.deps.Terms(restaurant, now)
+	first, ok := delivery.Hours.NextOpening(now)
+	if second, also := pickup.Hours.NextOpening(now); also && (!ok || second.Before(first)) {
+		first, ok = second, true
+	}
+	if !ok {
+		return first, &respond.Problem{
+			Code: respond.CodeNoOpening, Msg: "it is not known when the restaurant opens next: set its hours in the configuration, or send a time",
+		}
+	}
+	return first, nil
+}
+
+// Pause answers POST …/pause: no orders of some types, or of all, for a time before until.
+func (a *Availability) Pause(c *gin.Context, restaurant menu.RestaurantID) error {
+	var s said
+	if err := s.read(c, `{"expeditionTypes": ["pickup"], "until": "2026-12-31T19:00:00+03:00", "note": "the oven is broken"}`); err != nil {
+		return err
+	}
+	r, err := a.restriction(c, s, restaurant)
+	if err != nil {
+		return err
+	}
+	if len(s.types) == 0 {
+		s.types = []string{"delivery", "pickup"}
+	}
+	all := hours.Availability{}
+	for _, name := range s.types {
+		kind := hours.Kind("pause:" + name)
+		if kind != hours.PauseDelivery && kind != hours.PausePickup {
+			return respond.InvalidParameter("expeditionTypes", fmt.Sprintf("has %q; the types are delivery and pickup", name))
+		}
+		all[kind] = r
+	}
+	return a.restrict(c, restaurant, audit.Pause, all, strings.Join(s.types, ", "))
+}
+
+// Unpause answers DELETE …/pause. It ends the pauses of both types.
+func (a *Availability) Unpause(c *gin.Context, restaurant menu.RestaurantID) error {
+	return a.end(c, restaurant, audit.Open, hours.PauseDelivery, hours.PausePickup)
+}
+
+// Busy answers POST …/busy: a longer lead time until a time.
+func (a *Availability) Busy(c *gin.Context, restaurant menu.RestaurantID) error {
+	var s said
+	if err := s.read(c, `{"leadTime": "90m", "until": "2026-12-31T19:00:00+03:00", "note": "a large party"}`); err != nil {
+		return err
+	}
+	lead, err := time.ParseDuration(s.leadTime)
+	if err != nil || lead < time.Minute || lead > maxLeadTime || lead%time.Minute != 0 {
+		return respond.InvalidParameter("leadTime", "must be whole minutes up to 24h, such as 90m")
+	}
+	r, err := a.restriction(c, s, restaurant)
+	if err != nil {
+		return err
+	}
+	r.Minutes = int(lead / time.Minute)
+	return a.restrict(c, restaurant, audit.Busy, hours.Availability{hours.Busy: r}, fmt.Sprintf("%dm", r.Minutes))
+}
+
+// EndBusy answers DELETE …/busy.
+func (a *Availability) EndBusy(c *gin.Context, restaurant menu.RestaurantID) error {
+	return a.end(c, restaurant, audit.BusyEnd, hours.Busy)
+}
+
+// Snooze answers POST …/snooze: dishes and options that are not sold until a time.
+func (a *Availability) Snooze(c *gin.Context, restaurant menu.RestaurantID) error {
+	s := said{ids: []string{}}
+	if err := s.read(c, `{"ids": ["1", "2"], "until": "2026-12-31T19:00:00+03:00 or next_open", "note": "the fryer is broken"}`); err != nil {
+		return err
+	}
+	served, err := a.deps.Replica.Catalogue(c.Request.Context(), restaurant)
+	if err != nil {
+		return err
+	}
+	r, err := a.restriction(c, s, restaurant)
+	if err != nil {
+		return err
+	}
+	all, names := hours.Availability{}, make([]string, 0, len(s.ids))
+	for _, id := range s.ids {
+		name := itemName(served.Catalogue, id)
+		if name == "" {
+			return respond.InvalidParameter("ids", fmt.Sprintf("has %q, which is neither a dish nor an option of the menu", id))
+		}
+		all[hours.Snooze(id)], names = r, append(names, name)
+	}
+	if held := a.deps.Replica.Availability.Of(restaurant).Snoozed(r.At); len(all) == 0 || len(held)+len(all) > maxSnoozes {
+		return respond.InvalidParameter("ids", fmt.Sprintf("must have at least one id, and with those before at most %d", maxSnoozes))
+	}
+	return a.restrict(c, restaurant, audit.Snooze, all, strings.Join(names, ", "))
+}
+
+// Wake answers DELETE …/snooze/{id}.
+func (a *Availability) Wake(c *gin.Context, restaurant menu.RestaurantID) error {
+	return a.end(c, restaurant, audit.Wake, hours.Snooze(respond.Param(c, "id")))
+}
+
+// restrict saves what an operator has said, and answers with what holds then.
+func (a *Availability) restrict(
+	c *gin.Context, restaurant menu.RestaurantID, action audit.Action, all hours.Availability, what string,
+) error {
+	ctx := c.Request.Context()
+	forget := a.deps.Replica.Availability.Of(restaurant).Forgotten(a.deps.Clock())
+	if err := a.deps.Store.Restrict(ctx, restaurant, all, forget); err != nil {
+		return err
+	}
+	for _, r := range all { // all are equal
+		if !r.Until.IsZero() && r.EndedAt.IsZero() {
+			what += " until " + r.Until.Format(time.RFC3339)
+		}
+		if r.Note != "" && r.EndedAt.IsZero() {
+			what += ": " + r.Note
+		}
+		break
+	}
+	a.deps.Audit.Add(c, audit.Entry{Action: action, Restaurant: &restaurant, Detail: audit.Detail(what)})
+	return a.answer(ctx, c, restaurant)
+}
+
+// end ends the restrictions of these kinds, if they hold.
+func (a *Availability) end(c *gin.Context, restaurant menu.RestaurantID, action audit.Action, kinds ...hours.Kind) error {
+	ctx, now := c.Request.Context(), a.deps.Clock().Truncate(time.Millisecond)
+	if err := a.deps.Replica.Availability.Read(ctx, restaurant); err != nil { // another instance may have just changed it
+		return err
+	}
+	held, ended, names := a.deps.Replica.Availability.Of(restaurant), hours.Availability{}, []string{}
+	for _, kind := range kinds {
+		if r := held[kind]; r.Holds(now) {
+			r.EndedAt = now.UTC()
+			ended[kind], names = r, append(names, string(kind))
+		}
+	}
+	if len(ended) == 0 {
+		return a.answer(ctx, c, restaurant)
+	}
+	return a.restrict(c, restaurant, action, ended, strings.Join(names, ", "))
+}
+
+func (a *Availability) answer(ctx context.Context, c *gin.Context, restaurant menu.RestaurantID) error {
+	if err := a.deps.Replica.Availability.Read(ctx, restaurant); err != nil {
+		return err
+	}
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: availabilityOf(a.deps, restaurant)})
+}
