@@ -100,11 +100,12 @@ func (h *Handlers) canFollow(who auth.Caller, id menu.RestaurantID) bool {
 
 // follow sends every new version to one client until the stream ends. seen is the event id of the client's version.
 func (h *Handlers) follow(ctx context.Context, st *stream, topic *topic, who auth.Caller, seen string) ending {
-	latest, said := topic.latest(), 0 // changes of the availability that the client knows
+	latest := topic.latest()
 	recent := len(h.deps.Replica.Availability.Of(topic.restaurant)) > 0
 	err := st.send(retryFrame(0), latest.snapshotFor(seen), h.availability(topic.restaurant, recent))
 	for err == nil {
-		seen, said = latest.id, latest.change.Availability
+		seen = latest.id
+		said := latest.change.Availability
 		if end := wait(ctx, h, st, latest.change.Next()); end != "" {
 			return end
 		}

@@ -127,6 +127,17 @@ func (s *said) read(c *gin.Context, form string) error {
 	return nil
 }
 
+// describe returns what was restricted, for the audit log.
+func (s *said) describe(what string) string {
+	if s.until != "" {
+		what += " until " + s.until
+	}
+	if s.note != "" {
+		what += ": " + s.note
+	}
+	return what
+}
+
 // text returns a function that reads a text or null.
 func text(into *string) func(*jsontext.Reader) bool {
 	return func(r *jsontext.Reader) (ok bool) {
@@ -212,7 +223,7 @@ func (a *Availability) Pause(c *gin.Context, restaurant menu.RestaurantID) error
 		}
 		all[kind] = r
 	}
-	return a.restrict(c, restaurant, audit.Pause, all, strings.Join(s.types, ", "))
+	return a.restrict(c, restaurant, audit.Pause, all, s.describe(strings.Join(s.types, ", ")))
 }
 
 // Unpause answers DELETE …/pause. It ends the pauses of both types.
@@ -235,7 +246,7 @@ func (a *Availability) Busy(c *gin.Context, restaurant menu.RestaurantID) error 
 		return err
 	}
 	r.Minutes = int(lead / time.Minute)
-	return a.restrict(c, restaurant, audit.Busy, hours.Availability{hours.Busy: r}, fmt.Sprintf("%dm", r.Minutes))
+	return a.restrict(c, restaurant, audit.Busy, hours.Availability{hours.Busy: r}, s.describe(s.leadTime))
 }
 
 // EndBusy answers DELETE …/busy.
@@ -268,7 +279,7 @@ func (a *Availability) Snooze(c *gin.Context, restaurant menu.RestaurantID) erro
 	if held := a.deps.Replica.Availability.Of(restaurant).Snoozed(r.At); len(all) == 0 || len(held)+len(all) > maxSnoozes {
 		return respond.InvalidParameter("ids", fmt.Sprintf("must have at least one id, and with those before at most %d", maxSnoozes))
 	}
-	return a.restrict(c, restaurant, audit.Snooze, all, strings.Join(names, ", "))
+	return a.restrict(c, restaurant, audit.Snooze, all, s.describe(strings.Join(names, ", ")))
 }
 
 // Wake answers DELETE …/snooze/{id}.
@@ -284,15 +295,6 @@ func (a *Availability) restrict(
 	forget := a.deps.Replica.Availability.Of(restaurant).Forgotten(a.deps.Clock())
 	if err := a.deps.Store.Restrict(ctx, restaurant, all, forget); err != nil {
 		return err
-	}
-	for _, r := range all { // all are equal
-		if !r.Until.IsZero() && r.EndedAt.IsZero() {
-			what += " until " + r.Until.Format(time.RFC3339)
-		}
-		if r.Note != "" && r.EndedAt.IsZero() {
-			what += ": " + r.Note
-		}
-		break
 	}
 	a.deps.Audit.Add(c, audit.Entry{Action: action, Restaurant: &restaurant, Detail: audit.Detail(what)})
 	return a.answer(ctx, c, restaurant)

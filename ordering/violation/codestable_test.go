@@ -46,7 +46,8 @@ var documented = []description{
 		code: violation.DishUnavailable, path: "/dishList/0",
 		meaning: "The dish is on the restaurant's stop list, or an operator has taken it off the menu.",
 		params: []param{
-			{"id", "the menu's id of the dish", "d-7"}, {"name", "its name", "Borscht"},
+			{"id", "the menu's id of the dish", "d-7"},
+			{"name", "its name", "Borscht"},
 			{"until", "when it returns; absent if that is not known", "2026-05-01T19:00:00+03:00"},
 		},
 	},
