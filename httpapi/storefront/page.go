@@ -324,8 +324,7 @@ func (p *Page) snapshot(ctx context.Context, id menu.RestaurantID) *cache.Snapsh
 // etag identifies everything that a page depends on: the template, the view and the version of the menu. It is
 // weak, because all encodings have the same one.
 func (p *Page) etag(v view, s *cache.Snapshot) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %#v %s %d %d", // %+v would use Restaurant.String
-		p.edition, v, s.Content, s.Version.Version, s.SyncedAt.UnixMilli()))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %#v %s", p.edition, v, s.EventID())) // %+v would use Restaurant.String
 	return fmt.Sprintf(`W/"%x"`, sum[:12])
 }
 

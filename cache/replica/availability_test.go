@@ -1,0 +1,232 @@
+package replica
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder.local/cache"
+	"larder.local/cache/encoded"
+	"larder.local/internal/hours"
+	"larder.local/internal/menu"
+	"larder.local/internal/redisdb"
+	"larder.local/internal/testkit/cachetest"
+	"larder.local/internal/testkit/redistest"
+	"larder.local/internal/testkit/topology"
+)
+
+// wallClock is a clock that a test moves, also backwards.
+type wallClock struct{ offset atomic.Int64 }
+
+func (c *wallClock) now() time.Time        { return time.Now().Add(time.Duration(c.offset.Load())) }
+func (c *wallClock) step(by time.Duration) { c.offset.Add(int64(by)) }
+func (c *wallClock) in(d time.Duration) time.Time {
+	return c.now().Add(d).UTC().Truncate(time.Millisecond)
+}
+
+// ofBistro returns a configuration whose polls cannot hide a lost notice.
+func ofBistro(clock *wallClock) Config {
+	return Config{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }, Poll: time.Hour, Clock: clock.now}
+}
+
+func available(t *testing.T, r *Replica, id string) bool {
+	t.Helper()
+	served := read(t, r, bistro).Catalogue
+	at, ok := served.Products().ByID(id)
+	if !ok {
+		t.Fatalf("no dish %s", id)
+	}
+	return served.Available(at)
+}
+
+func restrict(t *testing.T, s *cache.Store, said hours.Availability) {
+	t.Helper()
+	if err := s.Restrict(t.Context(), bistro, said, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What operators say reaches every instance by a notice, and ends there by its clock. The version stays, and the bodies and
+// events change.
+func TestAvailability_O23(t *testing.T) {
+	t.Parallel()
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		var clock wallClock
+		here, there := New(s, ofBistro(&clock)), New(s, ofBistro(&clock))
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(5, 7, "d2"))
+		run(t, here)
+		run(t, there)
+		both := func(what string, is func(r *Replica) bool) {
+			t.Helper()
+			cachetest.Eventually(t, what, func() bool { return is(here) && is(there) })
+		}
+		both("the first poll", func(r *Replica) bool { return !r.Availability.ReadAt().IsZero() && available(t, r, "d1") })
+		before := read(t, here, bistro)
+		watch := there.Watch(bistro)
+		defer watch.Close()
+		began := watch.Newest()
+		plain, err := here.Menu(before, encoded.Identity)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		until := clock.in(time.Hour)
+		restrict(t, s, hours.Availability{
+			hours.Snooze("d1"): {Until: until, At: clock.in(0)}, hours.Snooze("d2"): {Until: until, At: clock.in(0)},
+			hours.PausePickup: {At: clock.in(0)},
+		})
+		both("the snooze", func(r *Replica) bool {
+			return !available(t, r, "d1") && r.Availability.Of(bistro)[hours.PausePickup].Holds(clock.now())
+		})
+		during := read(t, here, bistro)
+		if during.Version.Version != before.Version.Version || during.EventID() == before.EventID() || !during.ModifiedAt.After(before.ModifiedAt) ||
+			during.EventID() != read(t, there, bistro).EventID() {
+			t.Errorf("the snapshot with a snooze is %+v, before it was %+v", during.Version, before.Version)
+		}
+		if at, known := during.Catalogue.Returns("d1"); !known || !at.Equal(until) {
+			t.Errorf("d1 returns at %v, %t; want %v", at, known, until)
+		}
+		if at, known := during.Catalogue.Returns("d2"); known {
+			t.Errorf("d2 returns at %v, but the till has stopped it too", at)
+		}
+		changed := watch.Newest()
+		for changed.Availability == began.Availability || !changed.StopsOnly() {
+			changed = next(t, watch, changed)
+		}
+		if products, _ := changed.Before.Served.ChangedIDs(changed.After.Served); !cmp.Equal(products, []menu.Availability{{ID: "d1"}}) {
+			t.Errorf("changed dishes: %v, want d1", products)
+		}
+		if snoozed, err := here.Menu(during, encoded.Identity); err != nil || snoozed.ETag == plain.ETag || !strings.Contains(string(snoozed.Body), `"available":false`) {
+			t.Errorf("the menu with a snooze: %v, ETag %s", err, snoozed.ETag)
+		}
+		changes, err := there.Changes(t.Context(), read(t, there, bistro), during.Version.Version, encoded.Identity)
+		if err != nil || !strings.Contains(string(changes.Body), `{"id":"d1","available":false}`) {
+			t.Errorf("changes since the same version: %v, %s", err, changes.Body)
+		}
+
+		clock.step(time.Hour)
+		both("the end", func(r *Replica) bool { return available(t, r, "d1") })
+		if available(t, here, "d2") || !here.Availability.Of(bistro)[hours.PausePickup].Holds(clock.now()) {
+			t.Error("the stopped dish is sold, or the pause without an end has ended")
+		}
+		after := read(t, here, bistro)
+		if again, err := here.Menu(after, encoded.Identity); err != nil || string(again.Body) != string(plain.Body) {
+			t.Errorf("the menu after the snooze: %v, another body", err)
+		}
+		if after.EventID() != before.EventID() || !after.ModifiedAt.After(during.ModifiedAt) {
+			t.Errorf("after the snooze: %+v", after.Version)
+		}
+		changes, err = here.Changes(t.Context(), after, during.Version.Version, encoded.Identity)
+		if err != nil || !strings.Contains(string(changes.Body), `{"id":"d1","available":true}`) {
+			t.Errorf("changes after the snooze: %v, %s", err, changes.Body)
+		}
+		clock.step(-30 * time.Minute)
+		both("a clock that was set back", func(r *Replica) bool { return !available(t, r, "d1") })
+	})
+}
+
+// Redis that lost a restriction that holds gets it back; one that an operator has ended does not return.
+func TestRedisLosesAvailability_O23(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	r := topology.Open(t, server.URL())
+	s := cache.NewStore(r, cache.StoreConfig{})
+	var clock wallClock
+	replica := New(s, ofBistro(&clock))
+	restrict(t, s, hours.Availability{
+		hours.PausePickup: {At: clock.in(0), Note: "oven"}, hours.PauseDelivery: {At: clock.in(0), EndedAt: clock.in(0)}, hours.Busy: {At: clock.in(0), Minutes: 90},
+	})
+	if err := replica.Poll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Client().FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := replica.Poll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	fresh := New(s, ofBistro(&clock))
+	if err := fresh.Poll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, one := range map[string]*Replica{"the instance": replica, "a new one": fresh} {
+		holding := one.Availability.Of(bistro).Holding(clock.now())
+		if got := slices.Sorted(maps.Keys(holding)); !cmp.Equal(got, []hours.Kind{hours.Busy, hours.PausePickup}) || holding[hours.PausePickup].Note != "oven" {
+			t.Errorf("%s: %+v holds after Redis lost its data", name, holding)
+		}
+	}
+}
+
+// A value that larder cannot read restricts orders until an operator ends it. A key of another type restricts nothing.
+func TestUnreadableAvailability_O23(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	r := topology.Open(t, server.URL())
+	s := cache.NewStore(r, cache.StoreConfig{})
+	var clock wallClock
+	replica := New(s, ofBistro(&clock))
+	keys := cache.NewKeys(r.Prefix())
+	for _, text := range []string{"", "{", "null", `{"until":"tomorrow"}`, `{"at":"2026-12-01T10:00:00Z","until":7}`} {
+		restrict(t, s, hours.Availability{hours.Busy: {At: clock.in(0), Minutes: 5}})
+		if err := r.Client().HSet(t.Context(), keys.Availability(bistro), "pause:pickup", text).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := replica.Poll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := replica.Availability.Of(bistro); !got[hours.PausePickup].Holds(clock.now()) || got[hours.Busy].Minutes != 5 {
+			t.Errorf("%q was read as %+v", text, got)
+		}
+	}
+	for _, key := range []string{keys.Availability("grill"), keys.Restricted()} {
+		if err := r.Client().Del(t.Context(), key).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Client().Set(t.Context(), key, "foreign", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(replica.Poll(t.Context()), replica.Availability.Read(t.Context(), "grill")); err != nil {
+		t.Errorf("with foreign keys: %v", err)
+	}
+}
+
+// While Redis is down, the last known state holds and ends by the clock. An instance that has never read it gives no menu to
+// orders.
+func TestAvailabilityWithoutRedis_O23(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	s := cache.NewStore(topology.Open(t, server.URL()), cache.StoreConfig{})
+	var clock wallClock
+	replica := New(s, ofBistro(&clock))
+	cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(5, 7))
+	restrict(t, s, hours.Availability{hours.Snooze("d1"): {At: clock.in(0), Until: clock.in(time.Hour)}})
+	run(t, replica)
+	cachetest.Eventually(t, "the snooze", func() bool { return !available(t, replica, "d1") })
+	ignorant := New(s, ofBistro(&clock))
+	ignorant.Install(read(t, New(s, ofBistro(&clock)), bistro))
+	readAt := replica.Availability.ReadAt()
+
+	server.Stop()
+	if _, _, err := ignorant.Current(t.Context(), bistro, "main"); !errors.Is(err, redisdb.ErrUnavailable) {
+		t.Errorf("an instance that never read the availability: %v, want %v", err, redisdb.ErrUnavailable)
+	}
+	if _, served, err := replica.Current(t.Context(), bistro, "main"); err != nil || len(served.Snoozed()) != 1 {
+		t.Errorf("the menu for orders without Redis: %v", err)
+	}
+	if err := replica.Poll(t.Context()); err == nil || !replica.Availability.ReadAt().Equal(readAt) {
+		t.Errorf("a poll without Redis: %v, read at %v", err, replica.Availability.ReadAt())
+	}
+	clock.step(time.Hour)
+	if _, served, err := replica.Current(t.Context(), bistro, "main"); err != nil || served.Snoozed() != nil {
+		t.Errorf("the menu for orders at the end of the snooze: %v", err)
+	}
+	cachetest.Eventually(t, "the end without Redis", func() bool { return available(t, replica, "d1") })
+}
