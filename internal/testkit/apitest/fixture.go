@@ -216,6 +216,7 @@ func DefaultPlan() Plan {
 func (w *Fixture) newEngine(
 	p Plan, validator *validate.Validator, clock func() time.Time, observer *metrics.Metrics, log logrus.FieldLogger,
 ) *ordering.Orders {
+	validator.Availability = w.Replica.Availability.Of
 	services := map[string]ordering.Service{"main": w.Service, "north": w.Service}
 	maps.Copy(services, p.Services)
 	return ordering.NewOrders(p.Ordering, ordering.Deps{
