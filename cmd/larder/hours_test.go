@@ -126,3 +126,108 @@ func TestCheckExplainsHours(t *testing.T) {
 		}
 	}
 }
+
+// TestOperatorsRestrictOrders_O23 lets an operator pause orders and snooze a dish on one of two instances, whose processes are
+// killed and whose Redis goes away and returns.
+func TestOperatorsRestrictOrders_O23(t *testing.T) {
+	t.Parallel()
+	m, service := newMoving(t), newPOS(t, 10)
+	cfg := over(service)
+	one, two := m.start(t, "1", cfg), m.start(t, "2", cfg)
+	for _, i := range []*instance{one, two} {
+		i.waitFor(t, 10)
+	}
+	two.place(t, "before").is(t, "an order before the pause", http.StatusCreated, "")
+	events, err := openEvents(t.Context(), two.shop, "/v1/events?restaurant=r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	event := func(want, has string) {
+		t.Helper()
+		for {
+			name, data, err := events.next()
+			if err != nil {
+				t.Fatalf("no event %s with %s: %v", want, has, err)
+			}
+			if name == want && strings.Contains(string(data), has) {
+				return
+			}
+		}
+	}
+
+	const ops = "/v1/ops/restaurants/r"
+	say := func(i *instance, method, what, body string) reply {
+		t.Helper()
+		said := i.ops(t).ask(t, method, ops+what, "", body)
+		said.is(t, method+" "+what, http.StatusOK, "")
+		return said
+	}
+	refused := func(i *instance, why string) {
+		t.Helper()
+		if got := i.place(t, "in-the-pause"); got.Status != http.StatusUnprocessableEntity || !strings.Contains(got.Body, `"`+why+`"`) {
+			t.Errorf("an order: %d %s, want %s", got.Status, got.Body, why)
+		}
+	}
+	say(one, http.MethodPost, "/pause", `{"expeditionTypes": ["pickup"], "note": "the oven is broken"}`)
+	refused(one, "restaurant_paused")
+	event("restaurant.availability", `"pickup":{"now":false,"reason":"paused","next":null`)
+	refused(two, "restaurant_paused")
+	compat := strings.Replace(soups(""), `"soup"`, `"7"`, 1)
+	two.ask(t, http.MethodPost, "/orders/api/v1/orders", "compatible", compat).
+		is(t, "an order of the compatible API", http.StatusUnprocessableEntity, "validation_failed")
+	two.place(t, "before").is(t, "the order before the pause, again", http.StatusCreated, "")
+	two.pay(t, "1", "").is(t, "its payment", http.StatusOK, "")
+
+	events.close()
+	two.kill(t)
+	two = m.start(t, "2", cfg)
+	refused(two, "restaurant_paused") // its first order
+	m.redis.Stop()
+	if got := one.validate(t, ""); got.Status != http.StatusOK || !strings.Contains(got.Body, `"restaurant_paused"`) {
+		t.Errorf("a validation without Redis: %d %s", got.Status, got.Body)
+	}
+	one.ops(t).ask(t, http.MethodDelete, ops+"/pause", "", "").is(t, "the end of the pause without Redis", http.StatusServiceUnavailable, "storage_unavailable")
+	if got := one.ops(t).ask(t, http.MethodGet, "/v1/restaurants/r", "", "").Body; !strings.Contains(got, `"reason":"paused"`) {
+		t.Errorf("the restaurant without Redis: %s", got)
+	}
+	m.redis.Restart()
+	clitest.Eventually(t, "orders are taken again, except by the paused restaurant", func() bool {
+		return strings.Contains(one.place(t, "after-the-restart").Body, `"restaurant_paused"`)
+	})
+	say(two, http.MethodDelete, "/pause", "")
+	clitest.Eventually(t, "the end of the pause", func() bool { return one.place(t, "after-the-pause").Status == http.StatusCreated })
+
+	var until time.Time
+	for _, available := range []bool{false, true} {
+		body := `{"ids": ["soup"]}`
+		if available {
+			until = time.Now().Add(2 * time.Second).Truncate(time.Second)
+			body = fmt.Sprintf(`{"ids": ["soup"], "until": %q}`, until.Format(time.RFC3339))
+		}
+		say(one, http.MethodPost, "/snooze", body)
+		for _, i := range []*instance{one, two} {
+			clitest.Eventually(t, fmt.Sprintf("the snoozed dish is available: %t", available), func() bool {
+				menu := i.ask(t, http.MethodGet, "/v1/restaurants/r/menu", "", "").Body
+				return strings.Contains(menu, `"available":false`) == !available
+			})
+		}
+		if !available {
+			refused(two, "dish_unavailable")
+		}
+	}
+	if late := time.Since(until); late < 0 || late > 10*time.Second { // the machine may be busy; instances look twice a second
+		t.Errorf("the snooze ended %v after its end", late)
+	}
+	two.place(t, "after-the-snooze").is(t, "an order after the snooze", http.StatusCreated, "")
+
+	closed, opens := openIn(3, time.Now().UTC())
+	cfg.restaurant = closed
+	m.write(t, "1", cfg)
+	one.reload(t)
+	if said := say(one, http.MethodPost, "/snooze", `{"ids": ["x"], "until": "next_open"}`); !strings.Contains(said.Body, opens.Format(`"until":"2006-01-02T15:04:05.000Z"`)) {
+		t.Errorf("an option until the next opening at %v: %s", opens, said.Body)
+	}
+	if _, orders, _ := service.seen(); len(orders) != 3 {
+		t.Errorf("the service got %d orders, want those before and after the pause and the snooze: %v", len(orders), orders)
+	}
+}
