@@ -201,7 +201,7 @@ func TestOperatorsRestrictOrders_O23(t *testing.T) {
 	for _, available := range []bool{false, true} {
 		body := `{"ids": ["soup"]}`
 		if available {
-			until = time.Now().Add(2 * time.Second).Truncate(time.Second)
+			until = time.Now().Add(2 * time.Second).Truncate(time.Second) //testwaits:allow the end of the snooze, for which the test waits
 			body = fmt.Sprintf(`{"ids": ["soup"], "until": %q}`, until.Format(time.RFC3339))
 		}
 		say(one, http.MethodPost, "/snooze", body)
