@@ -19,13 +19,14 @@ type Terms struct {
 	PausedUntil *time.Time
 }
 
-// restricted returns the terms at a time while operators restrict orders of this type.
-func (t Terms) restricted(pause, busy hours.Restriction, now time.Time) Terms {
-	if pause.Holds(now) {
-		t.PausedUntil = &pause.Until
+// restricted returns the terms at a time with what operators have said. pause is the kind of a pause of this type.
+func (t Terms) restricted(said hours.Availability, pause hours.Kind, now time.Time) Terms {
+	if r := said[pause]; r.Holds(now) {
+		t.PausedUntil = new(r.Until)
 	}
+	busy := said[hours.Busy]
 	if lead := time.Duration(busy.Minutes) * time.Minute; busy.Holds(now) && lead > *t.LeadTime {
-		t.LeadTime = &lead
+		t.LeadTime = new(lead)
 	}
 	return t
 }
@@ -66,9 +67,9 @@ const leadTolerance = time.Minute
 func (c *check) ofType() Terms {
 	switch c.order.expedition.text {
 	case delivery:
-		return c.delivery.restricted(c.said[hours.PauseDelivery], c.said[hours.Busy], c.now)
+		return c.delivery.restricted(c.said, hours.PauseDelivery, c.now)
 	case pickup:
-		return c.pickup.restricted(c.said[hours.PausePickup], c.said[hours.Busy], c.now)
+		return c.pickup.restricted(c.said, hours.PausePickup, c.now)
 	default:
 		return Terms{LeadTime: &c.LeadTime}
 	}
