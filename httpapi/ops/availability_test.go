@@ -53,6 +53,9 @@ func TestPauseBusyAndSnooze_O23(t *testing.T) {
 	if got.Pause.Delivery == nil || got.Pause.Pickup.Until != nil || got.Pause.Pickup.Note != "" {
 		t.Errorf("after a pause without an end: %+v", got)
 	}
+	if rows, _ := opsRows(w, "?state=paused", ops...); len(rows) != 1 || rows[0].ID != apitest.Bistro {
+		t.Errorf("paused restaurants: %+v", rows)
+	}
 	if errors := w.Post(apitest.ValidatePath, apitest.Order()).Is(t, http.StatusOK); !strings.Contains(string(errors.Body), `"restaurant_paused"`) {
 		t.Errorf("an order in the pause: %s", errors.Body)
 	}

@@ -13,6 +13,7 @@ import (
 	"larder.local/httpapi/respond"
 	"larder.local/httpapi/visible"
 	"larder.local/internal/directory"
+	"larder.local/internal/hours"
 	"larder.local/internal/menu"
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
@@ -29,6 +30,7 @@ const (
 	stateWaiting     state = "waiting"     // a circuit breaker prevented the last run (policy S10)
 	stateStale       state = "stale"       // not confirmed for too long (policy S5)
 	stateHeld        state = "held"        // held by a rollback (policy S7a)
+	statePaused      state = "paused"      // an operator has paused orders (policy O23)
 	stateOK          state = "ok"
 	// stateAttention is a filter for any of the first five, except waiting.
 	stateAttention state = "attention"
@@ -36,7 +38,7 @@ const (
 
 // filters returns the values of ?state=.
 func filters() []state {
-	return []state{stateAttention, stateOK, stateMissing, stateFailed, stateQuarantined, stateWaiting, stateStale, stateHeld}
+	return []state{stateAttention, stateOK, stateMissing, stateFailed, stateQuarantined, stateWaiting, stateStale, stateHeld, statePaused}
 }
 
 // matches reports whether ?state= selects a restaurant with these states; "" selects all.
@@ -47,7 +49,7 @@ func matches(all []state, want state) bool {
 	case stateOK:
 		return len(all) == 0
 	case stateAttention:
-		return slices.ContainsFunc(all, func(one state) bool { return one != stateHeld && one != stateWaiting })
+		return slices.ContainsFunc(all, func(one state) bool { return one != stateHeld && one != stateWaiting && one != statePaused })
 	default:
 		return slices.Contains(all, want)
 	}
@@ -55,7 +57,7 @@ func matches(all []state, want state) bool {
 
 // urgency returns the position of the most urgent state, for sorting.
 func urgency(all []state) int64 {
-	order := []state{stateMissing, stateFailed, stateQuarantined, stateStale, stateWaiting, stateHeld}
+	order := []state{stateMissing, stateFailed, stateQuarantined, stateStale, stateWaiting, stateHeld, statePaused}
 	at := slices.IndexFunc(order, func(one state) bool { return slices.Contains(all, one) })
 	if at < 0 {
 		at = len(order)
@@ -83,6 +85,10 @@ func (h *Handlers) statesOf(version cache.Version) []state {
 	}
 	if version.Held {
 		all = append(all, stateHeld)
+	}
+	now, said := h.deps.Clock(), h.deps.Replica.Availability.Of(version.Restaurant)
+	if said[hours.PauseDelivery].Holds(now) || said[hours.PausePickup].Holds(now) {
+		all = append(all, statePaused)
 	}
 	return all
 }

@@ -121,7 +121,7 @@ func restaurantCommand(env *Environment) *cobra.Command {
 
 // restaurantStates returns the values of --state; attention is any of the next four. The first ones are the most urgent.
 func restaurantStates() []string {
-	return []string{"attention", "missing", "failed", "quarantined", "stale", "waiting", "held", stateOK}
+	return []string{"attention", "missing", "failed", "quarantined", "stale", "waiting", "held", "paused", stateOK}
 }
 
 func restaurantOrders() []string { return []string{"name", "state", "age", "last-run"} }

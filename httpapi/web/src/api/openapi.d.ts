@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: fb8f29920ae8ab0f5eda63071fd7adc1a4d46578b67954ef48a02f0dc04f1fdd
-// what follows: 9947f2a007c8e0bd7b51be3343367809f8dbd2f56076d89d2d74a30aa0b6c9fd
+// openapi.yaml: 77c029edfc4c94e46ed4ec18b685d29e73fa4f40865ff618cc9b6012690ceeb7
+// what follows: 1da23c39b32daaf19a615c03ff6e8baa64709ebbaba38fbc529d547c12cd992d
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1726,10 +1726,10 @@ export interface components {
         /** @description Null if the ordering service sent no valid price. The product or option is then not orderable. */
         MenuPrice: components["schemas"]["Money"] | null;
         /**
-         * @description `missing`: there is no menu. `failed`, `quarantined`, `waiting`: the outcome of the last run. `stale`: not confirmed for too long. `held`: a rollback holds the menu.
+         * @description `missing`: there is no menu. `failed`, `quarantined`, `waiting`: the outcome of the last run. `stale`: not confirmed for too long. `held`: a rollback holds the menu. `paused`: an operator has paused orders of a type, or all.
          * @enum {string}
          */
-        MenuState: "missing" | "failed" | "quarantined" | "waiting" | "stale" | "held";
+        MenuState: "missing" | "failed" | "quarantined" | "waiting" | "stale" | "held" | "paused";
         /** @description The last menu view of the ordering service with all fields, including those that larder does not know. */
         MenuView: {
             result: {
@@ -4241,7 +4241,7 @@ export interface operations {
                 /** @description `name`; `state`: the most urgent first; `age`: the oldest menu first; `last-run`: the latest first. The last run that did not confirm the menu counts if it is among the latest 5,000 of all restaurants. */
                 sort?: "name" | "state" | "age" | "last-run";
                 /** @description Only this state; `attention` is any of `missing`, `failed`, `quarantined` and `stale`. */
-                state?: "attention" | "missing" | "failed" | "quarantined" | "waiting" | "stale" | "held" | "ok";
+                state?: "attention" | "missing" | "failed" | "quarantined" | "waiting" | "stale" | "held" | "paused" | "ok";
             };
             header?: never;
             path?: never;
