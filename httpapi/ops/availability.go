@@ -29,63 +29,49 @@ const (
 	maxLeadTime = 24 * time.Hour
 )
 
+const pauseOf = "pause:" // with a type of order, it is the kind of a pause
+
 // availabilityView is what operators have said about a restaurant and holds now.
 type availabilityView struct {
-	Pause struct {
-		Delivery *restrictionView `json:"delivery"`
-		Pickup   *restrictionView `json:"pickup"`
-	} `json:"pause"`
-	Busy    *busyView    `json:"busy"`
-	Snoozed []snoozeView `json:"snoozed"`
+	Pause   map[string]*restrictionView `json:"pause"` // by type of order; null: not paused
+	Busy    *restrictionView            `json:"busy"`
+	Snoozed []*restrictionView          `json:"snoozed"`
 	// ReadAt is when this instance last read it from Redis; null: never.
 	ReadAt *string `json:"readAt"`
 }
 
 type restrictionView struct {
-	Until *string `json:"until"` // null: until an operator ends it
-	Note  string  `json:"note"`
-	By    string  `json:"by"`
-	At    string  `json:"at"`
-}
-
-type busyView struct {
-	LeadTime string `json:"leadTime"`
-	restrictionView
-}
-
-type snoozeView struct {
-	ID   string `json:"id"`
-	Name string `json:"name"` // empty: the menu has no such dish or option
-	restrictionView
-}
-
-func viewOf(r hours.Restriction, holds bool) *restrictionView {
-	if !holds {
-		return nil
-	}
-	return &restrictionView{Until: menu.TimeOrNull(r.Until), Note: r.Note, By: r.By, At: menu.FormatTime(r.At)}
+	ID       string  `json:"id,omitempty"`       // of a snoozed dish or option
+	Name     string  `json:"name,omitempty"`     // its name; its id if the menu has no name
+	LeadTime string  `json:"leadTime,omitempty"` // of a busy restaurant
+	Until    *string `json:"until"`              // null: until an operator ends it
+	Note     string  `json:"note"`
+	By       string  `json:"by"`
+	At       string  `json:"at"`
 }
 
 // availabilityOf returns what holds now, from memory.
 func availabilityOf(deps *Deps, restaurant menu.RestaurantID) availabilityView {
 	holding := deps.Replica.Availability.Of(restaurant).Holding(deps.Clock())
-	view := availabilityView{Snoozed: []snoozeView{}, ReadAt: menu.TimeOrNull(deps.Replica.Availability.ReadAt())}
+	view := availabilityView{
+		Pause:   map[string]*restrictionView{"delivery": nil, "pickup": nil},
+		Snoozed: []*restrictionView{}, ReadAt: menu.TimeOrNull(deps.Replica.Availability.ReadAt()),
+	}
 	served, _ := deps.Replica.Cached(restaurant)
 	for _, kind := range slices.Sorted(maps.Keys(holding)) {
-		of := viewOf(holding[kind], true)
+		r := holding[kind]
+		one := &restrictionView{Until: menu.TimeOrNull(r.Until), Note: r.Note, By: r.By, At: menu.FormatTime(r.At)}
 		switch id, snoozed := kind.SnoozedID(); {
 		case snoozed:
-			one := snoozeView{ID: id, restrictionView: *of}
-			if served != nil {
-				one.Name = itemName(served.Catalogue, id)
+			if one.ID, one.Name = id, id; served != nil {
+				one.Name = cmp.Or(itemName(served.Catalogue, id), id)
 			}
 			view.Snoozed = append(view.Snoozed, one)
-		case kind == hours.PauseDelivery:
-			view.Pause.Delivery = of
-		case kind == hours.PausePickup:
-			view.Pause.Pickup = of
 		case kind == hours.Busy:
-			view.Busy = &busyView{fmt.Sprintf("%dm", holding[kind].Minutes), *of}
+			one.LeadTime = fmt.Sprintf("%dm", r.Minutes)
+			view.Busy = one
+		case kind == hours.PauseDelivery, kind == hours.PausePickup:
+			view.Pause[strings.TrimPrefix(string(kind), pauseOf)] = one
 		}
 	}
 	return view
@@ -217,7 +203,7 @@ func (a *Availability) Pause(c *gin.Context, restaurant menu.RestaurantID) error
 	}
 	all := hours.Availability{}
 	for _, name := range s.types {
-		kind := hours.Kind("pause:" + name)
+		kind := hours.Kind(pauseOf + name)
 		if kind != hours.PauseDelivery && kind != hours.PausePickup {
 			return respond.InvalidParameter("expeditionTypes", fmt.Sprintf("has %q; the types are delivery and pickup", name))
 		}

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 77c029edfc4c94e46ed4ec18b685d29e73fa4f40865ff618cc9b6012690ceeb7
-// what follows: 1da23c39b32daaf19a615c03ff6e8baa64709ebbaba38fbc529d547c12cd992d
+// openapi.yaml: 5766b516b61a69e74215711fedd30b4ca6a7ddcf788f8c1e6fd9538fef964e7a
+// what follows: cae0dc872526779b0cd642b17b14d0f52ddbce9506d6f6ada665c949b9d90f7d
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -2320,7 +2320,7 @@ export interface components {
                 at: string;
                 by: string;
                 id: string;
-                /** @description Of the dish or option; empty if the menu has neither. */
+                /** @description Of the dish or option; its id if the menu has no name. */
                 name: string;
                 note: string;
                 /** Format: date-time */
