@@ -61,6 +61,9 @@ const hostileOrder = `{"ref":"` + hostileRef + `","orderID":"EVIL","restaurant":
 
 const hostileRun = `{"id":"x","restaurant":"EVIL","state":"finished","outcome":"failed","version":1,"error":"EVIL"}`
 
+const hostileAvailability = `{"result":{"pause":{"delivery":{"note":"EVIL","by":"EVIL","at":"EVIL"},"pickup":null},` +
+	`"busy":{"leadTime":"EVIL","note":"EVIL"},"snoozed":[{"id":"EVIL","name":"EVIL","note":"EVIL"}],"readAt":"EVIL"}}`
+
 const hostileError = `{"status":422,"code":"EVIL","msg":"EVIL","requestId":"EVIL","ref":"EVIL",
 	"errors":[{"path":"EVIL","code":"EVIL","msg":"EVIL"}]}`
 
@@ -97,10 +100,13 @@ func hostileLarder(t *testing.T) string {
 			}
 			clitest.Says(http.StatusOK, hostileView())(w, r)
 		},
-		"POST /v1/ops/restaurants/{id}/sync":     ok(`{"result":` + hostileRun + `}`),
-		"POST /v1/ops/restaurants/{id}/rollback": ok(`{"result":` + hostileRun + `}`),
-		"DELETE /v1/ops/restaurants/{id}/hold":   ok(`{"result":` + hostileRun + `}`),
-		"POST /v1/ops/sync":                      ok(`{"result":{"batch":"b","done":1,"failed":1,"total":1}}`),
+		"POST /v1/ops/restaurants/{id}/sync":            ok(`{"result":` + hostileRun + `}`),
+		"POST /v1/ops/restaurants/{id}/rollback":        ok(`{"result":` + hostileRun + `}`),
+		"POST /v1/ops/restaurants/{id}/{what}":          ok(hostileAvailability),
+		"DELETE /v1/ops/restaurants/{id}/{what}":        ok(hostileAvailability),
+		"DELETE /v1/ops/restaurants/{id}/snooze/{dish}": ok(hostileAvailability),
+		"DELETE /v1/ops/restaurants/{id}/hold":          ok(`{"result":` + hostileRun + `}`),
+		"POST /v1/ops/sync":                             ok(`{"result":{"batch":"b","done":1,"failed":1,"total":1}}`),
 		"GET /v1/ops/sync/{batch}": ok(`{"result":{"batch":"b","done":1,"failed":1,"total":1,"outcomes":{"failed":1},"faults":[` +
 			strings.Replace(hostileRun, `"restaurant":"EVIL"`, `"restaurant":"r1"`, 1) + `]}}`),
 		"GET /v1/ops/orders": func(w http.ResponseWriter, r *http.Request) {
@@ -152,7 +158,12 @@ func printsHostile(t *testing.T) map[string][][]string {
 		"larder menu versions":        {},
 		"larder menu rollback":        {at("menu", "rollback", "r1", "1")},
 		"larder menu release":         {at("menu", "release", "r1")},
+		"larder menu snooze":          {at("menu", "snooze", "r1", "p")},
+		"larder menu wake":            {at("menu", "wake", "r1", "p")},
 		"larder restaurant list":      {at("restaurant", "list")},
+		"larder restaurant pause":     {at("restaurant", "pause", "r1")},
+		"larder restaurant open":      {at("restaurant", "open", "r1")},
+		"larder restaurant busy":      {at("restaurant", "busy", "r1", "90m")},
 		"larder order accept-restore": {at("order", "accept-restore")},
 		"larder order list":           {at("order", "list")},
 		"larder order show":           {at("order", "show", hostileRef)},
@@ -179,6 +190,10 @@ func printsHostile(t *testing.T) map[string][][]string {
 			words = append(words, hostileRef, "--outcome", "not_done")
 		case "larder order place", "larder order validate":
 			words = append(words, order, "--restaurant", "r1")
+		case "larder menu snooze", "larder menu wake":
+			words = append(words, "r1", "p")
+		case "larder restaurant busy":
+			words = append(words, "r1", "90m")
 		case "larder menu rollback":
 			words = append(words, "r1", "1")
 		case "larder menu diff":

@@ -132,6 +132,8 @@ var neverFromEnvironment = []string{
 	"menu lint --restaurant", "menu show --restaurant", "menu diff --restaurant", "menu diff --from", "menu diff --to",
 	"menu lint --quarantined", "menu show --quarantined", "menu diff --quarantined",
 	"menu rollback --hold", "token rotate-key --allow-unknown-keys", "token rotate-key --keep-tokens",
+	"restaurant pause --type", "restaurant pause --until", "restaurant pause --note", "restaurant busy --until", "restaurant busy --note",
+	"menu snooze --until", "menu snooze --note",
 	"restaurant list --limit", "restaurant list --search", "restaurant list --sort", "restaurant list --state",
 	"order validate --restaurant", "order place --restaurant", "order place --key",
 	"order accept-restore --connection", "order list --connection", "order list --limit", "order list --state", "order show --connection",

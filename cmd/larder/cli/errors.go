@@ -269,7 +269,7 @@ var hints = map[string][]respond.Code{ //nolint:gochecknoglobals // constant
 		respond.CodeClientGone,
 	},
 	"Give a time instead, or set hours of the restaurant in the configuration.": {respond.CodeNoOpening},
-	"Fetch the menu with larder sync RESTAURANT.": {respond.CodeNoCatalogue, respond.CodeNoReasons},
+	"Fetch the menu with larder sync RESTAURANT.":                               {respond.CodeNoCatalogue, respond.CodeNoReasons},
 	"Wait for the first sync from the new ordering service: larder sync RESTAURANT. " +
 		"If it is the same service, add the old address to former_urls.": {
 		respond.CodeMenuOfAnotherService,

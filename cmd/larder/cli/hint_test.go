@@ -123,19 +123,24 @@ func failedGet(t *testing.T, base string) error {
 func TestJSONErrorsOfAllCommandsHaveANextStep(t *testing.T) {
 	t.Parallel()
 	args := map[string][]string{
-		"larder config print":   {"--config", "./none.yaml"},
-		"larder init":           {"--yes"},
-		"larder menu diff":      {"./none.json", "-"},
-		"larder menu lint":      {"north"},
-		"larder menu rollback":  {"north", "1"},
-		"larder menu show":      {"north"},
-		"larder menu release":   {"north"},
-		"larder menu versions":  {"north"},
-		"larder order place":    {"./none.json"},
-		"larder order resolve":  {"ref", "--outcome", "done", "--order-id", "1"},
-		"larder order show":     {"ref"},
-		"larder order validate": {"./none.json"},
-		"larder sync":           {"north"},
+		"larder config print":     {"--config", "./none.yaml"},
+		"larder init":             {"--yes"},
+		"larder menu diff":        {"./none.json", "-"},
+		"larder menu lint":        {"north"},
+		"larder menu rollback":    {"north", "1"},
+		"larder menu show":        {"north"},
+		"larder menu release":     {"north"},
+		"larder menu snooze":      {"north", "soup"},
+		"larder menu wake":        {"north", "soup"},
+		"larder restaurant pause": {"north"},
+		"larder restaurant open":  {"north"},
+		"larder restaurant busy":  {"north", "90m"},
+		"larder menu versions":    {"north"},
+		"larder order place":      {"./none.json"},
+		"larder order resolve":    {"ref", "--outcome", "done", "--order-id", "1"},
+		"larder order show":       {"ref"},
+		"larder order validate":   {"./none.json"},
+		"larder sync":             {"north"},
 	}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {

@@ -39,7 +39,8 @@ func menuCommand(env *Environment) *cobra.Command {
 	release := daemonCommand("larder menu", "release RESTAURANT", func(cmd *cobra.Command, args []string) error {
 		return printRun(cmd, env, http.MethodDelete, args[0], "/hold?wait=60s", nil)
 	})
-	return commandGroup("menu", lint, show, diff, versions, back, release)
+	_, snoozes := restrictionCommands(env)
+	return commandGroup("menu", append(snoozes, lint, show, diff, versions, back, release)...)
 }
 
 // isFile reports whether an argument is a file and not a restaurant.

@@ -116,7 +116,8 @@ func restaurantCommand(env *Environment) *cobra.Command {
 	list.Flags().String("search", "", "only restaurants with these words in the name or address, or at the start of the id")
 	list.Flags().String("sort", "name", "order of the list: "+strings.Join(restaurantOrders(), ", "))
 	list.Flags().Int("limit", 100, "maximum number of printed restaurants")
-	return commandGroup("restaurant", list)
+	restrictions, _ := restrictionCommands(env)
+	return commandGroup("restaurant", append(restrictions, list)...)
 }
 
 // restaurantStates returns the values of --state; attention is any of the next four. The first ones are the most urgent.
