@@ -28,7 +28,7 @@ func (p *pipelineRun) build(st state, view *menu.View, published menu.Published)
 	p.run.Steps.Compile = since(began)
 	if ok && st.current.Version != 0 && snapshot.Version.Version == st.current.Version &&
 		snapshot.Content == st.current.Content && snapshot.Stops.Equal(st.current.Stops) {
-		m.before = snapshot.Catalogue.Unsnoozed()
+		m.before = menu.Unsnoozed(snapshot.Catalogue)
 	}
 	began = time.Now()
 	m.findings = append([]menu.Finding{}, menu.LintCompiled(view, m.catalogue)...)

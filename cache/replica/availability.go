@@ -152,6 +152,6 @@ func (a *Availability) snooze(s *cache.Snapshot) *cache.Snapshot {
 	if since := all.SnoozedSince(now); since.After(s.ModifiedAt) {
 		s.ModifiedAt = s.ModifiedAfter(since)
 	}
-	s.Catalogue = s.Catalogue.Content.WithSnoozed(s.Stops, all.Snoozed(now))
+	s.Catalogue = menu.WithSnoozed(s.Catalogue.Content, s.Stops, all.Snoozed(now))
 	return s
 }

@@ -92,10 +92,10 @@ func TestAvailability_O23(t *testing.T) {
 			during.EventID() != read(t, there, bistro).EventID() {
 			t.Errorf("the snapshot with a snooze is %+v, before it was %+v", during.Version, before.Version)
 		}
-		if at, known := during.Catalogue.Returns("d1"); !known || !at.Equal(until) {
+		if at, known := during.Catalogue.Snoozes.Returns("d1"); !known || !at.Equal(until) {
 			t.Errorf("d1 returns at %v, %t; want %v", at, known, until)
 		}
-		if at, known := during.Catalogue.Returns("d2"); known {
+		if at, known := during.Catalogue.Snoozes.Returns("d2"); known {
 			t.Errorf("d2 returns at %v, but the till has stopped it too", at)
 		}
 		changed := watch.Newest()
@@ -220,14 +220,14 @@ func TestAvailabilityWithoutRedis_O23(t *testing.T) {
 	if _, _, err := ignorant.Current(t.Context(), bistro, "main"); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("an instance that never read the availability: %v, want %v", err, redisdb.ErrUnavailable)
 	}
-	if _, served, err := replica.Current(t.Context(), bistro, "main"); err != nil || len(served.Snoozed()) != 1 {
+	if _, served, err := replica.Current(t.Context(), bistro, "main"); err != nil || len(served.Snoozes.All()) != 1 {
 		t.Errorf("the menu for orders without Redis: %v", err)
 	}
 	if err := replica.Poll(t.Context()); err == nil || !replica.Availability.ReadAt().Equal(readAt) {
 		t.Errorf("a poll without Redis: %v, read at %v", err, replica.Availability.ReadAt())
 	}
 	clock.step(time.Hour)
-	if _, served, err := replica.Current(t.Context(), bistro, "main"); err != nil || served.Snoozed() != nil {
+	if _, served, err := replica.Current(t.Context(), bistro, "main"); err != nil || served.Snoozes.All() != nil {
 		t.Errorf("the menu for orders at the end of the snooze: %v", err)
 	}
 	cachetest.Eventually(t, "the end without Redis", func() bool { return available(t, replica, "d1") })

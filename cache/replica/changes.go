@@ -60,7 +60,7 @@ func (r *Replica) diffBody(ctx context.Context, snap *cache.Snapshot, since int6
 		}
 		return r.encoder.Represent(snap.Version.Version, plain.Body, enc)
 	}
-	from, err := snap.Catalogue.Unsnoozed(), error(nil)
+	from, err := menu.Unsnoozed(snap.Catalogue), error(nil)
 	if since != snap.Version.Version {
 		from, err = r.CatalogueOf(ctx, snap.Restaurant, since)
 	}
@@ -90,7 +90,7 @@ func (r *Replica) diffBody(ctx context.Context, snap *cache.Snapshot, since int6
 // otherwise from Redis. Errors are those of cache.Store.Version and cache.Store.Content.
 func (r *Replica) CatalogueOf(ctx context.Context, restaurant menu.RestaurantID, version int64) (*menu.Catalogue, error) {
 	if snapshot, ok := r.Cached(restaurant); ok && snapshot.Version.Version == version {
-		return snapshot.Catalogue.Unsnoozed(), nil
+		return menu.Unsnoozed(snapshot.Catalogue), nil
 	}
 	kept, err := r.store.Version(ctx, restaurant, version)
 	if err != nil {

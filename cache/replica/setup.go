@@ -39,7 +39,7 @@ func (s *slots) supersedes(v cache.Version, held *cache.Snapshot) bool {
 func (s *slots) isSetUp(snapshot *cache.Snapshot) bool {
 	of := s.setup(snapshot.Restaurant)
 	return (of.asPublished || of.Settings == snapshot.Catalogue.Settings()) && cmp.Or(of.Name, snapshot.Name) == snapshot.Name &&
-		maps.EqualFunc(of.snoozed, snapshot.Catalogue.Snoozed(), time.Time.Equal)
+		maps.EqualFunc(of.snoozed, snapshot.Catalogue.Snoozes.All(), time.Time.Equal)
 }
 
 // completes reports whether a snapshot is the one in memory with this instance's settings.

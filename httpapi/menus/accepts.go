@@ -39,9 +39,9 @@ func appendAccept(dst []byte, terms validate.Terms, now time.Time) []byte {
 // known.
 func appendSnoozed(dst []byte, in *menu.Catalogue) []byte {
 	dst = append(dst, `,"snoozed":[`...)
-	for i, id := range slices.Sorted(maps.Keys(in.Snoozed())) {
+	for i, id := range slices.Sorted(maps.Keys(in.Snoozes.All())) {
 		until := ""
-		if at, known := in.Returns(id); known {
+		if at, known := in.Snoozes.Returns(id); known {
 			until = at.UTC().Format(time.RFC3339)
 		}
 		dst = jsontext.AppendString(append(jsontext.AppendComma(dst, i), `{"id":`...), id)

@@ -245,7 +245,7 @@ func (h *Handlers) QuarantinedChanges(c *gin.Context, restaurant menu.Restaurant
 		var view changesView
 		switch {
 		case err == nil:
-			view = compare(served.Catalogue.Unsnoozed(), q.Catalogue)
+			view = compare(menu.Unsnoozed(served.Catalogue), q.Catalogue)
 			view.From = &served.Version.Version
 		case errors.Is(err, cache.ErrNoCatalogue), errors.Is(err, cache.ErrOtherSource):
 			view = compare(menu.Compile(&menu.View{}, restaurant, q.Catalogue.Settings()), q.Catalogue)

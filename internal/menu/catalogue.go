@@ -48,9 +48,10 @@ type Named struct{ ID, Name string }
 type Catalogue struct {
 	*Content
 
+	Snoozes *Snoozes // see WithSnoozed; nil: none
+
 	stops             Stops
-	snoozes           *snoozes // nil: none
-	stopped           flags    // by product, from the stop list only
+	stopped           flags // by product, from the stop list only
 	ingredientStopped flags
 	orderable         flags
 	unsatisfied       map[Index][]Index // by scheme: groups that cannot be satisfied; nil if there are none

@@ -88,20 +88,20 @@ func (c *Content) WithStops(stops Stops) *Catalogue {
 	return cat
 }
 
-// snoozes are the dishes and ingredients that operators have taken off a menu.
-type snoozes struct {
+// Snoozes are the dishes and ingredients that operators have taken off a menu.
+type Snoozes struct {
 	until     map[string]time.Time // their return, by id; zero if it is not known
 	published Stops                // without them
 }
 
 // WithSnoozed returns the catalogue while operators have taken dishes and ingredients off the menu: by id, with the time of
 // their return, zero if it is not known. What is stopped stays stopped. The caller must not change the map.
-func (c *Content) WithSnoozed(stops Stops, until map[string]time.Time) *Catalogue {
+func WithSnoozed(c *Content, stops Stops, until map[string]time.Time) *Catalogue {
 	if len(until) == 0 {
 		return c.WithStops(stops)
 	}
 	cat := c.WithStops(Stops{plus(stops.Products, until, &c.products), plus(stops.Ingredients, until, &c.ingredients)})
-	cat.snoozes = &snoozes{until, stops}
+	cat.Snoozes = &Snoozes{until, stops}
 	return cat
 }
 
@@ -117,31 +117,32 @@ func plus(stopped []string, until map[string]time.Time, items *ItemTable) []stri
 	return slices.Compact(all)
 }
 
-// Snoozed returns the dishes and ingredients of WithSnoozed; nil if there are none. The caller must not change them.
-func (c *Catalogue) Snoozed() map[string]time.Time {
-	if c.snoozes == nil {
+// All returns when the dishes and ingredients return, by id; zero if it is not known. nil has none. The caller must not change
+// the result.
+func (s *Snoozes) All() map[string]time.Time {
+	if s == nil {
 		return nil
 	}
-	return c.snoozes.until
+	return s.until
 }
 
-// Returns returns when a snoozed dish or ingredient returns. It returns false if that is not known, or if it is also stopped.
-func (c *Catalogue) Returns(id string) (at time.Time, known bool) {
-	if c.snoozes == nil {
-		return time.Time{}, false
+// Returns returns when a dish or ingredient returns. It returns false if that is not known, or if it is also stopped.
+func (s *Snoozes) Returns(id string) (at time.Time, known bool) {
+	at = s.All()[id]
+	if at.IsZero() {
+		return at, false
 	}
-	at = c.snoozes.until[id]
-	_, product := slices.BinarySearch(c.snoozes.published.Products, id)
-	_, ingredient := slices.BinarySearch(c.snoozes.published.Ingredients, id)
-	return at, !at.IsZero() && !product && !ingredient
+	_, product := slices.BinarySearch(s.published.Products, id)
+	_, ingredient := slices.BinarySearch(s.published.Ingredients, id)
+	return at, !product && !ingredient
 }
 
-// Unsnoozed returns the catalogue as the ordering service published it.
-func (c *Catalogue) Unsnoozed() *Catalogue {
-	if c.snoozes == nil {
+// Unsnoozed returns a catalogue as the ordering service published it.
+func Unsnoozed(c *Catalogue) *Catalogue {
+	if c.Snoozes == nil {
 		return c
 	}
-	return c.Content.WithStops(c.snoozes.published)
+	return c.Content.WithStops(c.Snoozes.published)
 }
 
 // stopItems sets the flags of the items with these ids. It returns the ids as strings of the table.

@@ -97,7 +97,7 @@ func (c *check) checkAvailable(it *Line) {
 	product := it.entry()
 	if !c.Catalogue.Available(it.index) {
 		params := violation.Params{"id": product.ID(), "name": product.Name()}
-		if until, known := c.Catalogue.Returns(product.ID()); known {
+		if until, known := c.Catalogue.Snoozes.Returns(product.ID()); known {
 			params["until"] = localTime(until, c.location)
 		}
 		c.refuse(it, it.pos, violation.DishUnavailable, params)

@@ -89,14 +89,14 @@ func TestSnoozedDish_O23(t *testing.T) {
 		"stopped as well": {menu.Stops{Products: []string{"soup"}}, until, `{"id":"soup","name":"Soup"}`},
 	} {
 		content := menutest.Compile(t, menutest.Card, menu.DefaultSettings()).Content
-		snoozed := content.WithSnoozed(tc.stops, map[string]time.Time{"soup": tc.until, "no such dish": until})
+		snoozed := menu.WithSnoozed(content, tc.stops, map[string]time.Time{"soup": tc.until, "no such dish": until})
 		for _, isV1 := range []bool{true, false} {
 			want := []menutest.Broken{{"/dishList/0", violation.DishUnavailable, tc.params}}
 			if diff := cmp.Diff(want, restricted(t, nil, `"soonest":true`, snoozed, isV1)); diff != "" {
 				t.Errorf("%s, v1 %t: %s", name, isV1, diff)
 			}
 		}
-		if diff := cmp.Diff(tc.stops, snoozed.Unsnoozed().Stops(), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(tc.stops, menu.Unsnoozed(snoozed).Stops(), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: the stops without snoozes: %s", name, diff)
 		}
 	}

@@ -20,9 +20,9 @@ type Terms struct {
 }
 
 // restricted returns the terms at a time with what operators have said. pause is the kind of a pause of this type.
-func (t Terms) restricted(said hours.Availability, pause hours.Kind, now time.Time) Terms {
+func (t Terms) restricted(said hours.Availability, pause hours.Kind, now time.Time, zone *time.Location) Terms {
 	if r := said[pause]; r.Holds(now) {
-		t.PausedUntil = new(r.Until)
+		t.PausedUntil = new(r.Until.In(zone))
 	}
 	busy := said[hours.Busy]
 	if lead := time.Duration(busy.Minutes) * time.Minute; busy.Holds(now) && lead > *t.LeadTime {
@@ -67,9 +67,9 @@ const leadTolerance = time.Minute
 func (c *check) ofType() Terms {
 	switch c.order.expedition.text {
 	case delivery:
-		return c.delivery.restricted(c.said, hours.PauseDelivery, c.now)
+		return c.delivery.restricted(c.said, hours.PauseDelivery, c.now, c.location)
 	case pickup:
-		return c.pickup.restricted(c.said, hours.PausePickup, c.now)
+		return c.pickup.restricted(c.said, hours.PausePickup, c.now, c.location)
 	default:
 		return Terms{LeadTime: &c.LeadTime}
 	}

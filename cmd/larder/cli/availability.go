@@ -118,8 +118,8 @@ func untilOf(text string, now time.Time) (*string, error) {
 	if err == nil {
 		text = at.Format(time.RFC3339)
 	} else if _, err = time.Parse(time.RFC3339, text); err != nil && text != "next_open" {
-		return nil, &usageError{fmt.Sprintf(
-			"--until: %q is no time: write a time of today or tomorrow such as 19:00, a duration such as 45m, or 2026-12-31T19:00:00+03:00", text)}
+		return nil, &usageError{fmt.Sprintf("--until: %q is no time: write a time of the day such as 19:00, "+
+			"a duration such as 45m, or 2026-12-31T19:00:00+03:00", text)}
 	}
 	return &text, nil
 }
@@ -181,7 +181,8 @@ func (env *Environment) itemIDs(cmd *cobra.Command, restaurant string, given []s
 		case 1:
 			ids[i] = named[0]
 		default:
-			return nil, &usageError{fmt.Sprintf("%d dishes and options have the name %q: use the ids %s", len(named), name, FirstOf(named, len(named)))}
+			ids := FirstOf(named, len(named))
+			return nil, &usageError{fmt.Sprintf("%d dishes and options have the name %q: use the ids %s", len(named), name, ids)}
 		}
 	}
 	return ids, nil
