@@ -24,13 +24,11 @@ func (v *view) addHours(delivery, pickup validate.Terms, now time.Time) {
 	case reason == validate.ReasonPaused && next.IsZero():
 		v.Closed = v.Say("No orders at the moment", "Сейчас заказы не принимаются")
 	case reason == validate.ReasonPaused:
-		v.Closed = v.Say("No orders before ", "Заказы не принимаются до ") + next.Format("15:04")
+		v.Closed = v.Say("No orders before ", "Заказы не принимаются до ") + v.timeOf(next, now)
 	case next.IsZero():
 		v.Closed = v.Say("Closed", "Закрыто")
 	default:
-		days := [7]string{"вс", "пн", "вт", "ср", "чт", "пт", "сб"}
-		v.Closed = v.Say("Closed, opens ", "Закрыто, откроется: ") +
-			v.Say(next.Format("Mon"), days[next.Weekday()]) + next.Format(" 15:04")
+		v.Closed = v.Say("Closed, opens ", "Закрыто, откроется: ") + v.weekday(next) + next.Format(" 15:04")
 	}
 	schedule := pickup.Hours
 	if schedule == nil {
@@ -39,6 +37,22 @@ func (v *view) addHours(delivery, pickup validate.Terms, now time.Time) {
 	if schedule != nil {
 		v.OpeningHours = openingHours(schedule)
 	}
+}
+
+// timeOf returns a time in the restaurant's time zone, with the weekday if it is not today.
+func (v *view) timeOf(at, now time.Time) string {
+	if zone, err := time.LoadLocation(v.Restaurant.TimeZone); err == nil {
+		at, now = at.In(zone), now.In(zone)
+	}
+	if text := at.Format("15:04"); at.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return text
+	}
+	return v.weekday(at) + at.Format(" 15:04")
+}
+
+func (v *view) weekday(at time.Time) string {
+	days := [7]string{"вс", "пн", "вт", "ср", "чт", "пт", "сб"}
+	return v.Say(at.Format("Mon"), days[at.Weekday()])
 }
 
 // openingHours returns the hours of the week as openingHoursSpecification of schema.org.
