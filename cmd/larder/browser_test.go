@@ -240,6 +240,14 @@ func TestBrowserHours(t *testing.T) { //nolint:tparallel // its scenarios share 
 	b.run(t, "hours")
 }
 
+// TestBrowserHoursPaused runs tools/browser/pauses against a demo whose restaurant is always open, and whose operators pause orders.
+func TestBrowserHoursPaused(t *testing.T) { //nolint:tparallel // its scenarios share a demo
+	t.Parallel()
+	b := newBrowser(t)
+	b.env = browsedDemoWith(t, []string{"LARDER_SYNC_SCHEDULE=@every 48h", "LARDER_RESTAURANTS_0_TIME_ZONE=UTC"})
+	b.run(t, "pauses")
+}
+
 // TestBrowserLarge runs its scenarios against a menu of 400 dishes. With LARDER_THOROUGH, they measure times.
 func TestBrowserLarge(t *testing.T) { //nolint:paralleltest // it measures times
 	b := newBrowser(t)

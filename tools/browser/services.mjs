@@ -54,3 +54,28 @@ export const larder = {
     return ask(env.LARDER_URL, `/v1/orders/${orderID}/${operation}`, { method: 'PUT', body, headers: { Authorization: `Bearer ${token}` } });
   },
 };
+
+/** What an operator can say about a restaurant, and how guests of the locale "en" read the times in UTC. */
+export function operator(restaurant) {
+  const path = `/v1/ops/restaurants/${encodeURIComponent(restaurant)}`;
+  const time = (ms, options) => new Intl.DateTimeFormat('en', { hour: 'numeric', minute: '2-digit', timeZone: 'UTC', ...options }).format(ms);
+  const day = (ms) => new Date(ms).toISOString().slice(0, 10);
+  const weekday = (ms) => (day(ms) === day(Date.now()) ? {} : { weekday: 'short' });
+  return {
+    pause: (body = {}) => larder.ops(`${path}/pause`, { method: 'POST', body }),
+    resume: () => larder.ops(`${path}/pause`, { method: 'DELETE' }),
+    busy: (leadTime) => larder.ops(`${path}/busy`, { method: 'POST', body: { leadTime } }),
+    free: () => larder.ops(`${path}/busy`, { method: 'DELETE' }),
+    snooze: (ids, body = {}) => larder.ops(`${path}/snooze`, { method: 'POST', body: { ids, ...body } }),
+    wake: (id) => larder.ops(`${path}/snooze/${encodeURIComponent(id)}`, { method: 'DELETE' }),
+    /** Returns the full minute some minutes from now. */
+    inMinutes: (minutes) => new Date(Math.floor(Date.now() / 60_000 + minutes) * 60_000).toISOString(),
+    /** Returns a time as the elements show it. */
+    shown(text) {
+      const ms = Date.parse(text);
+      return time(ms, { ...weekday(ms), ...(ms - Date.now() > 6 * 86_400_000 && { day: 'numeric', month: 'short' }) });
+    },
+    /** Returns a time as the header of the page shows it. */
+    shownInHeader: (text) => time(Date.parse(text), { ...weekday(Date.parse(text)), hourCycle: 'h23' }),
+  };
+}

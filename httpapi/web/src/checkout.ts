@@ -7,4 +7,5 @@ export { OrderCheck } from "./larder/ordercheck";
 export { checkSettings } from "./larder/settings";
 export { OrderFollower } from "./larder/orderfollower";
 export { callTo, pastOrders, receipt, reorder } from "./larder/receipt";
+export { soldOut } from "./larder/times";
 export { default as css } from "./larder/checkout.css";

@@ -17,6 +17,7 @@ export interface LarderAttributes {
   texts?: string;
   currency?: string;
   theme?: "light" | "dark";
+  "time-zone"?: string;
   links?: string;
 }
 
@@ -27,7 +28,6 @@ export interface LarderOrderFormAttributes extends LarderAttributes {
   "order-url"?: string;
   phone?: string;
   address?: string;
-  "time-zone"?: string;
   "lead-time"?: string;
   "max-lead"?: string;
   /** Set by the form while it shows a confirmation. */

@@ -123,26 +123,35 @@ if (box) {
 const hours = document.querySelector<HTMLElement>("#hours");
 const minute = 60_000; // milliseconds
 
-/** showHours shows when the restaurant opens. It shows nothing while the restaurant accepts an order of one type. */
+let asked = 0;
+
+/** showHours shows when the restaurant opens, or until when orders are paused. It shows nothing while the restaurant accepts an order of one type. */
 async function showHours(place: HTMLElement): Promise<void> {
-  const { restaurant, zone, closed, opens } = place.dataset;
+  const { restaurant, zone, closed, opens, paused, resumes } = place.dataset;
+  const turn = ++asked;
   const answer = await fetch("/v1/restaurants/" + encodeURIComponent(restaurant!), { cache: "no-cache" }).catch(
     () => null,
   );
   if (!answer?.ok) return; // what is shown may still be true
   const { accepts } = ((await answer.json()) as components["schemas"]["RestaurantAnswer"]).result;
+  if (turn !== asked) return; // a later answer is newer
   const kinds = [accepts.delivery, accepts.pickup];
   const next = kinds.map((kind) => Date.parse(kind.next ?? "")).filter((at) => at > 0);
   let text = "";
   if (kinds.every((kind) => !kind.now)) {
+    const first = Math.min(...next);
+    const timeZone = zone || "UTC";
+    const isPaused = accepts.pickup.reason === "paused"; // as the page that the server has written
+    const day = new Intl.DateTimeFormat("en", { timeZone });
     const at = new Intl.DateTimeFormat(document.documentElement.lang, {
-      weekday: "short",
+      ...(!(isPaused && next.length && day.format(first) === day.format(Date.now())) && { weekday: "short" }),
       hour: "numeric",
       minute: "2-digit",
-      hourCycle: "h23", // as the page that the server has written
-      timeZone: zone || "UTC",
+      hourCycle: "h23",
+      timeZone,
     });
-    text = next.length ? `${opens} ${at.format(Math.min(...next))}` : closed!;
+    if (next.length) text = `${isPaused ? resumes : opens} ${at.format(first)}`;
+    else text = (isPaused ? paused : closed)!;
   }
   if (place.textContent !== text) place.textContent = text;
 }
@@ -153,6 +162,7 @@ if (hours) {
   };
   look();
   document.addEventListener("visibilitychange", look);
+  document.addEventListener("larder:menu", look); // operators may have paused orders
   setInterval(look, minute);
 }
 

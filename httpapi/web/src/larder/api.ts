@@ -12,6 +12,7 @@ export interface Details {
   deliveryTerms?: string | null;
   accepts?: components["schemas"]["Restaurant"]["accepts"];
   hours?: components["schemas"]["Restaurant"]["hours"];
+  snoozed?: components["schemas"]["Restaurant"]["snoozed"];
 }
 
 export type Verdict = components["schemas"]["ValidationAnswer"]["result"];
@@ -37,7 +38,7 @@ export class Api {
 
   /** restaurant returns the details of the restaurant. It returns none if the request failed. */
   async restaurant(): Promise<Details> {
-    const { status, body } = await ask(this.path, {}, readLimit);
+    const { status, body } = await ask(this.path, { cache: "no-cache" }, readLimit);
     return (status === 200 && body.result) || {};
   }
 

@@ -1,7 +1,7 @@
 // The basket of one restaurant. It survives a reload, all tabs share it, and it
 // reports lines that the current menu cannot fulfil.
 
-import { picksText, groupProblems, linePrice, priced, hasUnknownGroups, unitPrice, weighed, type Pick } from "./choice";
+import { picksText, linePrice, priced, unfit, unitPrice, weighed, type Pick } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import type { Menu } from "./menu";
 import { orUndefined, type Store } from "./store";
@@ -111,11 +111,7 @@ export class Basket extends EventTarget {
         news.push({ line, kind: "gone" });
         continue;
       }
-      if (
-        hasUnknownGroups(menu, product.schemeId, line.picks) ||
-        groupProblems(menu, product.schemeId, line.picks).length > 0
-      )
-        news.push({ line, kind: "options" });
+      if (unfit(menu, product, line.picks)) news.push({ line, kind: "options" });
       if (!priced(menu, product, line.picks)) continue; // the option without a price is already reported
       const now = unitPrice(menu, product, line.picks);
       if (now.compare(decimal(line.price)) !== 0) {

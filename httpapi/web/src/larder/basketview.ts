@@ -3,7 +3,7 @@
 
 import type { Line, News } from "./basket";
 import { simple } from "./card";
-import { picksText, linePrice, priced, unitPrice, weighed } from "./choice";
+import { groupProblems, picksText, linePrice, priced, unfit, unitPrice, weighed } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import { h } from "./dom";
 import type { Formatter } from "./groups";
@@ -151,19 +151,26 @@ export class BasketView {
   }
 
   private notesOf(line: Line, menu: Menu | null): Note[] {
-    const { message } = this.formatter;
-    if (!menu) return this.changes(line);
+    const { message, soldOut } = this.formatter;
+    if (!menu) return [];
     const gone = goneText(line, menu);
-    const notes: Note[] = gone ? [[message(gone), true]] : this.changes(line);
+    const notes: Note[] = gone ? [[message(gone, { soldOut: soldOut(line.id) }), true]] : this.changes(line, menu);
     const wrong = notes.some(([, isWrong]) => isWrong);
     return [...notes, ...this.host.problemsOf(line, menu, wrong)];
   }
 
   /** changes returns what has changed in the menu for a line. */
-  private changes(line: Line): Note[] {
-    const { message, money } = this.formatter;
+  private changes(line: Line, menu: Menu): Note[] {
+    const { message, money, soldOut } = this.formatter;
     const news = this.host.news.get(line.key);
-    if (news?.kind === "options") return [[message("lineOptions"), true]];
+    const product = menu.product(line.id)!;
+    // A snoozed option may have returned since the news.
+    if (news?.kind === "options" && unfit(menu, product, line.picks)) {
+      const gone = groupProblems(menu, product.schemeId, line.picks).flatMap((problem) => problem.gone);
+      const away = gone.map((id) => menu.ingredient(id)).filter((option) => option?.available === false);
+      const names = away.map((option) => `${option!.name}: ${soldOut(option!.id)}`);
+      return [[[...names, message("lineOptions")].join(". "), true]];
+    }
     if (news?.kind !== "price") return [];
     return [[message("linePrice", { was: money(decimal(news.was)), now: money(decimal(news.now)) }), false]];
   }

@@ -114,7 +114,7 @@ export class Card {
     fewer.disabled = frozen;
     if (counted) fewer.setAttribute("aria-label", message("fewer", { name }));
     add.disabled = !buyable;
-    const [text, label] = this.addTexts(name, buyable, choice, inBasket);
+    const [text, label] = this.addTexts(product, buyable, choice, inBasket);
     add.textContent = text;
     add.setAttribute("aria-label", label);
     add.className = counted && buyable ? "round main" : "main";
@@ -124,9 +124,14 @@ export class Card {
   }
 
   /** addTexts returns the text of the button that adds the dish, and its name for screen readers. */
-  private addTexts(name: string, buyable: boolean, choice: boolean, inBasket: string): [text: string, label: string] {
-    const { message } = this.host;
-    if (!buyable) return [message("soldOut"), `${name}: ${message("soldOut")}`];
+  private addTexts(
+    { id, name }: Product,
+    buyable: boolean,
+    choice: boolean,
+    inBasket: string,
+  ): [text: string, label: string] {
+    const { message, soldOut } = this.host;
+    if (!buyable) return [soldOut(id), `${name}: ${soldOut(id)}`];
     if (choice) {
       const label = [message("chooseNamed", { name }), inBasket && message("inBasket", { n: inBasket })];
       return [message("choose"), label.filter(Boolean).join(", ")];

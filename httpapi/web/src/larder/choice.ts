@@ -81,6 +81,10 @@ export function hasUnknownGroups(menu: Menu, schemeId: string | null | undefined
   return picks.some((p) => !groups.has(p.group) || hasUnknownGroups(menu, menu.ingredient(p.id)?.schemeId, p.picks));
 }
 
+/** unfit reports whether the menu does not offer the dish with these picks. */
+export const unfit = (menu: Menu, { schemeId }: Product, picks: readonly Pick[]): boolean =>
+  hasUnknownGroups(menu, schemeId, picks) || groupProblems(menu, schemeId, picks).length > 0;
+
 /** knownPicks returns the picks that the menu still offers, sold out or not, and adds the others to lost. */
 export function knownPicks(
   menu: Menu,

@@ -243,8 +243,8 @@ export class DishView {
       this.counted && priced(menu, now ?? product, this.picks)
         ? this.formatter.money(linePrice(unit, this.quantity))
         : "";
-    const key = this.submitKey(gone, price !== "", rest.digits > 0n);
-    this.submit.textContent = this.formatter.message(key, { price });
+    const key = this.submitKey(price !== "", rest.digits > 0n);
+    this.submit.textContent = gone ? this.formatter.soldOut(product.id) : this.formatter.message(key, { price });
     this.submit.disabled = gone;
     if (this.stepper) this.stepper.hidden = gone;
     const found = groupProblems(menu, product.schemeId, this.picks);
@@ -257,14 +257,14 @@ export class DishView {
       ...away,
       needed.length ? this.formatter.message("stillNeeded", { names: needed.join(", ") }) : "",
     ];
-    const goneText = this.formatter.message(this.wasGone ? "soldOut" : "goneDish", { name: product.name });
+    const soldOut = this.formatter.soldOut(product.id);
+    const goneText = this.wasGone ? soldOut : this.formatter.message("goneDish", { name: product.name });
     const words = gone ? goneText : problems.filter(Boolean).join(" ");
     if (this.alert.textContent !== words) this.alert.textContent = words;
   }
 
   /** submitKey returns the key of the text of the button. from means that options are missing that cost something. */
-  private submitKey(gone: boolean, known: boolean, from: boolean): Key {
-    if (gone) return "soldOut";
+  private submitKey(known: boolean, from: boolean): Key {
     if (this.editing) return known ? "saveFor" : "save";
     if (!known) return "add";
     return from ? "addFrom" : "addFor";

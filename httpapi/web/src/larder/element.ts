@@ -1,9 +1,11 @@
 // The base class of both elements: attributes, language, money and the shop.
 
+import type { Details } from "./api";
 import { decimal, type Decimal } from "./decimal";
 import { once, sheet } from "./dom";
 import { measureText, moneyText, numberText } from "./format";
 import type { Formatter } from "./groups";
+import { checkoutFile } from "./lazy";
 import { diagnose, home } from "./report";
 import { Shop } from "./shop";
 import base from "./base.css";
@@ -112,6 +114,14 @@ export abstract class LarderElement extends HTMLElement {
     return moneyText(amount, this.locale, currency, this.shop?.menu?.cents ?? false, signed);
   }
 
+  get details(): Details {
+    return this.shop?.details ?? {};
+  }
+
+  get timeZone(): string {
+    return this.getAttribute("time-zone") || this.details.timeZone || "";
+  }
+
   /** formatter formats texts, amounts and measures for parts of the element. */
   readonly formatter: Formatter = {
     message: (key, params) => this.message(key, params),
@@ -119,6 +129,7 @@ export abstract class LarderElement extends HTMLElement {
     number: (value) => numberText(decimal(value), this.locale),
     measure: (value, unit) =>
       measureText(value, unit, this.locale, (name) => (name === "pcs" ? this.message(name) : name)),
+    soldOut: (id) => checkoutFile.module?.soldOut(id, this) ?? this.message("soldOut"),
   };
 
   /** emit dispatches an event "larder:…", which bubbles out of every shadow root. It returns false if its default was prevented. */

@@ -21,8 +21,10 @@ import {
   moment,
   opens,
   openingsOf,
+  resumes,
   slots,
   soon,
+  timeOf,
   zoneName,
   type Times,
 } from "./times";
@@ -38,7 +40,6 @@ export interface FormHost extends Settings {
   learn(): void;
   readonly timeZone: string;
   getAttribute(name: string): string | null;
-  text(key: Key, params?: Record<string, string | number>): string;
   money(amount: Decimal): string;
   readonly formatter: Formatter;
   addEventListener(name: "pointerdown", work: () => void): void;
@@ -126,6 +127,7 @@ export class Fieldset {
     const own = minutesOf(accepts?.[expedition].leadTime);
     return {
       lead: Number.isNaN(own) ? number("lead-time", 60) : Math.max(number("lead-time", 0), own),
+      from: resumes(accepts?.[expedition]),
       days: number("max-lead", 30),
       openings: host.openings ?? openingsOf(hours?.[expedition]),
       zone: host.timeZone,
@@ -136,18 +138,46 @@ export class Fieldset {
     return soon(this.times);
   }
 
-  /** closedText returns when the restaurant opens. It is empty while it is open, and if nobody knows when: then there are no times. */
+  /** pausedText returns the text about a pause of one type of order, or of all, with its end if that is known. */
+  private pausedText(what: "Orders" | "Delivery" | "Pickup", until: number): string {
+    const { host } = this;
+    if (until < Infinity)
+      return host.formatter.message(`no${what}Before`, { time: timeOf(host.locale, until, host.timeZone) });
+    return host.formatter.message(`no${what}`);
+  }
+
+  /** pausedTypes returns the ends of the pauses of delivery and pickup, as resumes does. */
+  private get pausedTypes(): [delivery: number, pickup: number] {
+    const { accepts } = this.host.details;
+    return [resumes(accepts?.delivery), resumes(accepts?.pickup)];
+  }
+
+  /** typeText returns which type of order is paused. It is empty if closedText says it of all. */
+  private get typeText(): string {
+    const [delivery, pickup] = this.pausedTypes;
+    if (delivery === pickup) return "";
+    return [delivery && this.pausedText("Delivery", delivery), pickup && this.pausedText("Pickup", pickup)]
+      .filter(Boolean)
+      .join(". ");
+  }
+
+  /**
+   * closedText returns until when all orders are paused, or when the restaurant opens. It is empty while it is open, and if
+   * nobody knows when: then there are no times.
+   */
   private get closedText(): string {
     const { host, times } = this;
-    const next = this.openNow ? NaN : opens(times);
-    return Number.isNaN(next) ? "" : host.text("opens", { time: moment(host.locale, next, times.zone) });
+    const [delivery, pickup] = this.pausedTypes;
+    if (delivery && delivery === pickup) return this.pausedText("Orders", delivery);
+    const next = this.openNow || times.from ? NaN : opens(times);
+    return Number.isNaN(next) ? "" : host.formatter.message("opens", { time: moment(host.locale, next, times.zone) });
   }
 
   /** soonText is when an order for as soon as possible is expected. It is empty if nobody says how long the restaurant needs. */
   private get soonText(): string {
     const { host } = this;
     return host.getAttribute("lead-time") || host.details.accepts
-      ? `, ${host.text("about", { time: about(host.locale, Date.now() + this.times.lead * 60_000, host.timeZone) })}`
+      ? `, ${host.formatter.message("about", { time: about(host.locale, Date.now() + this.times.lead * 60_000, host.timeZone) })}`
       : "";
   }
 
@@ -177,6 +207,7 @@ export class Fieldset {
       JSON.stringify(this.times),
       this.openNow,
       this.closedText,
+      this.typeText,
       this.host.details.deliveryTerms,
       form.gone,
     ].join(" ");
@@ -195,7 +226,7 @@ export class Fieldset {
   /** show shows violations at their fields and, after the guest has tried to order, in the summary, with links to their places. */
   show(violations: readonly Violation[], summary: HTMLElement, { submitted, menu, line: lineOf, top }: Places): void {
     const { form } = this.host;
-    const text = this.host.text.bind(this.host);
+    const text = this.host.formatter.message;
     const links = new Map<Violation | string, [string, () => void]>(); // a field counts once, even with several errors
     this.clear();
     const gone = !form.soonest && form.gone ? [{ path: "/expectedAt", code: "", msg: text("timeGone") }] : [];
@@ -248,20 +279,29 @@ export class Fieldset {
   /** messageOf returns the message for a guest. What larder says about numbers is for developers. */
   private messageOf({ code, msg, params }: Violation, field: string | undefined): string {
     const { host } = this;
-    if (code === "field_required") return host.text("fillIn");
-    if (code === "phone_invalid") return host.text("phoneInvalid");
+    const { from = 0 } = this.times;
+    if (code === "restaurant_paused" || (field === "expectedAt" && from === Infinity))
+      // then there is no time to choose
+      return this.pausedText(
+        host.form.expedition === "pickup" ? "Pickup" : "Delivery",
+        from || Date.parse(params?.until ?? "") || Infinity,
+      );
+    if (code === "field_required") return host.formatter.message("fillIn");
+    if (code === "phone_invalid") return host.formatter.message("phoneInvalid");
     if (code === "restaurant_closed" && params?.opensAt)
-      return host.text("opens", { time: moment(host.locale, Date.parse(params.opensAt), this.times.zone) });
-    if (code === "too_soon") return host.text("timeGone");
+      return host.formatter.message("opens", {
+        time: moment(host.locale, Date.parse(params.opensAt), this.times.zone),
+      });
+    if (code === "too_soon") return host.formatter.message("timeGone");
     if (code === "minimum_order")
-      return host.text("minimum", {
+      return host.formatter.message("minimum", {
         sum: host.money(decimal(params?.minimum)),
         missing: host.money(decimal(params?.missing)),
       });
     if (field !== "changeFrom") return msg;
     return code === "change_too_small"
-      ? host.text("changeTooSmall", { sum: host.money(decimal(params?.minimum)) })
-      : host.text("changeInvalid");
+      ? host.formatter.message("changeTooSmall", { sum: host.money(decimal(params?.minimum)) })
+      : host.formatter.message("changeInvalid");
   }
 
   /** clear removes all error messages. */
@@ -304,13 +344,21 @@ export class Fieldset {
   private build(): void {
     checkSettings(this.host);
     const { form, payments } = this.host;
-    const text = this.host.text.bind(this.host);
+    const text = this.host.formatter.message;
     const names = fieldsOf(form.expedition);
     const of = (prefix: string): HTMLElement[] => names.filter((n) => n.startsWith(prefix)).map((n) => this.field(n));
     const sets = [
-      this.choice("expeditionType", "howToGet", ["delivery", "pickup"], form.expedition, (v) => {
-        form.expedition = v as Form["expedition"];
-      }),
+      this.choice(
+        "expeditionType",
+        "howToGet",
+        ["delivery", "pickup"],
+        form.expedition,
+        (v) => {
+          form.expedition = v as Form["expedition"];
+        },
+        null,
+        this.typeText,
+      ),
       h("fieldset", { class: "who" }, h("legend", {}, text("who")), ...of("guest.")),
       form.expedition === "delivery" &&
         h(
@@ -391,7 +439,7 @@ export class Fieldset {
     const box = h(
       "fieldset",
       { "aria-describedby": note.id, part: "field", "data-field": name },
-      h("legend", {}, this.host.text(title)),
+      h("legend", {}, this.host.formatter.message(title)),
       notice && h("p", { part: "closed", role: "status" }, notice),
       h(
         "div",
@@ -411,7 +459,7 @@ export class Fieldset {
                 this.entered();
               },
             }),
-            h("span", {}, this.host.text(this.labelOf(value)), value === "soonest" && this.soonTime),
+            h("span", {}, this.host.formatter.message(this.labelOf(value)), value === "soonest" && this.soonTime),
           ),
         ),
       ),
@@ -419,7 +467,7 @@ export class Fieldset {
       note,
     );
     if (!this.fields.has(name))
-      this.fields.set(name, { input: box, note, label: this.host.text(title), touched: false });
+      this.fields.set(name, { input: box, note, label: this.host.formatter.message(title), touched: false });
     return box;
   }
 
@@ -499,13 +547,13 @@ export class Fieldset {
       return input;
     };
     const note = h("p", { class: "wrong note", id: "n-expectedAt-time" });
-    if (!all.length) return h("p", { class: "muted" }, this.host.text("noTimes"));
+    if (!all.length) return h("p", { class: "muted" }, this.host.formatter.message("noTimes"));
     // At the end of daylight saving time, an hour occurs twice: the offset tells them apart.
     const twice = (time: string): boolean => times.filter((t) => t.slice(0, 16) === time.slice(0, 16)).length > 1;
     const at = select(
       "f-expectedAt",
       [
-        ...(form.gone ? [["", this.host.text("choose")] as [string, string]] : []),
+        ...(form.gone ? [["", this.host.formatter.message("choose")] as [string, string]] : []),
         ...times.map((t): [string, string] => [t, format.format(asLocal(t)) + (twice(t) ? ` (${t.slice(19)})` : "")]),
       ],
       form.at,
@@ -524,23 +572,23 @@ export class Fieldset {
           all.find((s) => s.startsWith(value))!;
       },
     );
-    const label = this.host.text("expectedAt", { zone: zoneName(locale, form.at, limits.zone) });
+    const label = this.host.formatter.message("expectedAt", { zone: zoneName(locale, form.at, limits.zone) });
     this.fields.set("expectedAt", { input: at, note, label, touched: form.gone });
     return h(
       "div",
       { class: "times" },
-      h("div", { part: "field" }, h("label", { for: on.id }, this.host.text("day")), on),
+      h("div", { part: "field" }, h("label", { for: on.id }, this.host.formatter.message("day")), on),
       h("div", { part: "field", "data-field": "expectedAt" }, h("label", { for: at.id }, label), at, note),
     );
   }
 
   private labelled(name: string, input: HTMLElement, note: HTMLElement, needed: boolean): HTMLElement {
-    const label = this.host.text(name as Key);
+    const label = this.host.formatter.message(name as Key);
     this.fields.set(name, { input, note, label, touched: false });
     return h(
       "div",
       { part: "field", "data-field": name },
-      h("label", { for: input.id }, needed ? label : this.host.text("optional", { name: label })),
+      h("label", { for: input.id }, needed ? label : this.host.formatter.message("optional", { name: label })),
       input,
       note,
     );

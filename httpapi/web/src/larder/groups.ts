@@ -12,6 +12,7 @@ export interface Formatter {
   money(amount: Decimal, signed?: boolean): string;
   number(value: string | number): string;
   measure(value: string | number, unit: string): string;
+  soldOut(id: string): string; // with the time of its return, if that is known
 }
 
 let names = 0;
@@ -177,7 +178,7 @@ class OptionView {
     const usable = menu.usable(this.id, this.depth);
     this.input.checked = pick !== undefined && !(over && this.input.type === "radio"); // so that each of them can be chosen
     this.input.disabled = !pick && (!usable || (full && this.group.max !== 1));
-    const note = usable ? "" : this.formatter.message("soldOut");
+    const note = usable ? "" : this.formatter.soldOut(this.id);
     if (this.note.textContent !== note) this.note.textContent = note;
     this.element.classList.toggle("gone", !usable);
     this.stepper.hidden = !pick || this.group.max === 1;

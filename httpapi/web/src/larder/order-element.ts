@@ -1,4 +1,3 @@
-import type { Details } from "./api";
 import type { Line, News } from "./basket";
 import type { BasketView } from "./basketview";
 import { Decimal } from "./decimal";
@@ -41,7 +40,6 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private submitted = false; // the guest has tried to order
   private checking = false;
   private leading = false; // move the focus to the outcome when it is shown
-  details: Details = {};
   private given: readonly Opening[] | null = null;
 
   constructor() {
@@ -99,21 +97,8 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     return (this.getAttribute("payments") || "cash card").split(/[\s,]+/).filter(Boolean);
   }
 
-  text(key: Parameters<FormHost["text"]>[0], params?: Record<string, string | number>): string {
-    return this.message(key, params);
-  }
-
-  get timeZone(): string {
-    return this.getAttribute("time-zone") || this.details.timeZone || "";
-  }
-
-  /** learn reads the details of the restaurant, such as its hours. */
   learn(): void {
-    const { shop, details } = this;
-    void shop?.api.restaurant().then((now) => {
-      Object.assign(details, now); // those of another restaurant if it has changed meanwhile
-      this.draw();
-    });
+    void this.shop?.learn();
   }
 
   private origin(): Origin {
@@ -128,9 +113,9 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   }
 
   protected joined(shop: Shop, signal: AbortSignal): void {
-    this.details = {}; // of the restaurant before
     const listen = (target: EventTarget, name: string, work: (event: Event) => void): void =>
       target.addEventListener(name, work, { signal });
+    listen(shop, "details", () => this.draw());
     for (const name of ["menu", "fault"])
       listen(shop, name, () => {
         this.dialog.refresh();
@@ -165,7 +150,6 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     listen(shop.placing, "wrong", (event) => this.refuse((event as CustomEvent<Refusal>).detail));
     // Only the form continues an order: a page with only a menu does not know the order URL.
     const wake = (): void => {
-      this.learn();
       this.changed();
       this.follower?.retry();
       this.follow(shop, signal);

@@ -145,7 +145,7 @@ export function goneText({ id }: Line, menu: Menu): "noDish" | "lineGone" | "" {
  */
 export function lineMessage({ code, msg, path, params }: Violation, menu: Menu, line: Line, f: Formatter): string {
   const gone = /^\/dishList\/\d+(\/ID)?$/.test(path) && goneText(line, menu);
-  if (gone) return f.message(gone);
+  if (gone) return f.message(gone, { soldOut: f.soldOut(line.id) });
   if (code === "price_changed")
     return f.message("linePrice", { was: f.money(decimal(params?.sent)), now: f.money(decimal(params?.current)) });
   const { name } = menu.product(line.id) ?? line;

@@ -88,6 +88,7 @@ export interface Violation {
     current?: number;
     parent?: { id: string; name: string };
     opensAt?: string | null;
+    until?: string | null;
   };
 }
 

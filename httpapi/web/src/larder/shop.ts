@@ -1,9 +1,10 @@
 // What the elements of one restaurant on a page share: menu, basket, placing and
 // the event stream.
 
-import { Api } from "./api";
+import { Api, type Details } from "./api";
 import { Basket, type News } from "./basket";
 import { History } from "./history";
+import { checkoutFile } from "./lazy";
 import { Menu } from "./menu";
 import { ended, Placing, type Answer, type Placed, type Refused } from "./place";
 import { diagnose } from "./report";
@@ -16,11 +17,13 @@ const shops = new Map<string, Shop>();
 /**
  * Shop is the state of one restaurant. It dispatches "menu" after each new
  * version or stop list, then "news" (detail: News[]) with its effects on the
- * basket, and "fault" if there is no menu and none could be loaded.
+ * basket, and "fault" if there is no menu and none could be loaded. It dispatches
+ * "details" after it has read the details of the restaurant.
  */
 export class Shop extends EventTarget {
   menu: Menu | null = null;
   fault: Key | null = null; // the text about it
+  details: Details = {};
   readonly basket: Basket;
   readonly placing: Placing;
   readonly history: History;
@@ -82,16 +85,16 @@ export class Shop extends EventTarget {
   /** enter loads the menu and follows the events until the last element leaves. */
   enter(): void {
     if (this.users++ > 0) return this.placing.read(); // dispatches "change", so that the basket bar finds a form that is added later
-    const stop = (this.stop = new AbortController());
-    void this.load();
-    follow(this.api.events, stop.signal, (event) => this.onEvent(event));
+    const { signal } = (this.stop = new AbortController());
+    this.refresh();
+    follow(this.api.events, signal, (event) => this.onEvent(event));
     addEventListener(
       "storage",
       (event) => {
         if (event.key === this.basket.name) this.basket.read();
         if (event.key === this.placing.name) this.placing.read();
       },
-      { signal: stop.signal },
+      { signal },
     );
     addEventListener(
       "beforeunload",
@@ -105,15 +108,21 @@ export class Shop extends EventTarget {
         )
           event.preventDefault();
       },
-      { signal: stop.signal },
+      { signal },
     );
     document.addEventListener(
       "visibilitychange",
       () => {
-        if (!document.hidden) void this.load(); // a suspended page may have missed events
+        if (!document.hidden) this.refresh(); // a suspended page may have missed events
       },
-      { signal: stop.signal },
+      { signal },
     );
+    addEventListener("online", () => this.refresh(), { signal });
+  }
+
+  private refresh(): void {
+    void this.load();
+    void this.learn();
   }
 
   leave(): void {
@@ -127,7 +136,7 @@ export class Shop extends EventTarget {
     const turn = ++this.reading;
     try {
       const body = await this.api.menu();
-      if (turn !== this.reading && this.menu && body.version < this.menu.body.version) return;
+      if (turn !== this.reading && this.menu && body.version <= this.menu.body.version) return;
       this.fault = null;
       this.menu = new Menu(body);
     } catch (error) {
@@ -144,12 +153,29 @@ export class Shop extends EventTarget {
     }
   }
 
-  private onEvent(event: MenuEvent): void {
-    this.newest = event.version;
-    if (!this.menu && !this.fault) return; // the first read is in progress
-    if (this.menu && event.version <= this.menu.body.version) return;
-    if (this.menu && this.menu.stop([...event.products, ...event.ingredients])) this.notify();
-    void this.load(); // stop lists change other fields too, such as orderable
+  /** learn reads the details of the restaurant, such as its hours. What an event has said counts more. */
+  async learn(said: Details = {}): Promise<void> {
+    const { details } = this;
+    const snoozed = (): string => JSON.stringify(details.snoozed ?? []);
+    const before = snoozed();
+    for (const more of [{}, this.api.restaurant()]) {
+      Object.assign(details, await more, said);
+      this.dispatchEvent(new Event("details"));
+    }
+    if (snoozed() !== before) void checkoutFile.load().then(() => this.menu && this.notify()); // it has the times
+  }
+
+  private onEvent({ accepts, version = 0, products = [], ingredients = [] }: MenuEvent): void {
+    if (accepts) {
+      void this.load(); // snoozes do not change the version
+      return void this.learn({ accepts });
+    }
+    this.newest = version;
+    const { menu } = this;
+    const shown = menu?.body.version ?? 0;
+    if ((!menu && !this.fault) || version < shown) return; // the first read is in progress, or the event is old
+    if (menu?.stop([...products, ...ingredients])) this.notify();
+    if (version > shown) void this.load(); // stop lists change other fields too, such as orderable
   }
 
   private notify(): void {

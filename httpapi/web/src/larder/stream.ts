@@ -4,9 +4,7 @@
 import type { components } from "../api/openapi";
 import type { Answer, Seen } from "./place";
 
-export type MenuEvent = Omit<components["schemas"]["MenuEvent"], "restaurant"> & {
-  type: "menu.updated" | "menu.availability";
-};
+export type MenuEvent = Partial<components["schemas"]["MenuEvent"] & components["schemas"]["RestaurantEvent"]>;
 
 const shortest = 3_000,
   longest = 60_000; // milliseconds between attempts
@@ -45,11 +43,10 @@ function read(url: string, signal: AbortSignal, onEvent: (event: MenuEvent) => v
     const source = new EventSource(url);
     const close = (): void => source.close();
     signal.addEventListener("abort", close, { once: true });
-    for (const type of ["menu.updated", "menu.availability"] as const) {
+    for (const type of ["menu.updated", "menu.availability", "restaurant.availability"]) {
       source.addEventListener(type, (event) => {
         pause = shortest;
-        const { version, products = [], ingredients = [] } = JSON.parse((event as MessageEvent<string>).data);
-        onEvent({ type, version, products, ingredients });
+        onEvent(JSON.parse((event as MessageEvent<string>).data));
       });
     }
     source.onerror = () => {

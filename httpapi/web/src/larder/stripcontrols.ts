@@ -1,8 +1,9 @@
 // How guests move in the categories: one Tab stop with arrow keys, the mouse wheel, and two
 // arrow buttons. Until this is loaded, each category is a Tab stop.
 
-import { h } from "./dom";
+import { h, sheet } from "./dom";
 import type { Strip } from "./strip";
+import css from "./strip.css";
 
 /** controlStrip adds the controls to the categories, once. */
 export function controlStrip(strip: Strip): void {
@@ -23,6 +24,8 @@ export function controlStrip(strip: Strip): void {
       },
       by < 0 ? "‹" : "›",
     );
+  const root = nav.getRootNode() as ShadowRoot;
+  root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet(css)];
   strip.element.append(arrow(-1), arrow(1));
   nav.addEventListener(
     "wheel",

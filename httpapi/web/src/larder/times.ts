@@ -1,5 +1,11 @@
 // The times for which a guest can order, in the restaurant's time zone.
 
+import type { components } from "../api/openapi";
+import type { Details } from "./api";
+import type { Formatter } from "./groups";
+
+type Accepts = components["schemas"]["Accepts"];
+
 /** Opening is an interval in which the restaurant takes orders, in RFC 3339. */
 export interface Opening {
   from: string;
@@ -37,16 +43,24 @@ export function open(ms: number, openings: readonly Opening[] | null): boolean {
   return !Array.isArray(openings) || openings.some((one) => Date.parse(one?.from) <= ms && ms <= Date.parse(one?.to));
 }
 
-/** Times limits the times for which a guest can order: lead is in minutes, days is the longest lead. */
+/** Times limits the times for which a guest can order: lead is in minutes, days is the longest lead, from is the end of a pause in milliseconds. */
 export interface Times {
   lead: number;
+  from?: number;
   days: number;
   openings: readonly Opening[] | null;
   zone: string;
 }
 
 /** soon reports whether a guest can order for as soon as possible. */
-export const soon = ({ lead, openings }: Times): boolean => open(Date.now() + lead * minute, openings);
+export function soon({ lead, from = 0, openings }: Times): boolean {
+  const at = Date.now() + lead * minute;
+  return at >= from && open(at, openings);
+}
+
+/** resumes returns when a pause of orders ends: 0 if they are not paused, Infinity if the end is not known. */
+export const resumes = (accepts: Accepts | undefined): number =>
+  accepts?.reason === "paused" ? Date.parse(accepts.next ?? "") || Infinity : 0;
 
 /** minutesOf returns the minutes of a lead time such as "60m", or NaN. */
 export function minutesOf(text: string | undefined): number {
@@ -68,9 +82,9 @@ export function opens({ lead, openings }: Times): number {
 }
 
 /** bookable reports whether a guest can still order for a time. */
-export function bookable(time: string, now: number, { lead, days, openings }: Times): boolean {
+export function bookable(time: string, now: number, { lead, from = 0, days, openings }: Times): boolean {
   const at = Date.parse(time);
-  return at >= now + lead * minute && at <= now + days * day && open(at, openings);
+  return at >= Math.max(now + lead * minute, from) && at <= now + days * day && open(at, openings);
 }
 
 /** zoneName names a time zone at a time, such as "GMT+1". */
@@ -83,12 +97,12 @@ export function zoneName(language: string, time: string, zone: string): string {
 
 /**
  * slots returns the quarters of an hour for which a guest can order, earliest first:
- * between the lead time and the longest lead, within the openings.
+ * between the lead time and the longest lead, within the openings, and not in a pause.
  */
-export function slots(now: number, { lead, days, openings, zone }: Times): string[] {
+export function slots(now: number, { lead, from = 0, days, openings, zone }: Times): string[] {
   const write = clock(zone);
   const found: string[] = [];
-  for (let at = Math.ceil((now + lead * minute) / step) * step; at <= now + days * day; at += step) {
+  for (let at = Math.ceil(Math.max(now + lead * minute, from) / step) * step; at <= now + days * day; at += step) {
     if (open(at, openings)) found.push(write(at));
   }
   return found;
@@ -119,6 +133,37 @@ export function about(language: string, ms: number, zone: string): string {
   return new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit", timeZone: zoneOf(zone) }).format(
     Math.ceil(ms / five) * five,
   );
+}
+
+/** timeOf formats a time of today. On another day it has the weekday, and later than in six days the date. */
+export function timeOf(language: string, ms: number, zone: string, now = Date.now()): string {
+  const timeZone = zoneOf(zone);
+  const date = new Intl.DateTimeFormat("en", { timeZone });
+  return new Intl.DateTimeFormat(language, {
+    hour: "numeric",
+    minute: "2-digit",
+    timeZone,
+    ...(date.format(ms) !== date.format(now) && { weekday: "short" }),
+    ...(ms - now > 6 * day && { day: "numeric", month: "short" }),
+  }).format(ms);
+}
+
+/** SoldOutHost is the element that shows the text. */
+interface SoldOutHost {
+  readonly details: Details;
+  readonly locale: string;
+  readonly timeZone: string;
+  readonly formatter: Formatter;
+}
+
+/** soldOut returns the text with the time at which a snoozed dish or option returns. It is undefined if that is not known. */
+export function soldOut(
+  id: string,
+  { details, locale, timeZone, formatter }: SoldOutHost,
+  now = Date.now(),
+): string | undefined {
+  const until = Date.parse(details.snoozed?.find((one) => one.id === id)?.until ?? "");
+  return until > now ? formatter.message("soldOutUntil", { time: timeOf(locale, until, timeZone, now) }) : undefined;
 }
 
 /** moment formats an instant for the reader, with the time zone. */

@@ -55,7 +55,11 @@ import {
   minutesOf,
   opens,
   openingsOf,
+  resumes,
   slots,
+  soldOut,
+  soon,
+  timeOf,
   zoneName,
   zoneOf,
 } from "../../../src/larder/times";
@@ -123,6 +127,7 @@ const plain: Formatter = {
   money: (amount, signed) => moneyText(amount, "en", "EUR", true, signed),
   number: (value) => numberText(decimal(value), "en"),
   measure: (value, unit) => measureText(value, unit, "en", (name) => name),
+  soldOut: (id) => `${id} is away`,
 };
 
 class Drawer implements Store {
@@ -338,7 +343,10 @@ test("guests read names and formatted prices, no ids", () => {
     said(without, "dish_not_in_menu", "The menu has no dish combo"),
     "This dish isn't on the menu any more.",
   );
-  assert.equal(said(stopped, "dish_unavailable", "Combo is out of stock", "/dishList/0/ID"), english.lineGone);
+  assert.equal(
+    said(stopped, "dish_unavailable", "Combo is out of stock", "/dishList/0/ID"),
+    "combo is away. Remove it to order the rest.",
+  );
   assert.equal(
     said(menu, "price_changed", "Combo: the price is now 269, not 199.9", "/dishList/0/price", {
       sent: 199.9,
@@ -723,7 +731,75 @@ test("only a page with an order form continues an order", async () => {
     shop.placing.intent = { format: 1, key: "k", body: "a", lines: [], state: "lost", at: Date.now() };
     shop.enter();
     await new Promise((done) => setTimeout(done));
-    assert.deepEqual(asked, ["https://larder.example/v1/restaurants/menu-alone/menu"]);
+    const path = "https://larder.example/v1/restaurants/menu-alone";
+    assert.deepEqual(asked, [path + "/menu", path]);
+  } finally {
+    shop.leave();
+    globalThis.fetch = real;
+  }
+});
+
+test("events of operators count at once: pauses without a request, snoozes without a new version", async () => {
+  const at = "https://larder.example/v1/restaurants/events";
+  const open = { now: true, reason: null, next: null, leadTime: "60m" };
+  const paused = { ...open, now: false, reason: "paused" as const };
+  let snoozed: object[] = [];
+  let menu = body();
+  const asked: string[] = [];
+  let source = new EventTarget();
+  const real = globalThis.fetch;
+  Object.assign(globalThis, {
+    navigator: {},
+    addEventListener() {},
+    document: new EventTarget(),
+    EventSource: class extends EventTarget {
+      constructor() {
+        super();
+        source = this;
+      }
+      close() {}
+    },
+    fetch: async (url: string) => {
+      asked.push(url.slice(at.length));
+      const result = url === at ? { accepts: { delivery: open, pickup: open }, snoozed } : menu;
+      return new Response(JSON.stringify({ result }));
+    },
+  });
+  const pause = (done?: unknown): Promise<void> => new Promise((end) => setTimeout(() => end(done as undefined)));
+  const shop = Shop.of("https://larder.example", "events");
+  const send = async (type: string, data: object): Promise<string[]> => {
+    asked.length = 0;
+    source.dispatchEvent(new MessageEvent(type, { data: JSON.stringify({ restaurant: "events", ...data }) }));
+    await pause();
+    return [...asked].sort();
+  };
+  try {
+    shop.enter();
+    await pause();
+    assert.deepEqual([shop.menu?.body.version, shop.details.accepts?.delivery.now], [1, true]);
+    assert.deepEqual(
+      await send("menu.updated", { version: 1, products: [], ingredients: [] }),
+      [],
+      "the known version",
+    );
+    const accepts = { delivery: paused, pickup: open };
+    const request = send("restaurant.availability", { accepts });
+    await null;
+    assert.equal(shop.details.accepts?.delivery.reason, "paused", "before the responses");
+    assert.deepEqual(await request, ["", "/menu"]);
+    assert.equal(shop.details.accepts?.delivery.reason, "paused", "the response of another instance may be older");
+
+    const stopped = [{ id: "combo", available: false }];
+    assert.deepEqual(await send("menu.availability", { version: 1, products: stopped, ingredients: [] }), []);
+    assert.equal(shop.menu!.buyable(shop.menu!.product("combo")), false);
+    snoozed = [{ id: "combo", until: "2026-05-01T19:00:00Z" }];
+    menu = body();
+    menu.products[0]!.available = menu.products[0]!.orderable = false;
+    await send("restaurant.availability", { accepts });
+    assert.deepEqual(shop.details.snoozed, snoozed);
+    menu = body();
+    await send("restaurant.availability", { accepts });
+    assert.equal(shop.menu!.buyable(shop.menu!.product("combo")), true, "the response has the same version");
   } finally {
     shop.leave();
     globalThis.fetch = real;
@@ -1741,6 +1817,67 @@ test("lead times and hours of a restaurant are read as larder writes them", () =
   assert.deepEqual(slots(at, times), ["2026-05-01T08:00:00+00:00", "2026-05-01T08:15:00+00:00"]); // not the end
   assert.equal(openingsOf(null), null);
   assert.equal(openingsOf(undefined), null);
+});
+
+test("O23: no time in a pause can be ordered", () => {
+  const accepts = { now: false, reason: "paused" as const, next: "2026-05-01T19:10:00+02:00", leadTime: "60m" };
+  const end = Date.parse(accepts.next);
+  assert.deepEqual(
+    [
+      resumes(accepts),
+      resumes({ ...accepts, next: null }),
+      resumes({ ...accepts, reason: "closed" }),
+      resumes({ ...accepts, now: true, reason: null, next: null }),
+      resumes(undefined),
+    ],
+    [end, Infinity, 0, 0, 0],
+  );
+  const now = Date.parse("2026-05-01T12:00:00Z");
+  const times = { lead: 60, days: 1, openings: null, zone: "UTC" };
+  assert.equal(slots(now, times)[0], "2026-05-01T13:00:00+00:00");
+  assert.equal(slots(now, { ...times, from: end })[0], "2026-05-01T17:15:00+00:00");
+  assert.equal(slots(now, { ...times, from: now })[0], "2026-05-01T13:00:00+00:00", "the lead time is longer");
+  assert.deepEqual(slots(now, { ...times, from: Infinity }), []);
+  assert.deepEqual(
+    ["2026-05-01T17:09:59Z", accepts.next].map((at) => bookable(at, now, { ...times, from: end })),
+    [false, true],
+  );
+  assert.equal(bookable(accepts.next, now, { ...times, from: Infinity }), false);
+  const minutes = (n: number): number => Date.now() + n * 60_000;
+  assert.deepEqual(
+    [0, minutes(59), minutes(61), Infinity].map((from) => soon({ ...times, from })),
+    [true, true, false, false],
+  );
+});
+
+test("O23: guests see when a snoozed dish returns, in the restaurant's time zone", () => {
+  const now = Date.parse("2026-05-01T20:00:00Z"); // Friday; in Lisbon 21:00
+  const shown = (at: string, zone = "Europe/Lisbon", language = "en-GB"): string =>
+    timeOf(language, Date.parse(at), zone, now);
+  assert.equal(shown("2026-05-01T22:30:00Z"), "23:30");
+  assert.equal(shown("2026-05-01T23:30:00Z"), "Sat 00:30");
+  assert.equal(shown("2026-05-01T23:30:00Z", "UTC"), "23:30");
+  assert.match(shown("2026-05-08T22:30:00Z"), /Fri,? 8 May,? (at )?23:30/);
+  assert.match(shown("2026-05-02T22:30:00Z", "UTC", "ru"), /^сб,? 22:30$/);
+  const until = (at: string | null): string | undefined =>
+    soldOut(
+      "combo",
+      {
+        details: {
+          snoozed: [
+            { id: "soup", until: null },
+            { id: "combo", until: at },
+          ],
+        },
+        locale: "en-GB",
+        timeZone: "Europe/Lisbon",
+        formatter: plain,
+      },
+      now,
+    );
+  assert.equal(until("2026-05-01T22:30:00Z"), "Sold out until 23:30");
+  assert.equal(until("2026-05-01T19:59:00Z"), undefined, "it has returned");
+  assert.equal(until(null), undefined);
 });
 
 test("the next opening is the first one after the lead time", () => {
