@@ -27,7 +27,16 @@ interface Question {
 }
 
 /** Opens a confirmation dialog. Resolves to true if confirmed; the Escape key cancels. */
-export function question({ title, body, yes, danger = false, fields }: Question): Promise<boolean> {
+export async function question({ title, body, yes, danger = false, fields }: Question): Promise<boolean> {
+  const button = h("button", { type: "submit", value: "yes", class: danger ? "danger" : "main" }, yes);
+  return (await choose({ title, body: [...body, fields ?? false], button })) === "yes";
+}
+
+/**
+ * Opens a dialog. Resolves to the value of the submit button that closed it: one in the body, or the last one. Cancel and the
+ * Escape key give "no".
+ */
+export function choose({ title, body, button }: { title: string; body: Child[]; button?: Child }): Promise<string> {
   return new Promise((resolve) => {
     const before = document.activeElement;
     const heading = h("h2", { id: "question" }, title);
@@ -39,12 +48,11 @@ export function question({ title, body, yes, danger = false, fields }: Question)
         { method: "dialog" },
         heading,
         ...body,
-        fields ?? false,
         h(
           "p",
           { class: "buttons" },
           h("button", { type: "submit", value: "no", class: "quiet", autofocus: true, formnovalidate: true }, "Cancel"),
-          h("button", { type: "submit", value: "yes", class: danger ? "danger" : "main" }, yes),
+          button,
         ),
       ),
     );
@@ -53,7 +61,7 @@ export function question({ title, body, yes, danger = false, fields }: Question)
       () => {
         dialog.remove();
         if (before instanceof HTMLElement && before.isConnected) before.focus();
-        resolve(dialog.returnValue === "yes");
+        resolve(dialog.returnValue || "no");
       },
       { once: true },
     );

@@ -17,7 +17,9 @@ export type State = Schemas["MenuState"];
 
 /** A restaurant. The route for one restaurant also returns the optional fields. */
 export type Restaurant = Schemas["OpsRestaurant"] &
-  More<Schemas["OpsRestaurantAnswer"]["result"], "hold" | "lastRun" | "phone" | "address">;
+  More<Schemas["OpsRestaurantAnswer"]["result"], "hold" | "lastRun" | "phone" | "address" | "availability">;
+
+export type Restrictions = Schemas["Restrictions"];
 
 export type Summary = Schemas["SummaryAnswer"]["result"];
 

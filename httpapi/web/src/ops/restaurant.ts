@@ -3,6 +3,7 @@
 import { ask, isGone, pathOf, query, result, errorText } from "./api";
 import { during, question, showError } from "./ask";
 import { auditTable } from "./audit";
+import { availability } from "./availability";
 import { quarantinedChanges } from "./changes";
 import { cell, h, pause, put, rowHead, table } from "./dom";
 import { badge, count, milliseconds, moment, number, outcome, runSentence, telephone } from "./format";
@@ -17,6 +18,7 @@ import { link, type View } from "./view";
 const plotted = 200; // runs
 const shownRuns = 20;
 const calm = 1000;
+const again = 15_000; // between two reloads without events
 
 export const restaurant: View = async (root, place) => {
   const { id, signal, params } = place;
@@ -29,6 +31,7 @@ export const restaurant: View = async (root, place) => {
     compared = from > 0 && (await comparison(id, from, Number(params.get("to")) || null, signal));
   let one = await result<Restaurant>(pathOf(id), { signal });
   let running: Run | undefined;
+  let dirty = false;
   put(
     root,
     h("p", { class: "back" }, link("/restaurants", {}, "← Restaurants")),
@@ -72,6 +75,12 @@ export const restaurant: View = async (root, place) => {
         h("span", {}, one.id),
         h("span", {}, `connection ${one.connection}`),
       ),
+      availability(one, signal, (now) => {
+        one.availability = now;
+        drawHead();
+        head.querySelector<HTMLElement>(".availability button")?.focus();
+        dirty = true;
+      }),
       h(
         "div",
         { class: "cards" },
@@ -220,7 +229,6 @@ export const restaurant: View = async (root, place) => {
       void load().catch(showError);
     });
 
-  let dirty = false;
   live.on(
     "reset",
     () => {
@@ -250,9 +258,11 @@ export const restaurant: View = async (root, place) => {
   );
   await load();
   void (async () => {
-    while (await pause(calm, signal)) {
+    for (let looked = Date.now(); await pause(calm, signal);) {
+      if (Date.now() - looked > again) dirty = true; // restrictions end, and other operators change them
       if (!dirty || document.hidden || document.querySelector("dialog[open]")) continue;
       dirty = false;
+      looked = Date.now();
       const { version } = one;
       one = await result<Restaurant>(pathOf(id), { signal }).catch((error) => {
         showError(error);

@@ -25,6 +25,7 @@ const filters: [string, string][] = [
   ["waiting", "Waiting"],
   ["stale", "Stale"],
   ["held", "Held"],
+  ["paused", "Paused"],
   ["ok", "Healthy"],
 ];
 
@@ -361,7 +362,7 @@ function ago(at: string): string {
 export function states(one: Restaurant): HTMLElement[] {
   if (one.states.length === 0) return [badge("healthy", "good")];
   return one.states.map((state) =>
-    badge(state, state === "stale" || state === "held" || state === "waiting" ? "warn" : "bad"),
+    badge(state, ["stale", "held", "waiting", "paused"].includes(state) ? "warn" : "bad"),
   );
 }
 
