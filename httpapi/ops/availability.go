@@ -296,7 +296,8 @@ func (a *Availability) end(c *gin.Context, restaurant menu.RestaurantID, action 
 	for _, kind := range kinds {
 		if r := held[kind]; r.Holds(now) {
 			r.EndedAt = now.UTC()
-			ended[kind], names = r, append(names, string(kind))
+			_, name, _ := strings.Cut(string(kind), ":")
+			ended[kind], names = r, append(names, name)
 		}
 	}
 	if len(ended) == 0 {

@@ -119,8 +119,8 @@ func TestPauseBusyAndSnooze_O23(t *testing.T) {
 		entries = append(entries, one.Action+" "+one.Detail)
 	}
 	want := []string{
-		"pause pickup until " + zoned + ": the oven", "pause delivery, pickup", "open pause:delivery, pause:pickup", "busy 1h30m", "busy_end busy",
-		"snooze " + view.Availability.Snoozed[0].Name + " until " + zoned + ": the fryer", "wake snooze:p1",
+		"pause pickup until " + zoned + ": the oven", "pause delivery, pickup", "open delivery, pickup", "busy 1h30m", "busy_end ",
+		"snooze " + view.Availability.Snoozed[0].Name + " until " + zoned + ": the fryer", "wake p1",
 	}
 	if !slices.Equal(entries, want) {
 		t.Errorf("audit log:\n%q, want\n%q", entries, want)

@@ -45,7 +45,10 @@ export async function shot(page, name, { full = true, failure = false } = {}) {
 async function fits(page, name) {
   const out = await page.evaluate(() => Math.max(...[document.documentElement, ...document.querySelectorAll('main > *')]
     .filter((e) => getComputedStyle(e).overflowX !== 'auto').map((e) => e.scrollWidth - e.clientWidth)));
-  if (out > 0) throw new Error(`${name}: overflows horizontally by ${out} px`);
+  if (out <= 0) return;
+  const wide = await page.evaluate(() => [...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > innerWidth)
+    .map((e) => `${e.localName}.${e.className} ${e.textContent.trim().slice(0, 40)}`).slice(-5));
+  throw new Error(`${name}: overflows horizontally by ${out} px: ${wide.join('; ')}`);
 }
 
 /**
