@@ -182,7 +182,7 @@ func (a *Availability) nextOpening(restaurant menu.RestaurantID, now time.Time) 
 	}
 	if !ok {
 		return first, &respond.Problem{
-			Code: respond.CodeNoOpening, Msg: "it is not known when the restaurant opens next: set its hours in the configuration, or send a time",
+			Code: respond.CodeNoOpening, Msg: "it is not known when the restaurant opens next: set its hours, or send a time",
 		}
 	}
 	return first, nil
@@ -191,7 +191,7 @@ func (a *Availability) nextOpening(restaurant menu.RestaurantID, now time.Time) 
 // Pause answers POST …/pause: no orders of some types, or of all, for a time before until.
 func (a *Availability) Pause(c *gin.Context, restaurant menu.RestaurantID) error {
 	var s said
-	if err := s.read(c, `{"expeditionTypes": ["pickup"], "until": "2026-12-31T19:00:00+03:00", "note": "the oven is broken"}`); err != nil {
+	if err := s.read(c, `{"expeditionTypes": ["pickup"], "until": "2026-12-31T19:00:00+03:00", "note": "the oven"}`); err != nil {
 		return err
 	}
 	r, err := a.restriction(c, s, restaurant)
@@ -243,7 +243,7 @@ func (a *Availability) EndBusy(c *gin.Context, restaurant menu.RestaurantID) err
 // Snooze answers POST …/snooze: dishes and options that are not sold until a time.
 func (a *Availability) Snooze(c *gin.Context, restaurant menu.RestaurantID) error {
 	s := said{ids: []string{}}
-	if err := s.read(c, `{"ids": ["1", "2"], "until": "2026-12-31T19:00:00+03:00 or next_open", "note": "the fryer is broken"}`); err != nil {
+	if err := s.read(c, `{"ids": ["1"], "until": "2026-12-31T19:00:00+03:00 or next_open", "note": "the fryer"}`); err != nil {
 		return err
 	}
 	served, err := a.deps.Replica.Catalogue(c.Request.Context(), restaurant)

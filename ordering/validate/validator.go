@@ -46,7 +46,9 @@ func (v *Validator) SetRestaurants(restaurants []Restaurant) {
 // Terms returns what a restaurant asks of its orders for delivery and for pickup at a time.
 func (v *Validator) Terms(restaurant menu.RestaurantID, now time.Time) (delivery, pickup Terms) {
 	of, said := v.rules(restaurant), v.said(restaurant)
-	return of.delivery.restricted(said, hours.PauseDelivery, now, of.location), of.pickup.restricted(said, hours.PausePickup, now, of.location)
+	delivery = of.delivery.restricted(said, hours.PauseDelivery, now, of.location)
+	pickup = of.pickup.restricted(said, hours.PausePickup, now, of.location)
+	return delivery, pickup
 }
 
 func (v *Validator) said(restaurant menu.RestaurantID) hours.Availability {

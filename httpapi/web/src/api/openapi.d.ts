@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 5766b516b61a69e74215711fedd30b4ca6a7ddcf788f8c1e6fd9538fef964e7a
+// openapi.yaml: b0ace3e32d52c19315da9d6c1ed2a7fa429a112eeb47d9fa9538d059c9e96e40
 // what follows: cae0dc872526779b0cd642b17b14d0f52ddbce9506d6f6ada665c949b9d90f7d
 export interface paths {
     "/connect/token": {
