@@ -167,6 +167,9 @@ func TestAvailabilityIsRefused_O23(t *testing.T) {
 		w.Post(path, `{}`, w.As(apitest.ClientShop)...).Refused(t, http.StatusForbidden, "forbidden")
 		w.Post(path, `{}`, w.As(apitest.ClientNorth)...).Refused(t, http.StatusNotFound, "restaurant_not_found")
 	}
+	for _, path := range []string{pausePath, busyPath, snoozePath + "/p1"} {
+		w.Do(http.MethodDelete, path, "", w.As(apitest.ClientNorth)...).Refused(t, http.StatusNotFound, "restaurant_not_found")
+	}
 	var view struct{ Availability restrictions }
 	w.Get(apitest.OpsBistro, ops...).Is(t, http.StatusOK).Into(t, &view)
 	if a := view.Availability; a.Pause.Pickup != nil || a.Pause.Delivery != nil || a.Busy != nil || len(a.Snoozed) != 0 {
