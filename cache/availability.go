@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -12,49 +13,29 @@ import (
 	"larder.local/internal/menu"
 )
 
-// Restrict saves what operators have said about a restaurant, and announces it to all instances. It removes the restrictions of
-// the kinds in forget. It may be repeated. The error is redisdb.ErrUnavailable.
-func (s *Store) Restrict(ctx context.Context, restaurant menu.RestaurantID, said hours.Availability, forget []hours.Kind) error {
-	values := make([]string, 0, 2*len(said))
+// Restrict saves what is known about the availability of a restaurant, as far as Redis has nothing newer, and deletes the
+// restrictions of forget that have not changed since. It may be repeated. The error is redisdb.ErrUnavailable.
+func (s *Store) Restrict(ctx context.Context, restaurant menu.RestaurantID, said, forget hours.Availability) error {
+	var values []any
 	for kind, r := range said {
 		text, err := json.Marshal(r)
 		if err != nil {
 			return err
 		}
-		values = append(values, string(kind), string(text))
+		values = append(values, string(kind), text)
 	}
-	key := s.keys.Availability(restaurant)
-	// The set comes first: a restaurant that is missing in it would not be read by polls.
-	err := s.redis.Client().SAdd(ctx, s.keys.Restricted(), string(restaurant)).Err()
-	if err == nil {
-		_, err = s.redis.Client().TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-			for _, kind := range forget {
-				pipe.HDel(ctx, key, string(kind))
-			}
-			pipe.HSet(ctx, key, values)
-			return nil
-		})
+	for kind, r := range forget {
+		values = append(values, string(kind), strconv.FormatInt(r.Rev, 10))
 	}
-	if err == nil {
-		err = s.redis.Client().Publish(ctx, s.keys.Notices(), notice(restaurant, 0)).Err()
-	}
-	if err != nil {
+	if err := restrictScript.Run(ctx, s.redis.Client(), []string{s.keys.Availability(restaurant)}, values...).Err(); err != nil {
 		return unavailable("save the availability of "+string(restaurant), err)
 	}
 	return nil
 }
 
-// Restricted returns the restaurants that have ever had a restriction. The error is redisdb.ErrUnavailable.
-func Restricted(ctx context.Context, s *Store) ([]menu.RestaurantID, error) {
-	ids, err := s.redis.Client().SMembers(ctx, s.keys.Restricted()).Result()
-	if err != nil && !IsForeign(err) {
-		return nil, unavailable("read the restricted restaurants", err)
-	}
-	restaurants := make([]menu.RestaurantID, len(ids))
-	for i, id := range ids {
-		restaurants[i] = menu.RestaurantID(id)
-	}
-	return restaurants, nil
+// AnnounceAvailability makes all instances read the availability of a restaurant now. Without it, they do so at their next poll.
+func (s *Store) AnnounceAvailability(ctx context.Context, restaurant menu.RestaurantID) {
+	_ = s.redis.Client().Publish(ctx, s.keys.Notices(), notice(restaurant, 0)).Err() // polls find it
 }
 
 // Availability passes the restrictions of each restaurant to received, in few round trips. A restriction that larder cannot

@@ -159,9 +159,6 @@ func (k Keys) Availability(id menu.RestaurantID) string {
 	return k.restaurant(id, format, "availability")
 }
 
-// Restricted is a set of all restaurants that have ever had a restriction.
-func (k Keys) Restricted() string { return k.name(format, "restricted") }
-
 // Keys of package sync.
 
 // Lease is a hash about a restaurant's lease. It expires.
@@ -292,7 +289,7 @@ func (k Keys) Sync(connection string, id menu.RestaurantID) []string {
 	keys := []string{
 		k.Published(id), k.MenuSources(id), k.Stopped(id, 1), k.Record(id, 1), k.StopValues(id, 1), k.ContentBody("x"),
 		k.ContentUsers("x"), k.Contents(), k.Swept(), k.Quarantined("x"), k.RunLog(id), k.Batch("x"), k.BatchPending("x"),
-		k.BatchFaults("x"), k.Batches(), k.RunIndex(), k.ChangeIndex(), k.Availability(id), k.Restricted(),
+		k.BatchFaults("x"), k.Batches(), k.RunIndex(), k.ChangeIndex(), k.Availability(id),
 	}
 	for _, index := range []string{k.Content("x"), k.Version(id, 1)} {
 		keys = append(keys, k.Products(index), k.ExternalIDs(index), k.Schemes(index))

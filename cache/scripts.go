@@ -18,6 +18,7 @@ var (
 	releaseScript     = redisdb.Script(luaFiles, "release.lua", redisdb.Lua(luaFiles, "mirror.lua"))
 	confirmScript     = redisdb.Script(luaFiles, "confirm.lua")
 	sweepScript       = redisdb.Script(luaFiles, "sweep.lua")
+	restrictScript    = redisdb.Script(luaFiles, "restrict.lua")
 	quarantineScript  = redisdb.Script(luaFiles, "quarantine.lua")
 )
 

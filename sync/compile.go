@@ -27,7 +27,7 @@ func (p *pipelineRun) build(st state, view *menu.View, published menu.Published)
 	}
 	p.run.Steps.Compile = since(began)
 	if ok && st.current.Version != 0 && snapshot.Version.Version == st.current.Version &&
-		snapshot.Content == st.current.Content && snapshot.Stops.Equal(st.current.Stops) {
+		snapshot.Content == st.current.Content && menu.PublishedStops(snapshot.Catalogue).Equal(st.current.Stops) {
 		m.before = menu.Unsnoozed(snapshot.Catalogue)
 	}
 	began = time.Now()

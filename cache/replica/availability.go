@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -15,38 +16,73 @@ import (
 	"larder.local/internal/menu"
 )
 
-// endsWithin is how long after its end a restriction may still be shown. Orders know the end at once.
-const endsWithin = 500 * time.Millisecond
-
-// availabilityChunk limits how many restaurants a poll reads at a time, because a notice waits for it.
-const availabilityChunk = 256
+const (
+	// endsWithin is how long after its end a restriction may still be shown. Orders know the end at once.
+	endsWithin = 500 * time.Millisecond
+	// availabilityChunk limits how many restaurants are read at a time, because a notice waits for it.
+	availabilityChunk = 64
+)
 
 // Availability has what operators have said about restaurants, as last read from Redis. While Redis is down, it stays.
 type Availability struct {
 	replica *Replica
-	all     sync.Map            // menu.RestaurantID to hours.Availability, which never changes
-	readAt  atomic.Int64        // when Redis was last read, in milliseconds since the epoch; 0: never
+	all     sync.Map            // menu.RestaurantID to *restricted, for those with restrictions
+	readAt  atomic.Int64        // when the last poll of all restaurants began, in milliseconds since the epoch; 0: never
 	reading *semaphore.Weighted // so that an older answer never replaces a later one
 	queue   *queue              // restaurants with notices
+}
 
-	mu        sync.Mutex // of announced
-	announced map[menu.RestaurantID]hours.Availability
+// restricted is a restaurant with restrictions.
+type restricted struct {
+	state   atomic.Pointer[heldState]
+	settled atomic.Pointer[heldState] // the state that memory shows and streams know
+}
+
+// heldState is what holds from one time until another. It never changes.
+type heldState struct {
+	all, holding hours.Availability
+	snoozed      map[string]time.Time
+	from, until  time.Time // until is zero if nothing ends
+}
+
+func newState(all hours.Availability, now time.Time) *heldState {
+	s := &heldState{all: all, holding: all.Holding(now), snoozed: all.Snoozed(now), from: now}
+	for _, r := range s.holding {
+		if !r.Until.IsZero() && (s.until.IsZero() || r.Until.Before(s.until)) {
+			s.until = r.Until
+		}
+	}
+	return s
 }
 
 func newAvailability(r *Replica) *Availability {
-	return &Availability{
-		replica: r, reading: semaphore.NewWeighted(1), queue: newQueue(), announced: map[menu.RestaurantID]hours.Availability{},
+	return &Availability{replica: r, reading: semaphore.NewWeighted(1), queue: newQueue()}
+}
+
+// now returns what holds now; its fields are empty if nobody has said anything.
+func (a *Availability) now(restaurant menu.RestaurantID) *heldState {
+	found, _ := a.all.Load(restaurant)
+	one, ok := found.(*restricted)
+	if !ok {
+		return &heldState{}
 	}
+	now, state := a.replica.cfg.Clock(), one.state.Load()
+	if now.Before(state.from) || !state.until.IsZero() && !now.Before(state.until) { // or the clock was set back
+		next := newState(state.all, now)
+		if one.state.CompareAndSwap(state, next) {
+			return next
+		}
+		return one.state.Load()
+	}
+	return state
 }
 
 // Of returns what operators have said about a restaurant. It reads only memory. The caller must not change the result.
 func (a *Availability) Of(restaurant menu.RestaurantID) hours.Availability {
-	found, _ := a.all.Load(restaurant)
-	said, _ := found.(hours.Availability)
-	return said
+	return a.now(restaurant).all
 }
 
-// ReadAt returns when a poll has last read all of it from Redis; zero if it never was read.
+// ReadAt returns when the last complete poll began; zero if there was none.
 func (a *Availability) ReadAt() time.Time {
 	if ms := a.readAt.Load(); ms != 0 {
 		return time.UnixMilli(ms)
@@ -54,70 +90,82 @@ func (a *Availability) ReadAt() time.Time {
 	return time.Time{}
 }
 
-// Read reads what operators have said about restaurants from Redis. The error is redisdb.ErrUnavailable, or that of ctx.
+// Read reads what operators have said about restaurants from Redis. What Redis has lost it gets back. Errors:
+// redisdb.ErrUnavailable, that of ctx.
 func (a *Availability) Read(ctx context.Context, restaurants ...menu.RestaurantID) error {
+	var faults []error
 	for part := range slices.Chunk(restaurants, availabilityChunk) {
 		if err := a.reading.Acquire(ctx, 1); err != nil {
 			return err
 		}
-		lost := map[menu.RestaurantID]hours.Availability{}
+		lost, old := map[menu.RestaurantID]hours.Availability{}, map[menu.RestaurantID]hours.Availability{}
 		err := a.replica.store.Availability(ctx, part, func(id menu.RestaurantID, read hours.Availability) {
-			for kind, before := range a.Of(id).Holding(a.replica.cfg.Clock()) {
-				if _, there := read[kind]; !there { // only data that Redis has lost disappears while it holds
-					if lost[id] == nil {
-						lost[id] = hours.Availability{}
-					}
-					read[kind], lost[id][kind] = before, before
-				}
-			}
-			a.all.Store(id, read)
+			now := a.replica.cfg.Clock()
+			lost[id] = read.Newer(a.Of(id), now)
+			maps.Copy(read, lost[id])
+			old[id] = read.Forgotten(now)
+			maps.DeleteFunc(read, func(kind hours.Kind, _ hours.Restriction) bool { _, ended := old[id][kind]; return ended })
+			a.store(id, read)
 		})
 		a.reading.Release(1)
 		if err != nil {
 			return err
 		}
-		for id, all := range lost {
-			if err := a.replica.store.Restrict(ctx, id, all, nil); err != nil {
-				return err
-			}
-		}
 		for _, id := range part {
+			if len(lost[id])+len(old[id]) > 0 {
+				faults = append(faults, a.replica.store.Restrict(ctx, id, lost[id], old[id]))
+			}
 			a.settle(ctx, id)
 		}
 	}
-	return nil
+	return errors.Join(faults...)
 }
 
-// poll reads all restaurants that have ever had a restriction.
-func (a *Availability) poll(ctx context.Context) error {
-	began := a.replica.cfg.Clock()
-	restricted, err := cache.Restricted(ctx, a.replica.store)
-	if err != nil {
-		return err
+// store keeps what was read. The state is the same one if nothing has changed.
+func (a *Availability) store(id menu.RestaurantID, read hours.Availability) {
+	found, known := a.all.Load(id)
+	switch one, _ := found.(*restricted); {
+	case !a.replica.cfg.Allowed(id) || len(read) == 0 && !known:
+		a.all.Delete(id)
+	case !known:
+		one = &restricted{}
+		one.state.Store(newState(read, a.replica.cfg.Clock()))
+		a.all.Store(id, one)
+	case !maps.Equal(one.state.Load().all, read):
+		one.state.Store(newState(read, a.replica.cfg.Clock()))
 	}
-	a.all.Range(func(key, _ any) bool { // also those that Redis has lost
-		id, _ := key.(menu.RestaurantID)
-		restricted = append(restricted, id)
-		return true
-	})
-	slices.Sort(restricted)
-	restricted = slices.DeleteFunc(slices.Compact(restricted), func(id menu.RestaurantID) bool { return !a.replica.cfg.Allowed(id) })
-	if err = a.Read(ctx, restricted...); err == nil {
+}
+
+// poll reads the availability of restaurants.
+func (a *Availability) poll(ctx context.Context, restaurants []menu.RestaurantID) error {
+	began := a.replica.cfg.Clock()
+	err := a.Read(ctx, restaurants...)
+	if err == nil {
 		a.readAt.Store(began.UnixMilli())
 	}
 	return err
 }
 
-// run reads announced availability, and ends restrictions at their time, until ctx ends.
-func (a *Availability) run(ctx context.Context) {
+// runReader reads announced availability until ctx ends. If that fails, the poll reads again.
+func (a *Availability) runReader(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.queue.wake:
+			_ = a.Read(ctx, a.queue.pop(noticesAtATime)...)
+		}
+	}
+}
+
+// runEnds ends restrictions at their time, until ctx ends.
+func (a *Availability) runEnds(ctx context.Context) {
 	ticker := time.NewTicker(endsWithin)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-a.queue.wake:
-			_ = a.Read(ctx, a.queue.pop(noticesAtATime)...) // if it fails, the poll reads again
 		case <-ticker.C:
 			a.all.Range(func(key, _ any) bool {
 				id, _ := key.(menu.RestaurantID)
@@ -131,27 +179,28 @@ func (a *Availability) run(ctx context.Context) {
 // settle compiles the menu in memory again if other dishes are snoozed now, and notifies the watches if something has changed.
 // An error can occur only if Redis is needed; the next call tries again.
 func (a *Availability) settle(ctx context.Context, id menu.RestaurantID) {
+	found, _ := a.all.Load(id)
+	one, ok := found.(*restricted)
+	if !ok {
+		return
+	}
+	state, before := a.now(id), one.settled.Load()
 	if now := a.replica.slots.current(id); now != nil && !a.replica.slots.isSetUp(now.snapshot) {
-		_ = a.replica.apply(ctx, now.snapshot.Version)
+		if a.replica.apply(ctx, now.snapshot.Version) != nil {
+			return
+		}
 	}
-	holding := a.Of(id).Holding(a.replica.cfg.Clock())
-	a.mu.Lock()
-	changed := !maps.Equal(holding, a.announced[id])
-	if changed {
-		a.announced[id] = holding
-	}
-	a.mu.Unlock()
-	if changed {
+	if state != before && one.settled.CompareAndSwap(before, state) && (before == nil || !maps.Equal(before.holding, state.holding)) {
 		a.replica.slots.watches.onAvailability(id)
 	}
 }
 
 // snooze returns a snapshot with what is snoozed now. It was modified when that changed.
 func (a *Availability) snooze(s *cache.Snapshot) *cache.Snapshot {
-	all, now := a.Of(s.Restaurant), a.replica.cfg.Clock()
-	if since := all.SnoozedSince(now); since.After(s.ModifiedAt) {
+	state := a.now(s.Restaurant)
+	if since := state.all.SnoozedSince(a.replica.cfg.Clock()); since.After(s.ModifiedAt) {
 		s.ModifiedAt = s.ModifiedAfter(since)
 	}
-	s.Catalogue = menu.WithSnoozed(s.Catalogue.Content, s.Stops, all.Snoozed(now))
+	s.Catalogue = menu.WithSnoozed(s.Catalogue.Content, s.Catalogue.Stops(), state.snoozed)
 	return s
 }

@@ -47,11 +47,19 @@ func available(t *testing.T, r *Replica, id string) bool {
 	return served.Available(at)
 }
 
+// lastRev orders what operators say in these tests.
+var lastRev atomic.Int64
+
 func restrict(t *testing.T, s *cache.Store, said hours.Availability) {
 	t.Helper()
+	for kind, r := range said {
+		r.Rev = lastRev.Add(1)
+		said[kind] = r
+	}
 	if err := s.Restrict(t.Context(), bistro, said, nil); err != nil {
 		t.Fatal(err)
 	}
+	s.AnnounceAvailability(t.Context(), bistro)
 }
 
 // What operators say reaches every instance by a notice, and ends there by its clock. The version stays, and the bodies and
@@ -187,13 +195,8 @@ func TestUnreadableAvailability_O23(t *testing.T) {
 			t.Errorf("%q was read as %+v", text, got)
 		}
 	}
-	for _, key := range []string{keys.Availability("grill"), keys.Restricted()} {
-		if err := r.Client().Del(t.Context(), key).Err(); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Client().Set(t.Context(), key, "foreign", 0).Err(); err != nil {
-			t.Fatal(err)
-		}
+	if err := r.Client().Set(t.Context(), keys.Availability("grill"), "foreign", 0).Err(); err != nil {
+		t.Fatal(err)
 	}
 	if err := errors.Join(replica.Poll(t.Context()), replica.Availability.Read(t.Context(), "grill")); err != nil {
 		t.Errorf("with foreign keys: %v", err)
@@ -245,7 +248,6 @@ func TestPausesDoNotWaitForPolls_O23(t *testing.T) {
 	keys := cache.NewKeys(r.Prefix())
 	for i := range ids {
 		ids[i] = menu.RestaurantID(fmt.Sprintf("r%d", i))
-		pipe.SAdd(t.Context(), keys.Restricted(), string(ids[i]))
 		pipe.HSet(t.Context(), keys.Availability(ids[i]), "busy", `{"at":"2026-12-01T10:00:00Z","minutes":5}`)
 	}
 	if _, err := pipe.Exec(t.Context()); err != nil {
@@ -265,9 +267,10 @@ func TestPausesDoNotWaitForPolls_O23(t *testing.T) {
 	var delays []time.Duration
 	for i := range menutest.Rounds(100, 1000) {
 		id := ids[i*7]
-		if err := s.Restrict(t.Context(), id, hours.Availability{hours.PausePickup: {At: time.Now()}}, nil); err != nil {
+		if err := s.Restrict(t.Context(), id, hours.Availability{hours.PausePickup: {At: time.Now(), Rev: 1}}, nil); err != nil {
 			t.Fatal(err)
 		}
+		s.AnnounceAvailability(t.Context(), id)
 		began := time.Now()
 		for _, one := range all {
 			for !one.Availability.Of(id)[hours.PausePickup].Holds(time.Now()) {
@@ -285,5 +288,122 @@ func TestPausesDoNotWaitForPolls_O23(t *testing.T) {
 	// The goal is 100 ms at the 99th percentile. The limit is higher, because the machine may be busy.
 	if got := at(delays, .5); got > 250*time.Millisecond {
 		t.Errorf("half of the instances paused orders later than after %s", got)
+	}
+}
+
+// Redis that goes back to an earlier state, after a failover or from a backup, gets what an instance knows: a pause that holds,
+// and the end of one. What was said later on another instance stays, whatever the clocks show.
+func TestRedisGoesBackInTime_O23(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	r := topology.Open(t, server.URL())
+	s := cache.NewStore(r, cache.StoreConfig{})
+	var clock wallClock
+	replica := New(s, ofBistro(&clock))
+	poll := func(one *Replica) hours.Availability {
+		t.Helper()
+		if err := one.Poll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return one.Availability.Of(bistro).Holding(clock.now())
+	}
+	key := cache.NewKeys(r.Prefix()).Availability(bistro)
+	restrict(t, s, hours.Availability{hours.PausePickup: {At: clock.in(0), EndedAt: clock.in(0)}, hours.Busy: {At: clock.in(0), Minutes: 90}})
+	backup := r.Client().HGetAll(t.Context(), key).Val()
+	restrict(t, s, hours.Availability{hours.PausePickup: {At: clock.in(0)}, hours.Busy: {At: clock.in(0), EndedAt: clock.in(0), Minutes: 90}})
+	if holding := poll(replica); len(holding) != 1 || holding[hours.PausePickup].At.IsZero() {
+		t.Fatalf("before the failover %+v holds", holding)
+	}
+	for kind, text := range backup {
+		if err := r.Client().HSet(t.Context(), key, kind, text).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	poll(replica)
+	for name, one := range map[string]*Replica{"the instance": replica, "a new one": New(s, ofBistro(&clock))} {
+		if holding := poll(one); len(holding) != 1 || holding[hours.PausePickup].At.IsZero() {
+			t.Errorf("%s after the failover: %+v holds, want the pause", name, holding)
+		}
+	}
+
+	// An instance that writes back late does not undo what was said meanwhile.
+	known := replica.Availability.Of(bistro)
+	restrict(t, s, hours.Availability{hours.PausePickup: {At: clock.in(-time.Hour), EndedAt: clock.in(-time.Hour)}})
+	if err := s.Restrict(t.Context(), bistro, known, nil); err != nil {
+		t.Fatal(err)
+	}
+	if holding := poll(replica); len(holding) != 0 {
+		t.Errorf("%+v holds after its end was written over", holding)
+	}
+	clock.step(25 * time.Hour)
+	poll(replica)
+	if left := r.Client().HLen(t.Context(), key).Val(); left != 0 || len(replica.Availability.Of(bistro)) != 0 {
+		t.Errorf("a day after its end %d restrictions are in Redis", left)
+	}
+}
+
+// A dish that only this instance's settings stop stays stopped, whatever operators have said about others. A status that comes
+// with an older catalogue does not change which dishes are snoozed.
+func TestSnoozesKeepOwnStopsAndServed_O23(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	s := cache.NewStore(topology.Open(t, server.URL()), cache.StoreConfig{})
+	var clock wallClock
+	cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(5, 7, "d2"))
+	replica := New(s, ofBistro(&clock))
+	before := read(t, replica, bistro)
+	restrict(t, s, hours.Availability{hours.Busy: {At: clock.in(0), EndedAt: clock.in(0)}, hours.Snooze("d1"): {At: clock.in(0)}})
+	if err := replica.Availability.Read(t.Context(), bistro); err != nil {
+		t.Fatal(err)
+	}
+	during := read(t, replica, bistro)
+	if available(t, replica, "d1") || available(t, replica, "d2") || !cmp.Equal(during.Stops.Products, []string{"d2"}) {
+		t.Errorf("stops %v, served %v", during.Stops, during.Served)
+	}
+	late := before.Version
+	late.CheckedAt = late.CheckedAt.Add(time.Minute)
+	replica.slots.replaceCurrent(late, before.Catalogue)
+	if after := read(t, replica, bistro); !after.CheckedAt.Equal(late.CheckedAt) || after.EventID() != during.EventID() || !cmp.Equal(after.Served, during.Served) {
+		t.Errorf("after a late status: served %v, want %v", after.Served, during.Served)
+	}
+}
+
+// A restaurant whose key is of another type does not stop polls of others, and a removed one leaves nothing behind.
+func TestForeignAvailabilityStopsNoPolls_O23(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	r := topology.Open(t, server.URL())
+	s := cache.NewStore(r, cache.StoreConfig{})
+	var clock wallClock
+	allowed := atomic.Bool{}
+	allowed.Store(true)
+	ids := []menu.RestaurantID{bistro}
+	for i := range 200 {
+		ids = append(ids, menu.RestaurantID(fmt.Sprintf("r%d", i)))
+	}
+	cfg := ofBistro(&clock)
+	cfg.Restaurants, cfg.Allowed = func() []menu.RestaurantID { return ids }, func(menu.RestaurantID) bool { return allowed.Load() }
+	replica := New(s, cfg)
+	restrict(t, s, hours.Availability{hours.Busy: {At: clock.in(0), Minutes: 90}})
+	if err := replica.Poll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	keys := cache.NewKeys(r.Prefix())
+	r.Client().Del(t.Context(), keys.Availability(bistro))
+	r.Client().Set(t.Context(), keys.Availability(bistro), "foreign", 0)
+	if err := s.Restrict(t.Context(), "r199", hours.Availability{hours.PausePickup: {At: clock.in(0), Rev: 1}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := replica.Poll(t.Context()); err == nil {
+		t.Error("the poll reports no error, but Redis cannot get back what it has lost")
+	}
+	if !replica.Availability.Of("r199")[hours.PausePickup].Holds(clock.now()) || replica.Availability.Of(bistro)[hours.Busy].Minutes != 90 {
+		t.Error("a restriction is missing after a poll with a foreign key")
+	}
+	allowed.Store(false)
+	replica.Drop(ids...)
+	_ = replica.Availability.Read(t.Context(), ids...)
+	if said := replica.Availability.Of("r199"); len(said) != 0 {
+		t.Errorf("a removed restaurant has %+v", said)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"larder.local/cache"
 	"larder.local/cache/encoded"
@@ -73,11 +74,15 @@ func (r *Replica) diffBody(ctx context.Context, snap *cache.Snapshot, since int6
 	var answer changesBody
 	answer.Result.From, answer.Result.To = since, snap.Version.Version
 	answer.Result.Changes = menu.Diff(from, snap.Catalogue)
-	for kind := range r.Availability.Of(snap.Restaurant) { // snoozes make no versions: those that have ended are named too
-		id, _ := kind.SnoozedID()
-		if at, ok := snap.Catalogue.Products().ByID(id); ok {
-			answer.Result.AddAvailability(id, snap.Catalogue.Available(at))
+	recorded := map[string]time.Time{} // snoozes make no versions: what has returned within a day is listed too
+	for kind := range r.Availability.Of(snap.Restaurant) {
+		if id, ok := kind.SnoozedID(); ok {
+			recorded[id] = time.Time{}
 		}
+	}
+	if len(recorded) > 0 {
+		away := menu.WithSnoozed(snap.Catalogue.Content, snap.Stops, recorded)
+		answer.Result.Merge(menu.Diff(away, snap.Catalogue))
 	}
 	body, err := json.Marshal(answer)
 	if err != nil {

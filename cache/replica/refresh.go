@@ -36,7 +36,8 @@ func (r *Replica) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { r.runSubscriber(ctx); return nil })
 	group.Go(func() error { r.runPoller(ctx); return nil })
-	group.Go(func() error { r.Availability.run(ctx); return nil })
+	group.Go(func() error { r.Availability.runReader(ctx); return nil })
+	group.Go(func() error { r.Availability.runEnds(ctx); return nil })
 	for range noticeWorkers {
 		group.Go(func() error { r.runNoticeWorker(ctx); return nil })
 	}
@@ -48,7 +49,7 @@ func (r *Replica) Run(ctx context.Context) error {
 // redisdb.ErrUnavailable, cache.ErrNoCatalogue, cache.ErrCorrupt.
 func (r *Replica) Poll(ctx context.Context) error {
 	wanted := r.wantedRestaurants()
-	err := errors.Join(r.Availability.poll(ctx), r.refresh(ctx, wanted), r.pollReasons(ctx))
+	err := errors.Join(r.Availability.poll(ctx, wanted), r.refresh(ctx, wanted), r.pollReasons(ctx))
 	logForeign(r, wanted)
 	return err
 }

@@ -128,7 +128,7 @@ func New(store *cache.Store, cfg Config) *Replica {
 	r.Availability = newAvailability(r)
 	r.slots.setup = func(id menu.RestaurantID) Setup {
 		of := cfg.Setup(id)
-		of.snoozed = r.Availability.Of(id).Snoozed(cfg.Clock())
+		of.snoozed = r.Availability.now(id).snoozed
 		return of
 	}
 	return r

@@ -101,7 +101,7 @@ func (r *Replica) Current(
 	ctx context.Context, restaurant menu.RestaurantID, connection string,
 ) (version int64, catalogue *menu.Catalogue, err error) {
 	if r.Availability.readAt.Load() == 0 { // soon after a start
-		if err := r.Availability.poll(ctx); err != nil {
+		if err := r.Availability.Read(ctx, restaurant); err != nil {
 			return 0, nil, err
 		}
 	}

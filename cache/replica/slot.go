@@ -158,7 +158,7 @@ func (s *slots) replaceCurrent(version cache.Version, catalogue *menu.Catalogue)
 			s.watches.onReplaced(before, snapshot)
 		case s.isForeign(version) != s.isForeign(before.snapshot.Version):
 		case version.Version == before.snapshot.Version.Version && isNewerCheck(version.CheckedAt, before.snapshot.CheckedAt):
-			snapshot.Catalogue = before.snapshot.Catalogue
+			snapshot.Catalogue, snapshot.Stops, snapshot.Served = before.snapshot.Catalogue, before.snapshot.Stops, before.snapshot.Served
 			snapshot.Name, snapshot.ModifiedAt = before.snapshot.Name, before.snapshot.ModifiedAt // see compile
 			snapshot.Floor = max(version.Floor, before.snapshot.Floor)                            // policy S2a: Redis may have lost it
 			one.current.Store(&currentEntry{snapshot, before.bodies})
@@ -172,9 +172,7 @@ func internTexts(s *cache.Snapshot) {
 	s.Content = unique.Make(s.Content).Value()
 	s.LastOutcome = unique.Make(s.LastOutcome).Value()
 	s.Published = unique.Make(s.Published).Value()
-	if s.Served = s.Catalogue.Stops(); s.Served.Equal(s.Stops) {
-		s.Stops = s.Served
-	}
+	s.Stops, s.Served = menu.PublishedStops(s.Catalogue), s.Catalogue.Stops()
 }
 
 // Drop removes the catalogues and encoded bodies of restaurants from memory. It does not change Redis.

@@ -24,7 +24,7 @@ import (
 // Limits of what operators say about a restaurant.
 const (
 	maxNote     = 200 // characters
-	maxSnoozes  = 1000
+	maxSnoozes  = 500
 	maxUntil    = 366 * 24 * time.Hour
 	maxLeadTime = 24 * time.Hour
 )
@@ -36,7 +36,7 @@ type availabilityView struct {
 	Pause   map[string]*restrictionView `json:"pause"` // by type of order; null: not paused
 	Busy    *restrictionView            `json:"busy"`
 	Snoozed []*restrictionView          `json:"snoozed"`
-	// ReadAt is when this instance last read it from Redis; null: never.
+	// ReadAt is when the last complete poll of this instance began; null: never.
 	ReadAt *string `json:"readAt"`
 }
 
@@ -262,7 +262,9 @@ func (a *Availability) Snooze(c *gin.Context, restaurant menu.RestaurantID) erro
 		}
 		all[hours.Snooze(id)], names = r, append(names, name)
 	}
-	if held := a.deps.Replica.Availability.Of(restaurant).Snoozed(r.At); len(all) == 0 || len(held)+len(all) > maxSnoozes {
+	held := a.deps.Replica.Availability.Of(restaurant).Snoozed(r.At)
+	maps.DeleteFunc(held, func(id string, _ time.Time) bool { return slices.Contains(s.ids, id) })
+	if len(all) == 0 || len(held)+len(all) > maxSnoozes {
 		return respond.InvalidParameter("ids", fmt.Sprintf("must have at least one id, and with those before at most %d", maxSnoozes))
 	}
 	return a.restrict(c, restaurant, audit.Snooze, all, s.describe(strings.Join(names, ", ")))
@@ -273,15 +275,24 @@ func (a *Availability) Wake(c *gin.Context, restaurant menu.RestaurantID) error 
 	return a.end(c, restaurant, audit.Wake, hours.Snooze(respond.Param(c, "id")))
 }
 
-// restrict saves what an operator has said, and answers with what holds then.
+// restrict saves what an operator has said, and answers with what holds then. A value replaces those that were said before,
+// also by instances whose clock is ahead.
 func (a *Availability) restrict(
 	c *gin.Context, restaurant menu.RestaurantID, action audit.Action, all hours.Availability, what string,
 ) error {
 	ctx := c.Request.Context()
-	forget := a.deps.Replica.Availability.Of(restaurant).Forgotten(a.deps.Clock())
-	if err := a.deps.Store.Restrict(ctx, restaurant, all, forget); err != nil {
+	if err := a.deps.Replica.Availability.Read(ctx, restaurant); err != nil {
 		return err
 	}
+	held := a.deps.Replica.Availability.Of(restaurant)
+	for kind, r := range all {
+		r.Rev = max(a.deps.Clock().UnixMilli(), held[kind].Rev+1)
+		all[kind] = r
+	}
+	if err := a.deps.Store.Restrict(ctx, restaurant, all, nil); err != nil {
+		return err
+	}
+	a.deps.Store.AnnounceAvailability(ctx, restaurant)
 	a.deps.Audit.Add(c, audit.Entry{Action: action, Restaurant: &restaurant, Detail: audit.Detail(what)})
 	return a.answer(ctx, c, restaurant)
 }

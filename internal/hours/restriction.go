@@ -10,6 +10,8 @@ type Restriction struct {
 	By      string    `json:"by,omitzero"`      // the client of the operator
 	At      time.Time `json:"at"`               // when it was said
 	EndedAt time.Time `json:"endedAt,omitzero"` // when an operator ended it
+	// Rev orders the values of one kind: the higher one was said later, whatever the clocks of instances show.
+	Rev int64 `json:"rev"`
 }
 
 // Holds reports whether the restriction restricts orders at a time.
@@ -89,13 +91,30 @@ func (a Availability) SnoozedSince(now time.Time) (last time.Time) {
 const keptEnded = 24 * time.Hour
 
 // Forgotten returns the restrictions that ended more than a day ago.
-func (a Availability) Forgotten(now time.Time) (kinds []Kind) {
+func (a Availability) Forgotten(now time.Time) (ended Availability) {
 	for kind, r := range a {
 		if day := now.Add(-keptEnded); !r.Holds(day) && !r.Holds(now) && r.At.Before(day) && r.EndedAt.Before(day) {
-			kinds = append(kinds, kind)
+			if ended == nil {
+				ended = Availability{}
+			}
+			ended[kind] = r
 		}
 	}
-	return kinds
+	return ended
+}
+
+// Newer returns what is known and a does not have: Redis may have lost it, or was restored. What is missing in a and has ended
+// was removed.
+func (a Availability) Newer(known Availability, now time.Time) (newer Availability) {
+	for kind, r := range known {
+		if there, ok := a[kind]; ok && r.Rev > there.Rev || !ok && r.Holds(now) {
+			if newer == nil {
+				newer = Availability{}
+			}
+			newer[kind] = r
+		}
+	}
+	return newer
 }
 
 // NextOpening returns when the restaurant opens next after a time. If it is open, that is after it has closed. It returns false

@@ -32,10 +32,17 @@ func (c Changes) Empty() bool {
 	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Availability) == 0
 }
 
-// AddAvailability adds the availability of a dish, unless the changes name it.
-func (c *Changes) AddAvailability(id string, available bool) {
-	if !slices.ContainsFunc(c.Availability, func(a Availability) bool { return a.ID == id }) {
-		c.Availability = append(c.Availability, Availability{id, available})
+// Merge adds changed dishes and availability of others that the changes do not name.
+func (c *Changes) Merge(others Changes) {
+	for _, one := range others.Changed {
+		if !slices.ContainsFunc(c.Changed, func(known Change) bool { return known.ID == one.ID }) && !slices.Contains(c.Added, one.ID) {
+			c.Changed = append(c.Changed, one)
+		}
+	}
+	for _, one := range others.Availability {
+		if !slices.ContainsFunc(c.Availability, func(known Availability) bool { return known.ID == one.ID }) && !slices.Contains(c.Added, one.ID) {
+			c.Availability = append(c.Availability, one)
+		}
 	}
 }
 

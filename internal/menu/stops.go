@@ -137,6 +137,14 @@ func (s *Snoozes) Returns(id string) (at time.Time, known bool) {
 	return at, !product && !ingredient
 }
 
+// PublishedStops returns the stopped ids of a catalogue without snoozes.
+func PublishedStops(c *Catalogue) Stops {
+	if c.Snoozes == nil {
+		return c.Stops()
+	}
+	return c.Snoozes.published
+}
+
 // Unsnoozed returns a catalogue as the ordering service published it.
 func Unsnoozed(c *Catalogue) *Catalogue {
 	if c.Snoozes == nil {

@@ -97,9 +97,7 @@ func (c *check) checkAvailable(it *Line) {
 	product := it.entry()
 	if !c.Catalogue.Available(it.index) {
 		params := violation.Params{"id": product.ID(), "name": product.Name()}
-		if until, known := c.Catalogue.Snoozes.Returns(product.ID()); known {
-			params["until"] = localTime(until, c.location)
-		}
+		c.addReturn(params, product.ID())
 		c.refuse(it, it.pos, violation.DishUnavailable, params)
 	}
 	reasons := slices.DeleteFunc(slices.Clone(c.Catalogue.Reasons(it.index)), func(r menu.Reason) bool {
@@ -107,6 +105,13 @@ func (c *check) checkAvailable(it *Line) {
 	})
 	if len(reasons) > 0 {
 		c.refuse(it, it.pos, violation.DishNotOrderable, violation.Params{"id": product.ID(), "reasons": reasons})
+	}
+}
+
+// addReturn adds the time at which a snoozed dish or ingredient returns, if it is known.
+func (c *check) addReturn(to violation.Params, id string) {
+	if until, known := c.Catalogue.Snoozes.Returns(id); known {
+		to["until"] = localTime(until, c.location)
 	}
 }
 
@@ -176,8 +181,9 @@ func (c *check) checkIngredients(parent *Line) {
 		if it.index = c.find(it); it.index != menu.None {
 			// For a scheme that cannot be satisfied, its groups are reported instead.
 			if reasons := c.Catalogue.IngredientReasons(it.index); len(reasons) > 0 && reasons[0].Code != menu.ReasonGroupUnsatisfiable {
-				c.refuse(it, it.pos, violation.IngredientUnavailable,
-					violation.Params{"id": it.entry().ID(), "reason": reasons[0].Code})
+				params := violation.Params{"id": it.entry().ID(), "reason": reasons[0].Code}
+				c.addReturn(params, it.entry().ID())
+				c.refuse(it, it.pos, violation.IngredientUnavailable, params)
 			}
 			c.checkPrice(it)
 		}

@@ -53,9 +53,13 @@ func TestRestrictedOrders_O23(t *testing.T) {
 		"a pause without an end": {hours.Availability{hours.PausePickup: {At: noon}}, at(50 * time.Hour), paused("null")},
 		"before its end":         {hours.Availability{hours.PausePickup: {At: noon, Until: in(3 * time.Hour)}}, at(2 * time.Hour), paused(`"2026-05-01T17:00:00+02:00"`)},
 		"soonest before its end": {hours.Availability{hours.PausePickup: {At: noon, Until: in(3 * time.Hour)}}, `"soonest":true`, paused(`"2026-05-01T17:00:00+02:00"`)},
-		"at its end":             {hours.Availability{hours.PausePickup: {At: noon, Until: in(2 * time.Hour)}}, at(2 * time.Hour), nil},
-		"of the other type":      {hours.Availability{hours.PauseDelivery: {At: noon}}, at(2 * time.Hour), nil},
-		"ended":                  {hours.Availability{hours.PausePickup: {At: noon, EndedAt: noon}}, at(2 * time.Hour), nil},
+		"busy beyond its end": {
+			hours.Availability{hours.PausePickup: {At: noon, Until: in(3 * time.Hour)}, hours.Busy: {At: noon, Minutes: 300}},
+			at(2 * time.Hour), paused(`"2026-05-01T19:00:00+02:00"`),
+		},
+		"at its end":        {hours.Availability{hours.PausePickup: {At: noon, Until: in(2 * time.Hour)}}, at(2 * time.Hour), nil},
+		"of the other type": {hours.Availability{hours.PauseDelivery: {At: noon}}, at(2 * time.Hour), nil},
+		"ended":             {hours.Availability{hours.PausePickup: {At: noon, EndedAt: noon}}, at(2 * time.Hour), nil},
 		"busy": {
 			hours.Availability{hours.Busy: {At: noon, Minutes: 180}},
 			at(2 * time.Hour), []menutest.Broken{{"/expectedAt", violation.TooSoon, `{"earliest":"2026-05-01T17:00:00+02:00"}`}},

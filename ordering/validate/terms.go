@@ -78,15 +78,18 @@ func (c *check) ofType() Terms {
 // checkTerms rejects an expected time in a pause, before the lead time has passed, or at which the restaurant is closed.
 func (c *check) checkTerms(where place, expectedAt time.Time) {
 	terms := c.ofType()
+	earliest := c.now.Add(*terms.LeadTime)
 	if terms.paused(expectedAt) {
 		params := violation.Params{"until": nil}
-		if !terms.PausedUntil.IsZero() {
-			params["until"] = localTime(*terms.PausedUntil, c.location)
+		if earliest.Before(*terms.PausedUntil) {
+			earliest = *terms.PausedUntil
+		}
+		if next, ok := terms.Hours.Next(earliest); ok && !terms.PausedUntil.IsZero() {
+			params["until"] = localTime(next, c.location)
 		}
 		c.add(where, violation.RestaurantPaused, params, "")
 		return
 	}
-	earliest := c.now.Add(*terms.LeadTime)
 	if expectedAt.Before(earliest.Add(-leadTolerance)) {
 		if reason, next := terms.Accepts(c.now); reason != "" && !next.IsZero() {
 			earliest = next

@@ -68,7 +68,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 		"external_id_ambiguous": "externalId,ids", "id_conflict": "id,externalId,ids,names", "quantity_not_positive": "quantity", "quantity_not_whole": "quantity",
 		"quantity_too_small": "minimum",
 		"price_changed":      "sent,current", "total_negative": "", "dish_takes_no_ingredients": "", "ingredient_not_in_menu": "id",
-		"ingredient_not_allowed": "id,dish", "ingredient_unavailable": "id,reason",
+		"ingredient_not_allowed": "id,dish", "ingredient_unavailable": "id,reason,until",
 		"group_min": "group,name,min,max,count,parent", "group_max": "group,name,min,max,count,parent", "group_pin_invalid": "groupId",
 		"too_deep": "", "field_required": "field", "value_not_allowed": "allowed", "type_mismatch": "want,got",
 		"decimal_comma": "", "time_zone_missing": "", "time_in_past": "earliest", "time_too_far": "latest",

@@ -120,6 +120,7 @@ var documented = []description{
 		params: []param{
 			{"id", "the menu's id of the ingredient", "i-5"},
 			{"reason", "stopped, price_invalid or no_external_id, as in the menu", menu.ReasonStopped},
+			{"until", "when it returns, if an operator has taken it off the menu; absent if that is not known", "2026-05-01T19:00:00+03:00"},
 		},
 	},
 	{
@@ -209,7 +210,7 @@ var documented = []description{
 	{
 		code: violation.RestaurantPaused, path: "/expectedAt",
 		meaning: "An operator has paused orders of this type, and the expected time is in the pause.",
-		params:  []param{{"until", "the end of the pause, or null if an operator must end it", "2026-05-01T19:00:00+03:00"}},
+		params:  []param{{"until", "the next time at which an order may be ready, or null if it is not known", "2026-05-01T19:00:00+03:00"}},
 	},
 	{
 		code: violation.MinimumOrder, path: "/dishList",

@@ -17,7 +17,7 @@ func TestEveryCodeHasAMessageInBothLanguages(t *testing.T) {
 	t.Parallel()
 	// Only programs read these params. Messages name the dish and the group differently.
 	silent := map[violation.Code][]string{
-		violation.DishUnavailable: {"id"}, violation.DishNotOrderable: {"reasons"}, violation.IngredientUnavailable: {"reason"}, violation.ExternalIDAmbiguous: {"ids"}, violation.IDConflict: {"ids"},
+		violation.DishUnavailable: {"id"}, violation.DishNotOrderable: {"reasons"}, violation.IngredientUnavailable: {"reason", "until"}, violation.ExternalIDAmbiguous: {"ids"}, violation.IDConflict: {"ids"},
 		violation.FieldRequired: {"field"}, violation.IngredientNotAllowed: {"dish"}, violation.GroupMin: {"group"}, violation.GroupMax: {"group"},
 		violation.RestaurantClosed: {"intervals"},
 	}

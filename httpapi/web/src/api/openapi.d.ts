@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: b0ace3e32d52c19315da9d6c1ed2a7fa429a112eeb47d9fa9538d059c9e96e40
-// what follows: cae0dc872526779b0cd642b17b14d0f52ddbce9506d6f6ada665c949b9d90f7d
+// openapi.yaml: 158dbf47ef7b6e835f874a94780f49190307b17f6c371ea7724c02665fc66bbb
+// what follows: 62cf1179ba6343c9da974a240c9681d6c43ff875f2cca9eeccbb37c43c85ca82
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -2312,7 +2312,7 @@ export interface components {
             };
             /**
              * Format: date-time
-             * @description When this instance last read it from Redis. While Redis is down, the last known state holds. null: never.
+             * @description When the last complete poll of this instance began. While Redis is down, the last known state holds. null: never.
              */
             readAt: string | null;
             snoozed: {
