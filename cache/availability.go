@@ -34,7 +34,7 @@ func (s *Store) Restrict(ctx context.Context, restaurant menu.RestaurantID, said
 }
 
 // AnnounceAvailability makes all instances read the availability of a restaurant now. Without it, they do so at their next poll.
-func (s *Store) AnnounceAvailability(ctx context.Context, restaurant menu.RestaurantID) {
+func AnnounceAvailability(ctx context.Context, s *Store, restaurant menu.RestaurantID) {
 	_ = s.redis.Client().Publish(ctx, s.keys.Notices(), notice(restaurant, 0)).Err() // polls find it
 }
 

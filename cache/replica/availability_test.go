@@ -59,7 +59,7 @@ func restrict(t *testing.T, s *cache.Store, said hours.Availability) {
 	if err := s.Restrict(t.Context(), bistro, said, nil); err != nil {
 		t.Fatal(err)
 	}
-	s.AnnounceAvailability(t.Context(), bistro)
+	cache.AnnounceAvailability(t.Context(), s, bistro)
 }
 
 // What operators say reaches every instance by a notice, and ends there by its clock. The version stays, and the bodies and
@@ -270,7 +270,7 @@ func TestPausesDoNotWaitForPolls_O23(t *testing.T) {
 		if err := s.Restrict(t.Context(), id, hours.Availability{hours.PausePickup: {At: time.Now(), Rev: 1}}, nil); err != nil {
 			t.Fatal(err)
 		}
-		s.AnnounceAvailability(t.Context(), id)
+		cache.AnnounceAvailability(t.Context(), s, id)
 		began := time.Now()
 		for _, one := range all {
 			for !one.Availability.Of(id)[hours.PausePickup].Holds(time.Now()) {

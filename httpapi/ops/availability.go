@@ -13,6 +13,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder.local/cache"
 	"larder.local/httpapi/audit"
 	"larder.local/httpapi/auth"
 	"larder.local/httpapi/respond"
@@ -292,7 +293,7 @@ func (a *Availability) restrict(
 	if err := a.deps.Store.Restrict(ctx, restaurant, all, nil); err != nil {
 		return err
 	}
-	a.deps.Store.AnnounceAvailability(ctx, restaurant)
+	cache.AnnounceAvailability(ctx, a.deps.Store, restaurant)
 	a.deps.Audit.Add(c, audit.Entry{Action: action, Restaurant: &restaurant, Detail: audit.Detail(what)})
 	return a.answer(ctx, c, restaurant)
 }

@@ -32,15 +32,16 @@ func (c Changes) Empty() bool {
 	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Availability) == 0
 }
 
-// Merge adds changed dishes and availability of others that the changes do not name.
+// Merge adds changed dishes and availability that the changes do not have. An added dish is read as a whole.
 func (c *Changes) Merge(others Changes) {
+	added := func(id string) bool { return slices.Contains(c.Added, id) }
 	for _, one := range others.Changed {
-		if !slices.ContainsFunc(c.Changed, func(known Change) bool { return known.ID == one.ID }) && !slices.Contains(c.Added, one.ID) {
+		if !added(one.ID) && !slices.ContainsFunc(c.Changed, func(known Change) bool { return known.ID == one.ID }) {
 			c.Changed = append(c.Changed, one)
 		}
 	}
 	for _, one := range others.Availability {
-		if !slices.ContainsFunc(c.Availability, func(known Availability) bool { return known.ID == one.ID }) && !slices.Contains(c.Added, one.ID) {
+		if !added(one.ID) && !slices.Contains(c.Availability, one) {
 			c.Availability = append(c.Availability, one)
 		}
 	}

@@ -55,20 +55,23 @@ func TestRestrictedOrders_O23(t *testing.T) {
 		"soonest before its end": {hours.Availability{hours.PausePickup: {At: noon, Until: in(3 * time.Hour)}}, `"soonest":true`, paused(`"2026-05-01T17:00:00+02:00"`)},
 		"busy beyond its end": {
 			hours.Availability{hours.PausePickup: {At: noon, Until: in(3 * time.Hour)}, hours.Busy: {At: noon, Minutes: 300}},
-			at(2 * time.Hour), paused(`"2026-05-01T19:00:00+02:00"`),
+			at(2 * time.Hour),
+			paused(`"2026-05-01T19:00:00+02:00"`),
 		},
 		"at its end":        {hours.Availability{hours.PausePickup: {At: noon, Until: in(2 * time.Hour)}}, at(2 * time.Hour), nil},
 		"of the other type": {hours.Availability{hours.PauseDelivery: {At: noon}}, at(2 * time.Hour), nil},
 		"ended":             {hours.Availability{hours.PausePickup: {At: noon, EndedAt: noon}}, at(2 * time.Hour), nil},
 		"busy": {
 			hours.Availability{hours.Busy: {At: noon, Minutes: 180}},
-			at(2 * time.Hour), []menutest.Broken{{"/expectedAt", violation.TooSoon, `{"earliest":"2026-05-01T17:00:00+02:00"}`}},
+			at(2 * time.Hour),
+			[]menutest.Broken{{"/expectedAt", violation.TooSoon, `{"earliest":"2026-05-01T17:00:00+02:00"}`}},
 		},
 		"busy, within a minute":               {hours.Availability{hours.Busy: {At: noon, Minutes: 121}}, at(2 * time.Hour), nil},
 		"busy, less than the usual lead time": {hours.Availability{hours.Busy: {At: noon, Minutes: 5}}, at(2 * time.Hour), nil},
 		"too soon, and the pause ends later": {
 			hours.Availability{hours.PausePickup: {At: noon, Until: in(20 * time.Minute)}, hours.Busy: {At: noon, Minutes: 180}},
-			at(30 * time.Minute), []menutest.Broken{{"/expectedAt", violation.TooSoon, `{"earliest":"2026-05-01T17:00:00+02:00"}`}},
+			at(30 * time.Minute),
+			[]menutest.Broken{{"/expectedAt", violation.TooSoon, `{"earliest":"2026-05-01T17:00:00+02:00"}`}},
 		},
 	} {
 		for _, isV1 := range []bool{true, false} {
