@@ -153,7 +153,9 @@ func TestReadsContinueWithoutRedis(t *testing.T) { // policy S5
 	w.Get("/v1/rejection-reasons?connection=main").Is(t, http.StatusOK)
 	ops := w.As(apitest.ClientOps)
 	w.Ready(http.StatusOK)
-	w.Post(apitest.ValidatePath, apitest.Order()).Is(t, http.StatusOK)
+	if err := w.Replica.Poll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 
 	server.Stop()
 	for _, path := range paths {

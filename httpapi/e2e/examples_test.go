@@ -81,6 +81,9 @@ func newExampleFixture(t *testing.T) *exampleFixture {
 	})
 	b.SyncOnce(demoRestaurant)
 	b.SyncOnce("@main")
+	if err := b.Replica.Poll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	b.Schedule()
 	(&apitest.CompatFixture{Fixture: b.Fixture, Behind: b.behind}).KeepReasons()
 	for _, client := range []string{"storefront", "ops"} {
