@@ -104,7 +104,7 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
 
   step('one tap on a long menu goes to the form too, from any place, and the form stays there');
   for (const part of [0, .5]) {
-    await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+    await page.evaluate(() => { history.scrollRestoration = 'manual'; }); // otherwise the reload may return to the form
     await page.reload();
     await menu.locator('[part=basket-button]').waitFor();
     await page.evaluate((at) => scrollTo({ top: document.querySelector('larder-menu').scrollHeight * at, behavior: 'instant' }), part);
