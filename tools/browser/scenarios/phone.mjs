@@ -104,9 +104,12 @@ await scenario({ size: 'phone', matrix: { sizes: ['phone', 'tablet'] } }, async 
 
   step('one tap on a long menu goes to the form too, from any place, and the form stays there');
   for (const part of [0, .5]) {
-    await page.evaluate(() => { history.scrollRestoration = 'manual'; }); // otherwise the reload may return to the form
+    await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
     await page.reload();
-    await menu.locator('[part=basket-button]').waitFor();
+    await eventually(async () => { // the reload may return to the form, where the bar is not shown
+      await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+      return menu.locator('[part=basket-button]').isVisible();
+    }, 'the bar is shown');
     await page.evaluate((at) => scrollTo({ top: document.querySelector('larder-menu').scrollHeight * at, behavior: 'instant' }), part);
     await page.evaluate(() => addEventListener('click', () => { globalThis.from = scrollY; }, { capture: true })); // Tab scrolls
     await pressBar(menu.locator('[part=basket-button]'));
