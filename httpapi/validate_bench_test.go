@@ -82,6 +82,9 @@ func validateServer(b *testing.B, view string) (url string) {
 	if run, err := apitest.SyncOnce(b.Context(), runner, apitest.Bistro); err != nil || run.Outcome != runlog.OutcomeUpdated {
 		b.Fatalf("%+v, %v", run, err)
 	}
+	if err := catalogues.Poll(b.Context()); err != nil { // as before an instance serves; until then, each order reads Redis
+		b.Fatal(err)
+	}
 	server, err := httpapi.New(p.HTTP, p.Auth, httpapi.Deps{
 		Replica:     catalogues,
 		Store:       store,
