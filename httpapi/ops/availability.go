@@ -37,6 +37,10 @@ type availabilityView struct {
 	Pause   map[string]*restrictionView `json:"pause"` // by type of order; null: not paused
 	Busy    *restrictionView            `json:"busy"`
 	Snoozed []*restrictionView          `json:"snoozed"`
+	// LeadTime is how long an order takes at least now, by its type.
+	LeadTime map[string]string `json:"leadTime"`
+	// NextOpening is the first time of a later opening; null: not known.
+	NextOpening *string `json:"nextOpening"`
 	// ReadAt is when the last complete poll of this instance began; null: never.
 	ReadAt *string `json:"readAt"`
 }
@@ -44,6 +48,7 @@ type availabilityView struct {
 type restrictionView struct {
 	ID       string  `json:"id,omitempty"`       // of a snoozed dish or option
 	Name     string  `json:"name,omitempty"`     // its name; its id if the menu has no name
+	Kind     string  `json:"kind,omitempty"`     // of the item: dish or option; empty if the menu does not have it
 	LeadTime string  `json:"leadTime,omitempty"` // of a busy restaurant
 	Until    *string `json:"until"`              // null: until an operator ends it
 	Note     string  `json:"note"`
@@ -53,23 +58,26 @@ type restrictionView struct {
 
 // availabilityOf returns what holds now, from memory.
 func availabilityOf(deps *Deps, restaurant menu.RestaurantID) availabilityView {
-	holding := deps.Replica.Availability.Of(restaurant).Holding(deps.Clock())
+	now := deps.Clock()
+	holding := deps.Replica.Availability.Of(restaurant).Holding(now)
+	delivery, pickup := deps.Terms(restaurant, now)
 	view := availabilityView{
-		Pause:   map[string]*restrictionView{"delivery": nil, "pickup": nil},
-		Snoozed: []*restrictionView{}, ReadAt: menu.TimeOrNull(deps.Replica.Availability.ReadAt()),
+		Pause:       map[string]*restrictionView{"delivery": nil, "pickup": nil},
+		Snoozed:     []*restrictionView{},
+		LeadTime:    map[string]string{"delivery": inMinutes(*delivery.LeadTime), "pickup": inMinutes(*pickup.LeadTime)},
+		NextOpening: menu.TimeOrNull(nextOpening(deps, restaurant, now)),
+		ReadAt:      menu.TimeOrNull(deps.Replica.Availability.ReadAt()),
 	}
-	served, _ := deps.Replica.Cached(restaurant)
 	for _, kind := range slices.Sorted(maps.Keys(holding)) {
 		r := holding[kind]
 		one := &restrictionView{Until: menu.TimeOrNull(r.Until), Note: r.Note, By: r.By, At: menu.FormatTime(r.At)}
 		switch id, snoozed := kind.SnoozedID(); {
 		case snoozed:
-			if one.ID, one.Name = id, id; served != nil {
-				one.Name = cmp.Or(itemName(served.Catalogue, id), id)
-			}
+			one.ID = id
+			one.Name, one.Kind = itemOf(deps, restaurant, id)
 			view.Snoozed = append(view.Snoozed, one)
 		case kind == hours.Busy:
-			one.LeadTime = fmt.Sprintf("%dm", r.Minutes)
+			one.LeadTime = inMinutes(time.Duration(r.Minutes) * time.Minute)
 			view.Busy = one
 		case kind == hours.PauseDelivery, kind == hours.PausePickup:
 			view.Pause[strings.TrimPrefix(string(kind), pauseOf)] = one
@@ -78,14 +86,20 @@ func availabilityOf(deps *Deps, restaurant menu.RestaurantID) availabilityView {
 	return view
 }
 
-// itemName returns the name of a dish or an option; its id if it has no name, and "" if the menu has neither.
-func itemName(in *menu.Catalogue, id string) string {
-	for _, table := range []*menu.ItemTable{in.Products(), in.Ingredients()} {
-		if at, ok := table.ByID(id); ok {
-			return cmp.Or(table.At(at).Name(), id)
+func inMinutes(d time.Duration) string { return fmt.Sprintf("%dm", d/time.Minute) }
+
+// itemOf returns the name of a dish or an option in the menu that is served and its kind; its id and "" if the menu has neither.
+func itemOf(deps *Deps, restaurant menu.RestaurantID, id string) (name, kind string) {
+	if served, _ := deps.Replica.Cached(restaurant); served != nil {
+		dishes, options := served.Catalogue.Products(), served.Catalogue.Ingredients()
+		if at, ok := dishes.ByID(id); ok {
+			return cmp.Or(dishes.At(at).Name(), id), "dish"
+		}
+		if at, ok := options.ByID(id); ok {
+			return cmp.Or(options.At(at).Name(), id), "option"
 		}
 	}
-	return ""
+	return id, ""
 }
 
 // Availability answers requests of operators that restrict the orders of a restaurant.
@@ -101,29 +115,23 @@ type said struct {
 func (s *said) read(c *gin.Context, form string) error {
 	fields := map[string]func(*jsontext.Reader) bool{
 		"expeditionTypes": texts(&s.types), "ids": texts(&s.ids),
-		"leadTime": text(&s.leadTime), "until": text(&s.until), "note": text(&s.note),
+		"leadTime": text(&s.leadTime), "note": text(&s.note), "until": func(r *jsontext.Reader) bool {
+			none := r.Kind() == jsontext.KindNull
+			return text(&s.until)(r) && (none || s.until != "")
+		},
 	}
 	maps.DeleteFunc(fields, func(name string, _ func(*jsontext.Reader) bool) bool { return !strings.Contains(form, `"`+name+`"`) })
 	if err := respond.ReadFields(c, form, fields); err != nil {
 		return err
 	}
 	s.note = strings.TrimSpace(s.note)
-	if len([]rune(s.note)) > maxNote || strings.ContainsFunc(s.note, unicode.IsControl) {
+	if len([]rune(s.note)) > maxNote || strings.ContainsFunc(s.note, endsLine) {
 		return respond.InvalidParameter("note", fmt.Sprintf("must be one line of at most %d characters", maxNote))
 	}
 	return nil
 }
 
-// describe returns what was restricted, for the audit log.
-func (s *said) describe(what string) string {
-	if s.until != "" {
-		what += " until " + s.until
-	}
-	if s.note != "" {
-		what += ": " + s.note
-	}
-	return what
-}
+func endsLine(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) }
 
 // text returns a function that reads a text or null.
 func text(into *string) func(*jsontext.Reader) bool {
@@ -158,8 +166,10 @@ func (a *Availability) restriction(c *gin.Context, s said, restaurant menu.Resta
 	}
 	at, err := time.Parse(time.RFC3339, s.until)
 	if s.until == "next_open" && s.ids != nil {
-		if at, err = a.nextOpening(restaurant, now); err != nil {
-			return r, err
+		if at, err = nextOpening(a.deps, restaurant, now), nil; at.IsZero() {
+			return r, &respond.Problem{
+				Code: respond.CodeNoOpening, Msg: "it is not known when the restaurant opens next: set its hours, or send a time",
+			}
 		}
 	}
 	switch {
@@ -174,19 +184,30 @@ func (a *Availability) restriction(c *gin.Context, s said, restaurant menu.Resta
 	return r, nil
 }
 
-// nextOpening returns when a restaurant opens next, for delivery or for pickup.
-func (a *Availability) nextOpening(restaurant menu.RestaurantID, now time.Time) (time.Time, error) {
-	delivery, pickup := a.deps.Terms(restaurant, now)
-	first, ok := delivery.Hours.NextOpening(now)
-	if second, also := pickup.Hours.NextOpening(now); also && (!ok || second.Before(first)) {
-		first, ok = second, true
+// nextOpening returns when a restaurant opens next, for delivery or for pickup; zero if that is not known.
+func nextOpening(deps *Deps, restaurant menu.RestaurantID, now time.Time) time.Time {
+	delivery, pickup := deps.Terms(restaurant, now)
+	first, _ := delivery.Hours.NextOpening(now)
+	if second, ok := pickup.Hours.NextOpening(now); ok && (first.IsZero() || second.Before(first)) {
+		return second
 	}
-	if !ok {
-		return first, &respond.Problem{
-			Code: respond.CodeNoOpening, Msg: "it is not known when the restaurant opens next: set its hours, or send a time",
+	return first
+}
+
+// describe returns what was restricted and until when in the restaurant's time zone, for the audit log.
+func (a *Availability) describe(restaurant menu.RestaurantID, what string, r hours.Restriction) string {
+	if !r.Until.IsZero() {
+		plan, _ := a.deps.Runner.Plan(restaurant)
+		zone, err := time.LoadLocation(plan.TimeZone)
+		if err != nil {
+			zone = time.UTC
 		}
+		what += " until " + r.Until.In(zone).Format("Mon 2 Jan 2006 15:04 MST")
 	}
-	return first, nil
+	if r.Note != "" {
+		what += ": " + r.Note
+	}
+	return what
 }
 
 // Pause answers POST …/pause: no orders of some types, or of all, for a time before until.
@@ -210,7 +231,7 @@ func (a *Availability) Pause(c *gin.Context, restaurant menu.RestaurantID) error
 		}
 		all[kind] = r
 	}
-	return a.restrict(c, restaurant, audit.Pause, all, s.describe(strings.Join(s.types, ", ")))
+	return a.restrict(c, restaurant, audit.Pause, all, a.describe(restaurant, strings.Join(s.types, ", "), r))
 }
 
 // Unpause answers DELETE …/pause. It ends the pauses of both types.
@@ -233,7 +254,7 @@ func (a *Availability) Busy(c *gin.Context, restaurant menu.RestaurantID) error 
 		return err
 	}
 	r.Minutes = int(lead / time.Minute)
-	return a.restrict(c, restaurant, audit.Busy, hours.Availability{hours.Busy: r}, s.describe(s.leadTime))
+	return a.restrict(c, restaurant, audit.Busy, hours.Availability{hours.Busy: r}, a.describe(restaurant, inMinutes(lead), r))
 }
 
 // EndBusy answers DELETE …/busy.
@@ -247,8 +268,7 @@ func (a *Availability) Snooze(c *gin.Context, restaurant menu.RestaurantID) erro
 	if err := s.read(c, `{"ids": ["1"], "until": "2026-12-31T19:00:00+03:00 or next_open", "note": "the fryer"}`); err != nil {
 		return err
 	}
-	served, err := a.deps.Replica.Catalogue(c.Request.Context(), restaurant)
-	if err != nil {
+	if _, err := a.deps.Replica.Catalogue(c.Request.Context(), restaurant); err != nil {
 		return err
 	}
 	r, err := a.restriction(c, s, restaurant)
@@ -257,8 +277,8 @@ func (a *Availability) Snooze(c *gin.Context, restaurant menu.RestaurantID) erro
 	}
 	all, names := hours.Availability{}, make([]string, 0, len(s.ids))
 	for _, id := range s.ids {
-		name := itemName(served.Catalogue, id)
-		if name == "" {
+		name, itemKind := itemOf(a.deps, restaurant, id)
+		if itemKind == "" {
 			return respond.InvalidParameter("ids", fmt.Sprintf("has %q, which is neither a dish nor an option of the menu", id))
 		}
 		all[hours.Snooze(id)], names = r, append(names, name)
@@ -268,7 +288,7 @@ func (a *Availability) Snooze(c *gin.Context, restaurant menu.RestaurantID) erro
 	if len(all) == 0 || len(held)+len(all) > maxSnoozes {
 		return respond.InvalidParameter("ids", fmt.Sprintf("must have at least one id, and with those before at most %d", maxSnoozes))
 	}
-	return a.restrict(c, restaurant, audit.Snooze, all, s.describe(strings.Join(names, ", ")))
+	return a.restrict(c, restaurant, audit.Snooze, all, a.describe(restaurant, strings.Join(names, ", "), r))
 }
 
 // Wake answers DELETE …/snooze/{id}.
@@ -308,7 +328,10 @@ func (a *Availability) end(c *gin.Context, restaurant menu.RestaurantID, action 
 	for _, kind := range kinds {
 		if r := held[kind]; r.Holds(now) {
 			r.EndedAt = now.UTC()
-			_, name, _ := strings.Cut(string(kind), ":")
+			_, name, _ := strings.Cut(string(kind), ":") // the type of a pause
+			if id, snoozed := kind.SnoozedID(); snoozed {
+				name, _ = itemOf(a.deps, restaurant, id)
+			}
 			ended[kind], names = r, append(names, name)
 		}
 	}

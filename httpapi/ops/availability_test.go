@@ -35,7 +35,8 @@ type restrictions struct {
 		ID, Name string
 		said
 	}
-	ReadAt *time.Time
+	LeadTime            struct{ Delivery, Pickup string }
+	NextOpening, ReadAt *time.Time
 }
 
 func TestPauseBusyAndSnooze_O23(t *testing.T) {
@@ -44,7 +45,8 @@ func TestPauseBusyAndSnooze_O23(t *testing.T) {
 	ops := w.As(apitest.ClientOps)
 	until := time.Now().Add(2 * time.Hour).UTC().Truncate(time.Second)
 	zoned := until.In(time.FixedZone("", 3*60*60)).Format(time.RFC3339)
-	var got restrictions
+	var got, usual restrictions
+	w.Do(http.MethodDelete, busyPath, "", ops...).Is(t, http.StatusOK).Into(t, &usual)
 	w.Post(pausePath, fmt.Sprintf(`{"expeditionTypes":["pickup"],"until":%q,"note":" the oven "}`, zoned), ops...).Is(t, http.StatusOK).Into(t, &got)
 	if p := got.Pause.Pickup; got.Pause.Delivery != nil || p == nil || !p.Until.Equal(until) || p.Note != "the oven" || p.By != apitest.ClientOps || time.Since(p.At) > time.Minute {
 		t.Errorf("after the pause of pickup: %+v", got)
@@ -66,8 +68,8 @@ func TestPauseBusyAndSnooze_O23(t *testing.T) {
 	w.Do(http.MethodDelete, pausePath, "", ops...).Is(t, http.StatusOK) // again
 
 	w.Post(busyPath, `{"leadTime":"1h30m","until":null}`, ops...).Is(t, http.StatusOK).Into(t, &got)
-	if got.Busy == nil || got.Busy.LeadTime != "90m" {
-		t.Errorf("busy: %+v", got.Busy)
+	if got.Busy == nil || got.Busy.LeadTime != "90m" || got.LeadTime.Delivery != "90m" || got.LeadTime.Pickup != "90m" {
+		t.Errorf("busy: %+v", got)
 	}
 	var shop struct {
 		Accepts struct {
@@ -88,8 +90,8 @@ func TestPauseBusyAndSnooze_O23(t *testing.T) {
 		t.Errorf("a busy restaurant: %+v", shop)
 	}
 	w.Do(http.MethodDelete, busyPath, "", ops...).Is(t, http.StatusOK).Into(t, &got)
-	if got.Busy != nil {
-		t.Errorf("busy after its end: %+v", got.Busy)
+	if got.Busy != nil || got.LeadTime.Delivery != usual.LeadTime.Delivery || got.LeadTime.Pickup != usual.LeadTime.Pickup {
+		t.Errorf("busy after its end: %+v, before it %+v", got, usual)
 	}
 
 	w.Post(snoozePath, fmt.Sprintf(`{"ids":["p1"],"until":%q,"note":"the fryer"}`, zoned), ops...).Is(t, http.StatusOK).Into(t, &got)
@@ -118,9 +120,10 @@ func TestPauseBusyAndSnooze_O23(t *testing.T) {
 	for _, one := range slices.Backward(log) {
 		entries = append(entries, one.Action+" "+one.Detail)
 	}
+	soup, local := view.Availability.Snoozed[0].Name, until.Format("Mon 2 Jan 2006 15:04 MST")
 	want := []string{
-		"pause pickup until " + zoned + ": the oven", "pause delivery, pickup", "open delivery, pickup", "busy 1h30m", "busy_end ",
-		"snooze " + view.Availability.Snoozed[0].Name + " until " + zoned + ": the fryer", "wake p1",
+		"pause pickup until " + local + ": the oven", "pause delivery, pickup", "open delivery, pickup", "busy 90m", "busy_end ",
+		"snooze " + soup + " until " + local + ": the fryer", "wake " + soup,
 	}
 	if !slices.Equal(entries, want) {
 		t.Errorf("audit log:\n%q, want\n%q", entries, want)
@@ -147,6 +150,8 @@ func TestAvailabilityIsRefused_O23(t *testing.T) {
 		{pausePath, `{"note":"a\nb"}`, "one line"},
 		{pausePath, `{"leadTime":"90m"}`, "leadTime is an unknown field"},
 		{pausePath, `{"forever":true}`, "forever is an unknown field"},
+		{pausePath, `{"until":""}`, "until has the wrong type"},
+		{pausePath, `{"note":"two\u2028lines"}`, "note must be one line"},
 		{busyPath, `{}`, "leadTime must be whole minutes"},
 		{busyPath, `{"leadTime":90}`, "leadTime has the wrong type"},
 		{busyPath, `{"leadTime":"-5m"}`, "leadTime must be whole minutes"},

@@ -29,6 +29,8 @@ type availability struct {
 	Pause   map[string]*restriction `json:"pause"`
 	Busy    *restriction            `json:"busy"`
 	Snoozed []restriction           `json:"snoozed"`
+	// LeadTime is how long an order takes at least, by its type.
+	LeadTime map[string]string `json:"leadTime"`
 }
 
 // restrictionCommands returns the commands of larder restaurant and of larder menu that restrict orders.
@@ -136,6 +138,10 @@ func (a *availability) print(env *Environment) {
 	for _, kind := range []string{"delivery", "pickup"} {
 		if r := a.Pause[kind]; r != nil {
 			said("no orders for "+kind, r)
+			lead, err := time.ParseDuration(a.LeadTime[kind]) // an older daemon does not send it
+			if err == nil && r.Until != nil && !r.Until.After(time.Now().Add(lead)) {
+				env.Out.Println("  This pause changes nothing for guests now: an order for " + kind + " takes at least " + a.LeadTime[kind] + ".")
+			}
 		}
 	}
 	if a.Busy != nil {

@@ -47,12 +47,15 @@ func TestRestrictions_O23(t *testing.T) {
 		}
 	}
 	const nothing = `{"result":{"pause":{"delivery":null,"pickup":null},"busy":null,"snoozed":[],"readAt":null}}`
-	const all = `{"result":{"pause":{"delivery":{"until":"2026-12-31T16:00:00.000Z","note":"the oven"},"pickup":{"until":null,"note":""}},
+	short := `{"result":{"pause":{"delivery":{"until":"` + time.Now().Add(time.Hour).Format(time.RFC3339) + `","note":""},"pickup":null},
+		"busy":null,"snoozed":[],"leadTime":{"delivery":"90m","pickup":"90m"}}}`
+	const all = `{"result":{"pause":{"delivery":{"until":"2099-12-31T16:00:00.000Z","note":"the oven"},"pickup":{"until":null,"note":""}},
 		"busy":{"leadTime":"90m","until":null},"snoozed":[{"id":"f","name":"Fries","until":null,"note":"fryer"}]}}`
 	base := clitest.Daemon(t, map[string]http.HandlerFunc{
 		"GET /v1/restaurants/r/menu": clitest.Says(http.StatusOK, `{"result":{"products":[{"id":"f","name":"Fries"},{"id":"a/b","name":"Cola"},
 			{"id":"c2","name":"cola"}],"ingredients":[{"id":"i","name":"Sauce"}]}}`),
 		"POST /v1/ops/restaurants/r/{what}":             record(all),
+		"POST /v1/ops/restaurants/r/busy":               record(short),
 		"DELETE /v1/ops/restaurants/r/{what}":           record(nothing),
 		"DELETE /v1/ops/restaurants/r/snooze/{dish...}": record(nothing),
 	})
@@ -61,10 +64,10 @@ func TestRestrictions_O23(t *testing.T) {
 		sent string // separated by |
 		out  string
 	}{
-		{[]string{"restaurant", "pause", "r", "--type", "pickup", "--until", "2030-01-01T00:00:00Z", "--note", "oven"}, `POST pause {"expeditionTypes":["pickup"],"note":"oven","until":"2030-01-01T00:00:00Z"}`, "no orders for delivery until 2026-12-31"},
+		{[]string{"restaurant", "pause", "r", "--type", "pickup", "--until", "2030-01-01T00:00:00Z", "--note", "oven"}, `POST pause {"expeditionTypes":["pickup"],"note":"oven","until":"2030-01-01T00:00:00Z"}`, "no orders for delivery until 2099-12-31"},
 		{[]string{"restaurant", "pause", "r"}, `POST pause {"note":"","until":null}`, "no orders for pickup, until you end it\norders take at least 90m, until you end it\nnot sold: Fries, until you end it: fryer\nOrders for the end of a pause or later"},
 		{[]string{"restaurant", "open", "r"}, "DELETE pause|DELETE busy", "open: no operator restricts orders\n"},
-		{[]string{"restaurant", "busy", "r", "90m"}, `POST busy {"leadTime":"90m","note":"","until":null}`, "90m"},
+		{[]string{"restaurant", "busy", "r", "90m"}, `POST busy {"leadTime":"90m","note":"","until":null}`, "\n  This pause changes nothing for guests now: an order for delivery takes at least 90m.\n"},
 		{[]string{"menu", "snooze", "r", "fries", "Sauce", "unknown", "a/b"}, `POST snooze {"ids":["f","i","unknown","a/b"],"note":"","until":null}`, "not sold: Fries"},
 		{[]string{"menu", "wake", "r", "Fries", "a/b"}, "DELETE snooze/f|DELETE snooze/a/b", "open:"},
 	} {

@@ -18,7 +18,7 @@ import { link, parse, type View } from "./ops/view";
 const tabs: [string, string][] = [
   ["restaurants", "Restaurants"],
   ["orders", "Orders"],
-  ["changes", "Changes"],
+  ["changes", "Menu changes"],
   ["sync", "Sync all"],
   ["audit", "Audit log"],
 ];

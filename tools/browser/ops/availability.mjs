@@ -6,7 +6,7 @@ import { equal, eventually, must, scenario, step } from '../scenario.mjs';
 import { larder as api } from '../services.mjs';
 import { everyVariant } from '../shot.mjs';
 
-const expected = [/^request failed: 422 POST \S+\/snooze\b/];
+const expected = [/^request failed: .*POST \S+\/pause\b/, /ERR_CONNECTION_FAILED/];
 
 await scenario({ size: 'phone', matrix: false, expected }, async ({ page, larder }) => {
   const orders = page.getByRole('region', { name: 'Orders' });
@@ -14,7 +14,10 @@ await scenario({ size: 'phone', matrix: false, expected }, async ({ page, larder
   const dialog = page.getByRole('dialog');
   const tap = (scope, name) => scope.getByRole('button', { name, exact: true }).tap();
   const guests = async () => (await api.get(`/v1/restaurants/${bistro}`)).result;
-  const nothing = () => orders.getByText('No operator restricts orders.').waitFor();
+  const nothing = () => orders.getByText('Taking orders normally').waitFor();
+  const effect = dialog.locator('.effect');
+  const said = (text) => page.getByTestId('said').getByText(text).waitFor();
+  const restaurant = async () => (await api.ops(`/v1/ops/restaurants/${bistro}`)).result;
 
   await page.goto(`${larder}/ops#/restaurants/${bistro}`);
   await page.getByLabel('Client ID', { exact: true }).fill(env.LARDER_OPS_ID);
@@ -22,28 +25,49 @@ await scenario({ size: 'phone', matrix: false, expected }, async ({ page, larder
   await page.keyboard.press('Enter');
   await nothing();
   await axe(page, 'a restaurant without restrictions');
+  for (const name of ['Restaurants', 'Orders', 'Menu changes', 'Sync all', 'Audit log']) {
+    const tab = await page.getByRole('navigation').getByRole('link', { name }).boundingBox();
+    must(tab.x >= 0 && tab.x + tab.width <= 390, `the tab ${name} is visible: ${JSON.stringify(tab)}`);
+  }
 
-  step('two taps pause all orders, one opens the restaurant again');
+  step('two taps pause all orders, one takes orders again');
   await tap(orders, 'Pause orders…');
-  await dialog.getByText('Orders for later are still accepted.').waitFor();
+  await effect.getByText("Guests can't order until somebody ends the pause.").waitFor();
+  equal(await dialog.evaluate((element) => element.scrollTop), 0, 'the dialog begins at its title');
   await axe(page, 'the dialog of a pause');
   await everyVariant(page, 'pause-dialog', { full: false, only: ['phone-light', 'phone-dark'] });
-  await tap(dialog, '2 hours');
-  await held.getByText('No orders').waitFor();
-  await orders.getByText('Orders for the end of a pause or later are still accepted.').waitFor();
+  await tap(dialog, 'Pause all orders');
+  await held.getByText('No orders until somebody ends it').waitFor();
+  await said(/^Paused all orders of .* until somebody ends it\.$/);
   equal(Object.values((await guests()).accepts).map(({ reason }) => reason), ['paused', 'paused'], 'what guests read');
   await axe(page, 'a paused restaurant');
   await everyVariant(page, 'paused', { full: false, only: ['phone-light', 'phone-dark', 'phone-rtl'] });
-  await held.getByRole('button', { name: 'Open' }).tap();
+  await tap(held, 'Take orders again');
   await nothing();
   equal((await guests()).accepts.pickup.reason, null, 'pickup after the end of the pause');
 
-  step('pickup alone, with a reason, until the operator ends it');
+  step('a pause that is shorter than the lead time changes nothing: the dialog and the page say so');
+  const minutes = Number.parseInt((await restaurant()).availability.leadTime.pickup, 10);
+  equal(minutes, 60, 'the usual lead time');
+  await tap(orders, 'Pause orders…');
+  await dialog.getByLabel('for 30 min').tap();
+  await effect.getByText('This changes nothing for guests: delivery takes at least 1 h, pickup takes at least 1 h. Choose a later end.').waitFor();
+  await axe(page, 'a pause that changes nothing');
+  await everyVariant(page, 'pause-unchanged', { full: false, only: ['phone-light'] });
+  await tap(dialog, 'Pause all orders');
+  await held.getByText('This changes nothing for guests now').waitFor();
+  await tap(held, 'Take orders again');
+  await nothing();
+
+  step('pickup alone, with a reason, for two hours');
   await tap(orders, 'Pause orders…');
   await dialog.getByLabel('only pickup').tap();
+  await dialog.getByLabel('for 2 hours').tap();
   await dialog.getByLabel(/^Why/).fill('the counter is closed');
-  await tap(dialog, 'Until I end it');
-  await held.getByText('No pickup until somebody ends it').waitFor();
+  await effect.getByText(/^No orders for a time before the end, .* in 2 h\. Guests can order for later\.$/).waitFor();
+  await tap(dialog, 'Pause pickup');
+  await held.getByText(/^No pickup until /).waitFor();
+  await held.getByText(/^Guests can order for .* or later\.$/).waitFor();
   await held.getByText(`the counter is closed · by ${env.LARDER_OPS_ID}`).waitFor();
   equal(Object.values((await guests()).accepts).map(({ reason }) => reason), [null, 'paused'], 'delivery and pickup');
 
@@ -61,16 +85,23 @@ await scenario({ size: 'phone', matrix: false, expected }, async ({ page, larder
   step('a longer lead time');
   await tap(orders, 'Longer lead time…');
   await axe(page, 'the dialog of a lead time');
-  await dialog.getByLabel('At least').selectOption('120');
-  await tap(dialog, '1 hour');
-  await held.getByText('Orders take at least 120m').waitFor();
+  await everyVariant(page, 'busy-dialog', { full: false, only: ['phone-light'] });
+  await dialog.getByLabel('An order takes at least').selectOption('45');
+  await effect.getByText(/^This changes nothing for guests: .* already\.$/).waitFor();
+  await dialog.getByLabel('An order takes at least').selectOption('120');
+  await effect.getByText(/^An order of now is ready .* at the earliest\. This holds until .*, in 1 h\.$/).waitFor();
+  await tap(dialog, 'Set 120 min');
+  await held.getByText('Orders take at least 120 min').waitFor();
   equal((await guests()).accepts.delivery.leadTime, '120m', 'the lead time for guests');
   await tap(orders, 'End the longer lead time');
   await nothing();
 
   step('the fryer is broken until seven: several dishes until a time');
   await tap(orders, 'Dishes sold out…');
+  equal(await dialog.getByRole('button', { name: 'Take off the menu' }).isDisabled(), true, 'the button without a selection');
   const search = dialog.getByLabel('Search dishes and options');
+  await search.fill('no such dish');
+  await dialog.getByText('Nothing found for “no such dish”.').waitFor();
   await search.fill('fri');
   await dialog.getByLabel('French fries', { exact: true }).first().tap();
   await search.fill('beef');
@@ -78,33 +109,56 @@ await scenario({ size: 'phone', matrix: false, expected }, async ({ page, larder
   await dialog.getByText('2 selected').waitFor();
   await dialog.getByLabel(/^Why/).fill('the fryer is broken');
   await axe(page, 'the dialog of dishes');
+  await dialog.getByLabel(/^until a time/).tap();
+  await effect.getByText('Type the time of the end.').waitFor();
+  equal(await dialog.getByRole('button', { name: 'Take 2 off the menu' }).isDisabled(), true, 'the button without a time');
+  const { timeZone } = (await restaurant()).freshness;
+  const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone });
+  const before = clock.format(Date.now() - 600_000); // ten minutes ago: that is tomorrow, unless it was yesterday
+  await dialog.getByLabel(/^Time/).fill(before);
+  await effect.getByText(/until tomorrow|until today 23:5\d/).waitFor();
   await everyVariant(page, 'snooze-dialog', { full: false, only: ['phone-light', 'phone-dark'] });
-  await tap(dialog, 'Until this time');
-  equal(await dialog.isVisible(), true, 'a time is needed');
-  await dialog.getByLabel(/^Until a time/).fill('19:00');
-  await tap(dialog, 'Until this time');
-  await held.getByText('French fries is not sold').waitFor();
+  await dialog.getByLabel(/^Time/).fill('19:00');
+  await effect.getByText(/^Guests see 2 items sold out until (today|tomorrow) 19:00, in /).waitFor();
+  await tap(dialog, 'Take 2 off the menu');
+  await held.getByText('2 are not sold').waitFor();
   const { snoozed } = await guests();
   equal(snoozed.length, 2, 'snoozed dishes');
-  const zone = (await api.ops(`/v1/ops/restaurants/${bistro}`)).result.freshness.timeZone;
   for (const { until } of snoozed) {
-    equal(new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: zone }).format(Date.parse(until)), '19:00', 'the end in the time zone of the restaurant');
+    equal(clock.format(Date.parse(until)), '19:00', 'the end in the time zone of the restaurant');
     must(Date.parse(until) - Date.now() < 25 * 3_600_000, `the next seven o'clock: ${until}`);
   }
   await axe(page, 'dishes that are not sold');
   await everyVariant(page, 'snoozed', { full: false, only: ['phone-light', 'phone-dark'] });
   await tap(orders, 'Sell again: French fries');
+  await held.getByRole('button', { name: /^Sell again: Roast beef/ }).waitFor();
   await eventually(async () => (await held.locator('li').count()) === 1, 'one dish is left');
   await held.getByRole('button', { name: /^Sell again: Roast beef/ }).tap();
   await nothing();
   equal((await guests()).snoozed, [], 'all dishes are sold');
 
-  step('errors of larder are shown: the next opening of a restaurant without hours');
+  step('what was taken off the menu at once is sold again at once');
   await tap(orders, 'Dishes sold out…');
-  await dialog.getByLabel('Search dishes and options').fill('fries');
+  await dialog.getByLabel('Search dishes and options').fill('beef');
+  await dialog.getByLabel(/Roast beef/).first().tap();
+  await dialog.getByLabel('Search dishes and options').fill('fri');
   await dialog.getByLabel('French fries', { exact: true }).first().tap();
-  await tap(dialog, 'Until the next opening');
-  await page.getByTestId('said').getByText(/not known when the restaurant opens next/).waitFor();
+  await tap(dialog, 'Take 2 off the menu');
+  await held.getByRole('button', { name: /^Sell all again: / }).tap();
+  await nothing();
+  equal((await guests()).snoozed, [], 'all dishes are sold again');
+
+  step('an error of larder leaves the dialog as it was filled in');
+  await tap(orders, 'Pause orders…');
+  await dialog.getByLabel(/^Why/).fill('the oven');
+  await page.route('**/pause', (route) => route.abort('connectionfailed'), { times: 1 });
+  await tap(dialog, 'Pause all orders');
+  await dialog.getByRole('alert').getByText(/\w/).waitFor();
+  equal(await dialog.getByLabel(/^Why/).inputValue(), 'the oven', 'the reason after an error');
+  await axe(page, 'a dialog with an error');
+  await tap(dialog, 'Pause all orders');
+  await held.getByText('the oven').waitFor();
+  await tap(held, 'Take orders again');
   await nothing();
 
   step('the audit log and the list');
@@ -113,6 +167,8 @@ await scenario({ size: 'phone', matrix: false, expected }, async ({ page, larder
   const row = page.locator(`tr[data-id="${bistro}"]`);
   await row.getByText('paused').waitFor();
   await page.goto(`${larder}/ops#/audit`);
-  await page.getByRole('cell').getByText('took off the menu').first().waitFor();
+  const taken = page.getByTestId('entry').filter({ hasText: 'took off the menu' }).last();
+  await taken.getByText(/French fries.* until \w{3} \d+ \w{3} \d{4} 19:00 \S+: the fryer is broken/).waitFor();
+  await page.getByTestId('entry').filter({ hasText: 'sold again' }).getByText('French fries').first().waitFor();
   await api.ops(`/v1/ops/restaurants/${bistro}/pause`, { method: 'DELETE' });
 });

@@ -160,7 +160,7 @@ await scenario({ matrix: false }, async ({ page, larder }) => {
     }
     await page.setViewportSize(wide);
   };
-  await page.getByRole('link', { name: 'Changes', exact: true }).click();
+  await page.getByRole('link', { name: 'Menu changes', exact: true }).click();
   await page.getByText('No menu changed on this day.').waitFor(); // yesterday
   await page.getByLabel('Day').fill(today);
   const changes = page.getByTestId('change');

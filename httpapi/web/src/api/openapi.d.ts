@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 158dbf47ef7b6e835f874a94780f49190307b17f6c371ea7724c02665fc66bbb
-// what follows: 62cf1179ba6343c9da974a240c9681d6c43ff875f2cca9eeccbb37c43c85ca82
+// openapi.yaml: 0bef17fcbacbf1ed69449e65a61c3607bfae10a3bfd191ae1de59f9f5f39ed3b
+// what follows: 1f2671a243a433159f9f32863a9d8c1383ae7dec47b9af45eb0718c73bee53ef
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -2306,6 +2306,17 @@ export interface components {
                 /** Format: date-time */
                 until: string | null;
             } | null;
+            /** @description How long an order takes at least now, in whole minutes. */
+            leadTime: {
+                /** @description Such as `60m`. */
+                delivery: string;
+                pickup: string;
+            };
+            /**
+             * Format: date-time
+             * @description When the restaurant opens next; if it is open, after it has closed. null: not known, as without hours.
+             */
+            nextOpening: string | null;
             pause: {
                 delivery: components["schemas"]["Restriction"] | null;
                 pickup: components["schemas"]["Restriction"] | null;
@@ -2320,6 +2331,11 @@ export interface components {
                 at: string;
                 by: string;
                 id: string;
+                /**
+                 * @description Absent if the menu has neither with this id.
+                 * @enum {string}
+                 */
+                kind?: "dish" | "option";
                 /** @description Of the dish or option; its id if the menu has no name. */
                 name: string;
                 note: string;
