@@ -206,7 +206,7 @@ vuln: $(BIN)/govulncheck ## Check larder and its tools for known vulnerabilities
 
 # The parts of make verify. The long forms are the parts by themselves: make race (three times), make fuzz FUZZTIME=60s,
 # make soak (10 minutes), make release-check (all platforms).
-VERIFY       := lint lint-api lint-ts tidy-check race cover bench fuzz swaps concurrent cost prometheus soak chaos overload twice browser engines compare bench-smoke release-check
+VERIFY       := lint lint-api lint-ts tidy-check race cover bench fuzz swaps concurrent clock-steps cost prometheus soak chaos overload twice browser engines compare bench-smoke release-check
 VERIFY_FLAGS := RACE_COUNT=1 FUZZTIME=30s SOAK_FOR=60s RELEASE_TARGETS=linux/amd64,darwin/arm64
 
 .PHONY: verify
@@ -267,6 +267,10 @@ soak: race-needs larder-bench ## Run a race-detector build of larder under load 
 .PHONY: concurrent
 concurrent: ## Send 1,000 parallel anonymous requests for the most expensive responses, then run six syncs of the most expensive menus at once, and check memory and /livez
 	$(LIKE_RELEASES) LARDER_THOROUGH=1 go test $(COMPILE) -count 1 -v -run '^(TestConcurrentAnonymousRequests|TestMemoryOfHostileMenus)$$' ./cmd/larder -args -at-once 1000
+
+.PHONY: clock-steps
+clock-steps: test-needs ## Set the clocks of two instances forwards and back by hours while operators restrict orders
+	$(LIKE_RELEASES) go test $(COMPILE) -count 1 -timeout 10m -v -run '^TestClockSteps_O23$$' ./cmd/larder -args -clock-steps
 
 .PHONY: cost
 cost: test-needs ## Measure the CPU time of the most expensive anonymous requests; fails above 2 ms per token of the rate limit

@@ -46,6 +46,7 @@ type heldState struct {
 }
 
 func newState(all hours.Availability, now time.Time) *heldState {
+	now = now.Round(0) // without the monotonic clock, which does not show that the clock was set back
 	s := &heldState{all: all, holding: all.Holding(now), snoozed: all.Snoozed(now), from: now}
 	for _, r := range s.holding {
 		if !r.Until.IsZero() && (s.until.IsZero() || r.Until.Before(s.until)) {

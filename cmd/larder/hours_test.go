@@ -2,12 +2,18 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"larder.local/cmd/larder/client"
 	"larder.local/internal/testkit/clitest"
 )
 
@@ -230,4 +236,180 @@ func TestOperatorsRestrictOrders_O23(t *testing.T) {
 	if _, orders, _ := service.seen(); len(orders) != 3 {
 		t.Errorf("the service got %d orders, want those before and after the pause and the snooze: %v", len(orders), orders)
 	}
+}
+
+var clockSteps = flag.Bool("clock-steps", false, "run TestClockSteps_O23, which builds Go's package time again")
+
+// stepped is an instance whose clock the test moves, as an administrator or a time server does. Timers go on.
+type stepped struct {
+	*instance
+	clock string // the file with the seconds by which its clock is ahead
+}
+
+func (s *stepped) set(t *testing.T, ahead time.Duration) {
+	t.Helper()
+	name := s.clock + ".new"
+	err := os.WriteFile(name, fmt.Append(nil, int64(ahead/time.Second)), 0o600)
+	if err = errors.Join(err, os.Rename(name, s.clock)); err != nil { // renamed: larder never reads half a number
+		t.Fatal(err)
+	}
+	if s.instance != nil {
+		clitest.Eventually(t, "larder has the new clock", func() bool {
+			seen, _ := os.ReadFile(s.clock + ".seen")
+			return string(seen) == fmt.Sprint(int64(ahead/time.Second))
+		})
+		s.shop = client.New(t.Context(), s.base, "shop", "shop-secret") // the last token may have expired
+		t.Cleanup(s.shop.HTTP.CloseIdleConnections)
+	}
+}
+
+// buildStepped builds larder with a clock that is ahead by the seconds in a file.
+func buildStepped(t *testing.T) (program string) {
+	t.Helper()
+	goroot, _ := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
+	source := filepath.Join(strings.TrimSpace(string(goroot)), "src", "time")
+	now, err := os.ReadFile(filepath.Join(source, "time.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const reads = "sec, nsec, mono := runtimeNow()\n"
+	if strings.Count(string(now), reads) != 1 {
+		t.Fatalf("time.Now of this release of Go does not have the line %q", reads)
+	}
+	here, _ := filepath.Abs(".")
+	overlay := map[string]string{
+		filepath.Join(source, "time.go"):  clitest.WriteFile(t, "time.go", strings.Replace(string(now), reads, reads+"\tsec += Ahead.Load()\n", 1)),
+		filepath.Join(source, "ahead.go"): clitest.WriteFile(t, "ahead.go", "package time\n\nimport \"sync/atomic\"\n\nvar Ahead atomic.Int64\n"),
+		filepath.Join(here, "clock.go"): clitest.WriteFile(t, "clock.go", `package main
+
+import (
+	"os"
+	"strconv"
+	"time"
+)
+
+func init() {
+	name := os.Getenv("LARDER_TEST_CLOCK")
+	read := func() {
+		text, _ := os.ReadFile(name)
+		seconds, err := strconv.ParseInt(string(text), 10, 64)
+		if err == nil && time.Ahead.Swap(seconds) != seconds {
+			_ = os.WriteFile(name+".seen", text, 0o600)
+		}
+	}
+	read()
+	go func() {
+		for range time.Tick(5 * time.Millisecond) {
+			read()
+		}
+	}()
+}
+`),
+	}
+	files, _ := json.Marshal(map[string]any{"Replace": overlay})
+	program = filepath.Join(t.TempDir(), "larder")
+	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", clitest.WriteFile(t, "overlay.json", string(files)),
+		"-buildvcs=false", "-trimpath", "-tags", "nomsgpack", "-ldflags", "-s -w", "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build larder: %v\n%s", err, output)
+	}
+	return program
+}
+
+// TestClockSteps_O23 sets the clocks of two instances forwards and back by hours. What an operator said last holds on both, and
+// the end of a restriction is a matter of each instance's clock alone: it is never written for the other one.
+func TestClockSteps_O23(t *testing.T) {
+	t.Parallel()
+	if !*clockSteps {
+		t.Skip("make clock-steps runs it")
+	}
+	program := buildStepped(t)
+	m, service := newMoving(t), newPOS(t, 10)
+	cfg := over(service)
+	cfg.restaurant, _ = openIn(3, time.Now().UTC())
+	start := func(name string, ahead time.Duration) *stepped {
+		s := &stepped{clock: filepath.Join(t.TempDir(), name)}
+		s.set(t, ahead)
+		m.env = []string{"LARDER_TEST_CLOCK=" + s.clock}
+		s.instance = m.startProgram(t, program, m.write(t, name, cfg))
+		s.waitFor(t, 10)
+		return s
+	}
+	one, two := start("1", 0), start("2", 0)
+	t.Cleanup(func() { t.Log(one.log.String()) })
+	accepts := func(s *stepped, want string) { // by validations, at once, and by what storefronts read, within a moment
+		t.Helper()
+		if got := s.validate(t, ""); got.Status != http.StatusOK || !strings.Contains(got.Body, want) {
+			t.Errorf("a validation: %d %s, want %s", got.Status, got.Body, want)
+		}
+		reason := map[string]string{`"valid":true`: `"reason":null`, `"restaurant_paused"`: `"reason":"paused"`, `"restaurant_closed"`: `"reason":"closed"`}[want]
+		clitest.Eventually(t, "storefronts read "+reason, func() bool {
+			return strings.Contains(s.ask(t, http.MethodGet, "/v1/restaurants/r", "", "").Body, `"pickup":{"now":`+fmt.Sprint(reason == `"reason":null`)+","+reason)
+		})
+	}
+	say := func(s *stepped, method, what, body string) {
+		t.Helper()
+		s.ops(t).ask(t, method, "/v1/ops/restaurants/r"+what, "", body).is(t, method+" "+what, http.StatusOK, "")
+	}
+	sold := func(s *stepped, want bool) {
+		t.Helper()
+		clitest.Eventually(t, fmt.Sprintf("the dish is available: %t", want), func() bool {
+			return strings.Contains(s.ask(t, http.MethodGet, "/v1/restaurants/r/menu", "", "").Body, `"available":false`) != want
+		})
+	}
+	// The hours: closed, open by the clock of one instance, and closed again.
+	accepts(one, `"restaurant_closed"`)
+	_, opens := openIn(3, time.Now().UTC())
+	one.set(t, time.Until(opens)-30*time.Minute) // with an hour of lead time, an order is ready half an hour after the opening
+	accepts(one, `"valid":true`)
+	accepts(two, `"restaurant_closed"`)
+	one.set(t, 0)
+	accepts(one, `"restaurant_closed"`)
+	cfg.restaurant = "connection: a"
+	for name, s := range map[string]*stepped{"1": one, "2": two} {
+		m.write(t, name, cfg)
+		s.reload(t)
+		accepts(s, `"valid":true`)
+	}
+
+	// A pause and a snooze end by the clock of each instance, and hold again if that clock is set back.
+	end := fmt.Sprintf(`{"until": %q`, time.Now().Add(3*time.Hour).Format(time.RFC3339))
+	say(one, http.MethodPost, "/pause", end+"}")
+	say(one, http.MethodPost, "/snooze", end+`, "ids": ["soup"]}`)
+	for _, s := range []*stepped{one, two} {
+		sold(s, false)
+		accepts(s, `"restaurant_paused"`)
+	}
+	two.set(t, 4*time.Hour)
+	sold(two, true)
+	accepts(two, `"valid":true`)
+	accepts(one, `"restaurant_paused"`)
+	sold(one, false)
+	two.set(t, 0)
+	sold(two, false)
+	accepts(two, `"restaurant_paused"`)
+
+	// What was said last holds, whatever the clocks show.
+	two.set(t, 4*time.Hour)
+	say(two, http.MethodPost, "/pause", "{}")
+	say(two, http.MethodDelete, "/snooze/soup", "")
+	say(one, http.MethodDelete, "/snooze/soup", "")
+	sold(one, true)
+	accepts(one, `"restaurant_paused"`)
+	say(one, http.MethodDelete, "/pause", "")
+	accepts(one, `"valid":true`)
+	accepts(two, `"valid":true`)
+	one.set(t, -6*time.Hour)
+	say(one, http.MethodPost, "/pause", `{"note": "said six hours ago"}`)
+	accepts(one, `"restaurant_paused"`)
+	accepts(two, `"restaurant_paused"`)
+	two.kill(t)
+	two = start("2", -time.Hour)
+	accepts(two, `"restaurant_paused"`) // its first order
+	one.set(t, 0)
+	accepts(one, `"restaurant_paused"`)
+	say(two, http.MethodDelete, "/pause", "")
+	accepts(one, `"valid":true`)
+	accepts(two, `"valid":true`)
 }
