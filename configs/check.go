@@ -224,7 +224,7 @@ func (c *Config) checkConnection(l *loader, key, name string) {
 }
 
 // demoSecrets are the secrets in demo.yaml.
-var demoSecrets = []string{"demo-secret", "storefront-secret", "ops-secret"} //nolint:gochecknoglobals // constant
+var demoSecrets = []string{"demo-secret", "storefront-secret", "ops-secret", "till-secret"} //nolint:gochecknoglobals // constant
 
 // checkSecrets rejects the demo's published secrets and weak ones off loopback (policies H2, H4 and H8).
 func (c *Config) checkSecrets(l *loader) {

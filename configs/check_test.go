@@ -54,7 +54,7 @@ auth:
 		`larder.yaml:9:15: connections[0].auth_url: "ftp://x" must start with http:// or https://`,
 		`larder.yaml:15:15: auth.clients[0].secret: is shorter than 16 bytes, which is not allowed because http.listen (0.0.0.0:80) ` +
 			"is reachable from other machines; create a random one with `openssl rand -base64 32`",
-		`larder.yaml:16:16: auth.clients[0].scopes[0]: unknown scope "cook" (valid: menu, orders, ops)`,
+		`larder.yaml:16:16: auth.clients[0].scopes[0]: unknown scope "cook" (valid: menu, orders, ops, ops.read, sync)`,
 		`environment LARDER_CACHE_MEMORY: cache.memory: must be at least 1MiB`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -341,7 +341,7 @@ auth:
 		`larder.yaml:17:9: restaurants[1].id: must be one value, not a list`,
 		`larder.yaml:19:15: restaurants[2].schedule: schedule "often": expected exactly 5 fields, found 1: [often]: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`,
 		`larder.yaml:22:26: auth.clients[0].secret: the environment variable NOBODY is not set: set it, or use a file with secret_file`,
-		`larder.yaml:22:48: auth.clients[0].scopes[0]: unknown scope "cook" (valid: menu, orders, ops)`,
+		`larder.yaml:22:48: auth.clients[0].scopes[0]: unknown scope "cook" (valid: menu, orders, ops, ops.read, sync)`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -486,7 +486,7 @@ func TestMessagesNameTheFix(t *testing.T) {
 		},
 		"a misspelled scope": {
 			"auth: {clients: [{id: a, secret: b, scopes: [order]}]}\n",
-			`larder.yaml:1:46: auth.clients[0].scopes[0]: unknown scope "order"; did you mean "orders"? (valid: menu, orders, ops)`,
+			`larder.yaml:1:46: auth.clients[0].scopes[0]: unknown scope "order"; did you mean "orders"? (valid: menu, orders, ops, ops.read, sync)`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -146,6 +146,7 @@ func TestDemoIsTheDocumentedBlock(t *testing.T) {
 		Auth: auth.Config{OpenMenu: new(true), Clients: []auth.ClientConfig{
 			{ID: "storefront", Secret: "storefront-secret", Scopes: []auth.Scope{"menu", "orders"}, Connection: "main"},
 			{ID: "ops", Secret: "ops-secret", Scopes: []auth.Scope{"menu", "orders", "ops"}},
+			{ID: "till", Secret: "till-secret", Scopes: []auth.Scope{"sync"}, Connection: "main"},
 		}, PublicOrders: auth.PublicOrders{Enabled: true, Origins: []string{auth.OriginSelf}, Rate: ratelimit.Rate{Count: 60, Per: time.Minute}}},
 	}
 	setDefaults(reflect.ValueOf(want).Elem())

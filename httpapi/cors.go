@@ -55,7 +55,8 @@ func (c cors) WriteHeaders(out menus.FieldWriter, origin string) {
 		return
 	}
 	out.Text("Access-Control-Allow-Origin", origin)
-	out.Text("Access-Control-Expose-Headers", "ETag, Idempotent-Replayed, Larder-Menu-Version, Retry-After, X-Request-Id")
+	out.Text("Access-Control-Expose-Headers",
+		"ETag, Idempotent-Replayed, Larder-Menu-Version, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id")
 }
 
 // preflight sets the headers of the response to a preflight request.

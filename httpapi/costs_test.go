@@ -63,11 +63,13 @@ func costsOf(ids menuIDs) costs {
 		"HEAD /":                                            {{path: "/", header: []string{"Accept-Encoding", "br", "If-None-Match", "*"}}},
 		"GET /web/{file}":                                   append(coded("/web/larder.js", "br", "gzip", "identity"), coded("/web/none", "br")...),
 		"GET /favicon.ico":                                  coded("/favicon.ico", "br", "identity"),
-		"GET /robots.txt":                                   coded("/robots.txt", "br", "identity"),
-		"GET /ops":                                          coded("/ops", "br", "identity"),
-		"GET /ops/ops.js":                                   coded("/ops/ops.js", "br", "identity"),
-		"GET /orders/api/v1/menu/view":                      {{path: "/orders/api/v1/menu/view", header: []string{"Authorization", "Bearer " + long}}},
-		"GET /nothing/of/this/kind":                         plain("/" + long),
+		"GET /.well-known/oauth-authorization-server": {{path: "/.well-known/oauth-authorization-server"}},
+		"GET /openapi.d.ts":                           coded("/openapi.d.ts", "br", "identity"),
+		"GET /robots.txt":                             coded("/robots.txt", "br", "identity"),
+		"GET /ops":                                    coded("/ops", "br", "identity"),
+		"GET /ops/ops.js":                             coded("/ops/ops.js", "br", "identity"),
+		"GET /orders/api/v1/menu/view":                {{path: "/orders/api/v1/menu/view", header: []string{"Authorization", "Bearer " + long}}},
+		"GET /nothing/of/this/kind":                   plain("/" + long),
 	}
 }
 

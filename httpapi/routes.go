@@ -28,6 +28,7 @@ func (s *Server) route() (err error) {
 		return err
 	}
 	s.assets.Add("robots.txt", []byte(robotsText))
+	s.assets.Add("openapi.d.ts", web.Types)
 	public, err := s.newEngine()
 	if err != nil {
 		return err
@@ -80,45 +81,49 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 		return err
 	}
 	known, ofMenu, said := onlyKnownQuery(names), s.opsHandlers.OfMenu, s.opsHandlers.Availability
-	guard := func(c *gin.Context) {
-		if s.auth.RequireOps(c); !c.IsAborted() {
-			known(c)
+	guard := func(want auth.Scope, others ...auth.Scope) gin.HandlerFunc {
+		required := s.auth.RequireOps(want, others...)
+		return func(c *gin.Context) {
+			if required(c); !c.IsAborted() {
+				known(c)
+			}
 		}
 	}
+	reads, changes := guard(auth.ScopeOpsRead), guard(auth.ScopeOps)
 	get(engine, "/ops/session", respond.Handle(s.auth.WhoAmI))
 	engine.POST("/ops/session", s.auth.OwnSite, respond.Handle(s.auth.SignIn))
 	engine.DELETE("/ops/session", s.auth.OwnSite, respond.Handle(s.auth.SignOut))
-	get(engine, "/v1/ops/summary", guard, withinStore, respond.Handle(s.opsHandlers.Summary))
-	get(engine, "/v1/ops/audit", guard, withinStore, respond.Handle(s.auditLog.List))
-	get(engine, "/v1/ops/restaurants", guard, withinStore, respond.Handle(s.opsHandlers.Restaurants))
-	get(engine, "/v1/ops/restaurants/:restaurant", guard, withinStore, ofMenu(s.opsHandlers.Restaurant))
-	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, ofMenu(s.opsHandlers.Sync))
-	engine.POST("/v1/ops/sync", guard, respond.Handle(s.opsHandlers.SyncAll))
-	get(engine, "/v1/ops/sync/:batch", guard, respond.Handle(s.opsHandlers.Batch))
-	engine.GET("/v1/ops/events", guard, respond.Handle(s.events.Ops))
-	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, withinStore, ofMenu(s.opsHandlers.Lint))
-	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, withinStore, ofMenu(s.opsHandlers.Versions))
-	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, withinStore, ofMenu(s.opsHandlers.VersionView))
-	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/changes", guard, withinStore, ofMenu(s.opsHandlers.VersionChanges))
-	get(engine, "/v1/ops/restaurants/:restaurant/quarantined", guard, withinStore, ofMenu(s.opsHandlers.Quarantined))
-	get(engine, "/v1/ops/restaurants/:restaurant/quarantined/changes", guard, withinStore, ofMenu(s.opsHandlers.QuarantinedChanges))
-	get(engine, "/v1/ops/restaurants/:restaurant/quarantined/lint", guard, withinStore, ofMenu(s.opsHandlers.QuarantinedLint))
-	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, ofMenu(s.opsHandlers.RollBack))
-	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, ofMenu(s.opsHandlers.ReleaseHold))
-	engine.POST("/v1/ops/restaurants/:restaurant/pause", guard, withinStore, ofMenu(said.Pause))
-	engine.DELETE("/v1/ops/restaurants/:restaurant/pause", guard, withinStore, ofMenu(said.Unpause))
-	engine.POST("/v1/ops/restaurants/:restaurant/busy", guard, withinStore, ofMenu(said.Busy))
-	engine.DELETE("/v1/ops/restaurants/:restaurant/busy", guard, withinStore, ofMenu(said.EndBusy))
-	engine.POST("/v1/ops/restaurants/:restaurant/snooze", guard, withinStore, ofMenu(said.Snooze))
-	engine.DELETE("/v1/ops/restaurants/:restaurant/snooze/:id", guard, withinStore, ofMenu(said.Wake))
-	get(engine, "/v1/ops/changes", guard, withinStore, respond.Handle(s.opsHandlers.Changes))
-	get(engine, "/v1/ops/runs", guard, withinStore, respond.Handle(s.opsHandlers.Runs))
-	get(engine, "/v1/ops/runs/:run", guard, withinStore, respond.Handle(s.opsHandlers.Run))
-	get(engine, "/v1/ops/orders", guard, withinStore, respond.Handle(s.orderHandlers.List))
-	get(engine, "/v1/ops/orders/:ref", guard, withinStore, respond.Handle(s.orderHandlers.Details))
-	engine.POST("/v1/ops/orders/resolve", guard, respond.Handle(s.orderHandlers.ResolveSeveral))
-	engine.POST("/v1/ops/orders/:ref/resolve", guard, respond.Handle(s.orderHandlers.Resolve))
-	engine.POST("/v1/ops/journal/accept", guard, respond.Handle(s.orderHandlers.AcceptJournal))
+	get(engine, "/v1/ops/summary", reads, withinStore, respond.Handle(s.opsHandlers.Summary))
+	get(engine, "/v1/ops/audit", reads, withinStore, respond.Handle(s.auditLog.List))
+	get(engine, "/v1/ops/restaurants", reads, withinStore, respond.Handle(s.opsHandlers.Restaurants))
+	get(engine, "/v1/ops/restaurants/:restaurant", reads, withinStore, ofMenu(s.opsHandlers.Restaurant))
+	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard(auth.ScopeSync), ofMenu(s.opsHandlers.Sync))
+	engine.POST("/v1/ops/sync", changes, respond.Handle(s.opsHandlers.SyncAll))
+	get(engine, "/v1/ops/sync/:batch", reads, respond.Handle(s.opsHandlers.Batch))
+	engine.GET("/v1/ops/events", reads, respond.Handle(s.events.Ops))
+	get(engine, "/v1/ops/restaurants/:restaurant/lint", reads, withinStore, ofMenu(s.opsHandlers.Lint))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions", reads, withinStore, ofMenu(s.opsHandlers.Versions))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", reads, withinStore, ofMenu(s.opsHandlers.VersionView))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/changes", reads, withinStore, ofMenu(s.opsHandlers.VersionChanges))
+	get(engine, "/v1/ops/restaurants/:restaurant/quarantined", reads, withinStore, ofMenu(s.opsHandlers.Quarantined))
+	get(engine, "/v1/ops/restaurants/:restaurant/quarantined/changes", reads, withinStore, ofMenu(s.opsHandlers.QuarantinedChanges))
+	get(engine, "/v1/ops/restaurants/:restaurant/quarantined/lint", reads, withinStore, ofMenu(s.opsHandlers.QuarantinedLint))
+	engine.POST("/v1/ops/restaurants/:restaurant/rollback", changes, ofMenu(s.opsHandlers.RollBack))
+	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", changes, ofMenu(s.opsHandlers.ReleaseHold))
+	engine.POST("/v1/ops/restaurants/:restaurant/pause", changes, withinStore, ofMenu(said.Pause))
+	engine.DELETE("/v1/ops/restaurants/:restaurant/pause", changes, withinStore, ofMenu(said.Unpause))
+	engine.POST("/v1/ops/restaurants/:restaurant/busy", changes, withinStore, ofMenu(said.Busy))
+	engine.DELETE("/v1/ops/restaurants/:restaurant/busy", changes, withinStore, ofMenu(said.EndBusy))
+	engine.POST("/v1/ops/restaurants/:restaurant/snooze", changes, withinStore, ofMenu(said.Snooze))
+	engine.DELETE("/v1/ops/restaurants/:restaurant/snooze/:id", changes, withinStore, ofMenu(said.Wake))
+	get(engine, "/v1/ops/changes", reads, withinStore, respond.Handle(s.opsHandlers.Changes))
+	get(engine, "/v1/ops/runs", reads, withinStore, respond.Handle(s.opsHandlers.Runs))
+	get(engine, "/v1/ops/runs/:run", guard(auth.ScopeOpsRead, auth.ScopeSync), withinStore, respond.Handle(s.opsHandlers.Run))
+	get(engine, "/v1/ops/orders", reads, withinStore, respond.Handle(s.orderHandlers.List))
+	get(engine, "/v1/ops/orders/:ref", reads, withinStore, respond.Handle(s.orderHandlers.Details))
+	engine.POST("/v1/ops/orders/resolve", changes, respond.Handle(s.orderHandlers.ResolveSeveral))
+	engine.POST("/v1/ops/orders/:ref/resolve", changes, respond.Handle(s.orderHandlers.Resolve))
+	engine.POST("/v1/ops/journal/accept", changes, respond.Handle(s.orderHandlers.AcceptJournal))
 	show := gin.WrapH(s.scrape)
 	switch s.cfg.metricsAccess() {
 	case MetricsOff:
@@ -137,6 +142,8 @@ func (s *Server) routeShared(engine *gin.Engine) {
 	get(engine, web.Path+":file", respond.Handle(s.asset))
 	get(engine, "/favicon.ico", s.assetAt("icon.svg"))
 	get(engine, "/robots.txt", s.assetAt("robots.txt"))
+	get(engine, "/openapi.d.ts", s.assetAt("openapi.d.ts"))
+	get(engine, "/.well-known/oauth-authorization-server", respond.Handle(s.auth.Metadata))
 	get(engine, "/livez", livez)
 	get(engine, "/readyz", respond.Handle(s.health.readyz))
 	s.routeDocument(engine)

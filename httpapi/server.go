@@ -160,23 +160,23 @@ func (s *Server) limitRequests() {
 	s.proxies = auth.NewProxies(s.cfg.TrustedProxies)
 	each := &addressConnections{limit: s.cfg.MaxConnectionsPerAddress, exempt: s.proxies, open: map[string]int{}}
 	s.open = newOpenConnections(s.cfg.MaxConnections, openFiles(), each, s.deps.Log)
-	s.validateLimit = ratelimit.New(rate.Validate, clock)
-	s.placeLimit = ratelimit.New(rate.Place, clock)
-	s.changeLimit = ratelimit.New(rate.Place, clock)
-	s.publicLimit = ratelimit.New(s.authCfg.PublicOrders.Rate, clock)
-	s.publicReads = ratelimit.New(rate.Validate, clock)
+	s.validateLimit = ratelimit.New("validate", rate.Validate, clock)
+	s.placeLimit = ratelimit.New("place", rate.Place, clock)
+	s.changeLimit = ratelimit.New("change", rate.Place, clock)
+	s.publicLimit = ratelimit.New("guest", s.authCfg.PublicOrders.Rate, clock)
+	s.publicReads = ratelimit.New("guest-reads", rate.Validate, clock)
 }
 
 func (s *Server) newAuth() *auth.Auth {
 	cfg, deps := s.cfg, s.deps
-	byAddress := ratelimit.New(cfg.Rate.AddressFailures, deps.Clock)
+	byAddress := ratelimit.New("", cfg.Rate.AddressFailures, deps.Clock)
 	return auth.New(s.authCfg, auth.Deps{
 		Redis:          deps.Redis,
 		Hosts:          cfg.Hosts,
 		Exposed:        cfg.Exposed() != "",
 		Proxies:        s.proxies,
-		TokenFailures:  ratelimit.Failures{ByAddress: byAddress, ByClient: ratelimit.New(cfg.Rate.TokenFailures, deps.Clock)},
-		SignInFailures: ratelimit.Failures{ByAddress: byAddress, ByClient: ratelimit.New(cfg.Rate.SignInFailures, deps.Clock)},
+		TokenFailures:  ratelimit.Failures{ByAddress: byAddress, ByClient: ratelimit.New("", cfg.Rate.TokenFailures, deps.Clock)},
+		SignInFailures: ratelimit.Failures{ByAddress: byAddress, ByClient: ratelimit.New("", cfg.Rate.SignInFailures, deps.Clock)},
 		Failed:         deps.Metrics.AuthFailed,
 		Version:        deps.Version,
 		Clock:          deps.Clock,

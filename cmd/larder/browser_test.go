@@ -161,6 +161,7 @@ func browsedDemoWith(t *testing.T, more []string, args ...string) []string {
 		"LARDER_RESTAURANTS_0_PHONE=+351 22 000 00 00, ext. 4", "LARDER_RESTAURANTS_0_ADDRESS=Rua das Flores 1, Porto",
 		"LARDER_RESTAURANTS_0_GUEST_PHONE=+351 22 000 00 01",
 		"LARDER_HTTP_METRICS=open", // a scenario reads the metrics
+		"LARDER_AUTH_CLIENTS_3_ID=viewer", "LARDER_AUTH_CLIENTS_3_SECRET=viewer-secret", "LARDER_AUTH_CLIENTS_3_SCOPES=ops.read",
 	}, more...)
 	startProcessTo(t, out, env, append([]string{"demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0"}, args...)...)
 	return []string{

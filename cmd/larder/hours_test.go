@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,9 +18,9 @@ import (
 	"larder.local/internal/testkit/clitest"
 )
 
-// openIn returns hours of the restaurant that begin in some days, and at no other time.
-func openIn(days int, now time.Time) (configuration string, opens time.Time) {
-	opens = time.Date(now.Year(), now.Month(), now.Day()+days, 11, 0, 0, 0, time.UTC)
+// openIn returns hours of the restaurant that begin in three days, and at no other time.
+func openIn(now time.Time) (configuration string, opens time.Time) {
+	opens = time.Date(now.Year(), now.Month(), now.Day()+3, 11, 0, 0, 0, time.UTC)
 	day := strings.ToLower(opens.Weekday().String()[:3])
 	return fmt.Sprintf(`connection: a, time_zone: UTC, hours: {all: {%s: ["11:00-12:00"]}}`, day), opens
 }
@@ -31,7 +32,7 @@ func TestOpeningHours_O22(t *testing.T) {
 	m.env = []string{"LARDER_HTTP_PAGE_ENABLED=true"}
 	cfg := over(service)
 	now := time.Now().UTC()
-	closed, opens := openIn(3, now)
+	closed, opens := openIn(now)
 	cfg.restaurant = closed
 	i := m.start(t, "", cfg)
 	i.waitFor(t, 10)
@@ -226,7 +227,7 @@ func TestOperatorsRestrictOrders_O23(t *testing.T) {
 	}
 	two.place(t, "after-the-snooze").is(t, "an order after the snooze", http.StatusCreated, "")
 
-	closed, opens := openIn(3, time.Now().UTC())
+	closed, opens := openIn(time.Now().UTC())
 	cfg.restaurant = closed
 	m.write(t, "1", cfg)
 	one.reload(t)
@@ -256,7 +257,7 @@ func (s *stepped) set(t *testing.T, ahead time.Duration) {
 	if s.instance != nil {
 		clitest.Eventually(t, "larder has the new clock", func() bool {
 			seen, _ := os.ReadFile(s.clock + ".seen")
-			return string(seen) == fmt.Sprint(int64(ahead/time.Second))
+			return string(seen) == strconv.FormatInt(int64(ahead/time.Second), 10)
 		})
 		s.shop = client.New(t.Context(), s.base, "shop", "shop-secret") // the last token may have expired
 		t.Cleanup(s.shop.HTTP.CloseIdleConnections)
@@ -327,7 +328,7 @@ func TestClockSteps_O23(t *testing.T) {
 	program := buildStepped(t)
 	m, service := newMoving(t), newPOS(t, 10)
 	cfg := over(service)
-	cfg.restaurant, _ = openIn(3, time.Now().UTC())
+	cfg.restaurant, _ = openIn(time.Now().UTC())
 	start := func(name string, ahead time.Duration) *stepped {
 		s := &stepped{clock: filepath.Join(t.TempDir(), name)}
 		s.set(t, ahead)
@@ -345,7 +346,7 @@ func TestClockSteps_O23(t *testing.T) {
 		}
 		reason := map[string]string{`"valid":true`: `"reason":null`, `"restaurant_paused"`: `"reason":"paused"`, `"restaurant_closed"`: `"reason":"closed"`}[want]
 		clitest.Eventually(t, "storefronts read "+reason, func() bool {
-			return strings.Contains(s.ask(t, http.MethodGet, "/v1/restaurants/r", "", "").Body, `"pickup":{"now":`+fmt.Sprint(reason == `"reason":null`)+","+reason)
+			return strings.Contains(s.ask(t, http.MethodGet, "/v1/restaurants/r", "", "").Body, `"pickup":{"now":`+strconv.FormatBool(reason == `"reason":null`)+","+reason)
 		})
 	}
 	say := func(s *stepped, method, what, body string) {
@@ -360,7 +361,7 @@ func TestClockSteps_O23(t *testing.T) {
 	}
 	// The hours: closed, open by the clock of one instance, and closed again.
 	accepts(one, `"restaurant_closed"`)
-	_, opens := openIn(3, time.Now().UTC())
+	_, opens := openIn(time.Now().UTC())
 	one.set(t, time.Until(opens)-30*time.Minute) // with an hour of lead time, an order is ready half an hour after the opening
 	accepts(one, `"valid":true`)
 	accepts(two, `"restaurant_closed"`)

@@ -44,9 +44,10 @@ func (w Caller) Viewer() directory.Viewer { return directory.Viewer(w.Connection
 // BySession reports whether the caller is a browser that is signed in to /ops.
 func (w Caller) BySession() bool { return w.session }
 
-// Holds reports whether the scopes include one; orders includes menu (policy H2).
+// Holds reports whether the scopes include one, by itself or in another one (policy H2).
 func Holds(scopes []Scope, want Scope) bool {
-	return slices.Contains(scopes, want) || want == ScopeMenu && slices.Contains(scopes, ScopeOrders)
+	return slices.Contains(scopes, want) || want == ScopeMenu && slices.Contains(scopes, ScopeOrders) ||
+		(want == ScopeOpsRead || want == ScopeSync) && slices.Contains(scopes, ScopeOps)
 }
 
 const keyCaller = "larder.caller" // of gin.Context
@@ -76,7 +77,6 @@ type Auth struct {
 	parser      *jwt.Parser
 	tokenCache  tokenCache
 	crossOrigin http.CrossOriginProtection // for the sessions of /ops
-	bearerOps   gin.HandlerFunc            // RequireScope(ScopeOps)
 
 	watching sync.Mutex // guards watches
 	watches  map[*clientWatch]struct{}
@@ -111,7 +111,6 @@ func New(cfg Config, deps Deps) *Auth {
 		keys:     signingKeysOf(cfg, deps.Redis, deps.Clock),
 	}
 	a.tokenCache.byID = map[[sha256.Size]byte]*Caller{}
-	a.bearerOps = a.RequireScope(ScopeOps)
 	a.keys.changed = a.keysChanged
 	a.clients.Store(&clientSet{})
 	a.SetClients(cfg.Clients)

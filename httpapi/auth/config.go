@@ -10,7 +10,7 @@ import (
 	"larder.local/internal/setting"
 )
 
-// Scope is a permission of a token. ScopeOrders includes ScopeMenu (policy H2).
+// Scope is a permission of a token. ScopeOrders includes ScopeMenu; ScopeOps includes ScopeOpsRead and ScopeSync (policy H2).
 type Scope string
 
 // The scopes of clients.
@@ -18,6 +18,9 @@ const (
 	ScopeMenu   Scope = "menu"   // read menus, check orders
 	ScopeOrders Scope = "orders" // place orders; includes menu
 	ScopeOps    Scope = "ops"    // everything below /v1/ops, such as syncs, runs and unknown outcomes
+
+	ScopeOpsRead Scope = "ops.read" // the reads below /v1/ops, and the console without actions
+	ScopeSync    Scope = "sync"     // sync one restaurant at a time, without force, and follow the run
 )
 
 const (
@@ -98,9 +101,10 @@ func (c Config) Validate() error {
 		faults.If(known && seen[client.ID], key+".id", "%q is used twice; ids must be unique", client.ID)
 		seen[client.ID] = true
 		faults.If(client.Secret == "", key+".secret", "must not be empty")
-		faults.If(len(client.Scopes) == 0, key+".scopes", "must contain at least one of menu, orders, ops")
+		faults.If(len(client.Scopes) == 0, key+".scopes", "must contain at least one of menu, orders, ops, ops.read, sync")
 		for j, scope := range client.Scopes {
-			faults = append(faults, setting.OneOf(setting.Index(key+".scopes", j), "scope", scope, ScopeMenu, ScopeOrders, ScopeOps))
+			faults = append(faults, setting.OneOf(setting.Index(key+".scopes", j), "scope", scope,
+				ScopeMenu, ScopeOrders, ScopeOps, ScopeOpsRead, ScopeSync))
 		}
 	}
 	faults.If(c.TokenLifetime < time.Second, "auth.token_lifetime", "must be at least 1s")

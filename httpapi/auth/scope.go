@@ -11,9 +11,9 @@ import (
 	"larder.local/httpapi/respond"
 )
 
-// RequireScope passes requests with the scope and stores their caller in the context. With
-// auth.open_menu, menu routes need no token, but a token that is sent must be valid.
-func (a *Auth) RequireScope(want Scope) gin.HandlerFunc {
+// RequireScope passes requests with one of the scopes and stores their caller in the context. Errors name the first one.
+// With auth.open_menu, menu routes need no token, but a token that is sent must be valid.
+func (a *Auth) RequireScope(want Scope, others ...Scope) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		who, given, err := a.bearer(c)
 		switch {
@@ -26,21 +26,30 @@ func (a *Auth) RequireScope(want Scope) gin.HandlerFunc {
 			// public: no caller in the context
 		case !given:
 			respond.Fail(c, unauthorized("send a bearer token with the scope "+string(want)+"; get one at /connect/token"))
-		case !Holds(who.Scopes, want):
+		case !who.holdsOne(want, others):
 			c.Header("WWW-Authenticate", `Bearer realm="larder", error="insufficient_scope", scope="`+string(want)+`"`)
-			respond.Fail(c, &respond.Problem{
-				Code: respond.CodeForbidden, Msg: "the token does not have the scope " + string(want), Params: map[string]any{"scope": string(want)},
-			})
+			respond.Fail(c, Lacks("the token", want))
 		default:
 			setCaller(c, who)
 		}
 	}
 }
 
+func (w Caller) holdsOne(want Scope, others []Scope) bool {
+	return Holds(w.Scopes, want) || slices.ContainsFunc(others, func(scope Scope) bool { return Holds(w.Scopes, scope) })
+}
+
+// Lacks returns the problem of a caller that does not have a scope.
+func Lacks(who string, want Scope) *respond.Problem {
+	return &respond.Problem{
+		Code: respond.CodeForbidden, Msg: who + " does not have the scope " + string(want), Params: map[string]any{"scope": string(want)},
+	}
+}
+
 // setCaller stores the caller of a request.
 func setCaller(c *gin.Context, who *Caller) {
 	c.Set(keyCaller, who)
-	if Holds(who.Scopes, ScopeOps) {
+	if Holds(who.Scopes, ScopeOpsRead) {
 		respond.SetOperator(c)
 	}
 }

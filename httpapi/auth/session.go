@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -49,7 +50,7 @@ func (a *Auth) session(c *gin.Context) (who *Caller, given bool, err error) {
 		if _, invalid := errors.AsType[*respond.Problem](err); err != nil && !invalid {
 			return nil, true, err
 		}
-		if err == nil && Holds(read.Scopes, ScopeOps) {
+		if err == nil && Holds(read.Scopes, ScopeOpsRead) {
 			read.session = true
 			return &read, true, nil
 		}
@@ -88,12 +89,14 @@ type sessionView struct {
 	// Connection is the only connection that the client sees; null means all.
 	Connection *string `json:"connection"`
 	ExpiresAt  string  `json:"expiresAt"`
+	// Scopes are ops and ops.read, or only the second one: then the client may read everything and change nothing.
+	Scopes []Scope `json:"scopes"`
 	// Version is larder's version.
 	Version string `json:"version"`
 }
 
 func (a *Auth) newSessionView(who *Caller) sessionView {
-	return sessionView{who.Client, respond.OrNull(who.Connection), menu.FormatTime(who.Expires), a.deps.Version}
+	return sessionView{who.Client, respond.OrNull(who.Connection), menu.FormatTime(who.Expires), who.Scopes, a.deps.Version}
 }
 
 // WhoAmI answers GET /ops/session: the signed-in client, or null.
@@ -105,7 +108,7 @@ func (a *Auth) WhoAmI(c *gin.Context) error {
 	return respond.Answer(c, a.newSessionView(who), nil)
 }
 
-// SignIn answers POST /ops/session: it starts a session for {"client", "secret"} of a client with the scope ops.
+// SignIn answers POST /ops/session: it starts a session for {"client", "secret"} of a client with the scope ops or ops.read.
 func (a *Auth) SignIn(c *gin.Context) error {
 	id, secret, err := readSignIn(c)
 	if err != nil {
@@ -116,11 +119,13 @@ func (a *Auth) SignIn(c *gin.Context) error {
 		return err
 	}
 	expires := a.deps.Clock().Add(a.cfg.SessionLifetime).Truncate(time.Second)
-	value, err := a.issue(c.Request.Context(), client, []Scope{ScopeOps}, expires, (*signingKey).sessionSecret)
+	scopes := []Scope{ScopeOps, ScopeOpsRead} // both: a client that loses the first one keeps the second
+	scopes = slices.DeleteFunc(scopes, func(scope Scope) bool { return !Holds(client.Scopes, scope) })
+	value, err := a.issue(c.Request.Context(), client, scopes, expires, (*signingKey).sessionSecret)
 	if err != nil {
 		return err
 	}
-	who := &Caller{Client: client.ID, Connection: client.Connection, Expires: expires, session: true}
+	who := &Caller{Client: client.ID, Scopes: scopes, Connection: client.Connection, Expires: expires, session: true}
 	c.Set(keyCaller, who)
 	a.setSession(c, value)
 	a.deps.SignedIn(c)
@@ -131,7 +136,7 @@ func (a *Auth) SignIn(c *gin.Context) error {
 // secret with 429. It never rejects a correct one (policy H8).
 func (a *Auth) authenticate(c *gin.Context, id, secret string) (ClientConfig, error) {
 	client, ok := a.client(id, secret)
-	if ok && Holds(client.Scopes, ScopeOps) {
+	if ok && Holds(client.Scopes, ScopeOpsRead) {
 		return client, nil
 	}
 	a.failed(c, routeSession)
@@ -139,9 +144,7 @@ func (a *Auth) authenticate(c *gin.Context, id, secret string) (ClientConfig, er
 		return ClientConfig{}, &respond.Problem{Code: respond.CodeRateLimited, RetryAfter: wait, Msg: tooManyFailures}
 	}
 	if ok {
-		return ClientConfig{}, &respond.Problem{
-			Code: respond.CodeForbidden, Msg: "the client does not have the scope ops", Params: map[string]any{"scope": string(ScopeOps)},
-		}
+		return ClientConfig{}, Lacks("the client", ScopeOps)
 	}
 	return ClientConfig{}, unauthorized("the client is unknown or its secret is wrong")
 }
@@ -189,23 +192,28 @@ func (a *Auth) OwnSite(c *gin.Context) {
 	}
 }
 
-// RequireOps passes requests with a bearer token of the scope ops, or from a signed-in browser.
-func (a *Auth) RequireOps(c *gin.Context) {
-	if _, given := c.Request.Header["Authorization"]; given {
-		a.bearerOps(c)
-		return
-	}
-	who, given, err := a.session(c)
-	switch {
-	case err != nil:
-		respond.Fail(c, err)
-	case !given:
-		respond.Fail(c, unauthorized("send a bearer token with the scope ops from /connect/token, or sign in at /ops"))
-	case who == nil:
-		respond.Fail(c, unauthorized("the session has ended; sign in again at /ops"))
-	default:
-		if a.OwnSite(c); !c.IsAborted() {
-			setCaller(c, who)
+// RequireOps is RequireScope, also for browsers that are signed in.
+func (a *Auth) RequireOps(want Scope, others ...Scope) gin.HandlerFunc {
+	bearer := a.RequireScope(want, others...)
+	return func(c *gin.Context) {
+		if _, given := c.Request.Header["Authorization"]; given {
+			bearer(c)
+			return
+		}
+		who, given, err := a.session(c)
+		switch {
+		case err != nil:
+			respond.Fail(c, err)
+		case !given:
+			respond.Fail(c, unauthorized("send a bearer token with the scope "+string(want)+" from /connect/token, or sign in at /ops"))
+		case who == nil:
+			respond.Fail(c, unauthorized("the session has ended; sign in again at /ops"))
+		case !who.holdsOne(want, others):
+			respond.Fail(c, Lacks("the signed-in client", want))
+		default:
+			if a.OwnSite(c); !c.IsAborted() {
+				setCaller(c, who)
+			}
 		}
 	}
 }

@@ -108,6 +108,7 @@ func (b *exampleFixture) tryReads() {
 		{operation: "isReady", example: "ready", status: http.StatusOK},
 		{operation: "getMetrics", example: "runs", status: http.StatusOK},
 		{operation: "showDocument", status: http.StatusOK},
+		{operation: "getTokenMetadata", example: "metadata", status: http.StatusOK},
 	} {
 		b.try(one)
 	}

@@ -32,7 +32,11 @@ func (h *Handlers) Sync(c *gin.Context, restaurant menu.RestaurantID) error {
 	if err != nil {
 		return err
 	}
-	run, err := h.deps.Scheduler.Start(c.Request.Context(), restaurant, menusync.Request{By: auth.CallerOf(c).Client, Force: force})
+	who := auth.CallerOf(c)
+	if force && !auth.Holds(who.Scopes, auth.ScopeOps) {
+		return auth.Lacks("the token", auth.ScopeOps)
+	}
+	run, err := h.deps.Scheduler.Start(c.Request.Context(), restaurant, menusync.Request{By: who.Client, Force: force})
 	if err == nil {
 		did := audit.Entry{Action: audit.Sync, Restaurant: &restaurant, Run: &run.ID}
 		if force {

@@ -15,7 +15,7 @@ func TestFailuresAreRememberedBesideInventedNames(t *testing.T) {
 	t.Parallel()
 	clock := &hand{at: time.Unix(1_700_000_000, 0)}
 	l := Failures{
-		New(Rate{Count: 30, Per: time.Minute}, clock.now), New(Rate{Count: 10, Per: time.Minute}, clock.now),
+		New("test", Rate{Count: 30, Per: time.Minute}, clock.now), New("test", Rate{Count: 10, Per: time.Minute}, clock.now),
 	}
 	counted := func(client, ip string) (n int) {
 		for range 100 {

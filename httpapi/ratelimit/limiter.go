@@ -9,6 +9,7 @@ import (
 	"container/list"
 	"crypto/sha256"
 	"fmt"
+	"math"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -27,6 +28,7 @@ const limiterKeys = 65_536
 
 // Limiter has a token bucket for each key, in bounded memory. Policy H1.
 type Limiter struct {
+	name  string
 	rate  Rate
 	max   int
 	clock func() time.Time
@@ -42,9 +44,10 @@ type bucket struct {
 	tokens *rate.Limiter
 }
 
-// New returns a limiter with one rate, which may be unlimited.
-func New(r Rate, clock func() time.Time) *Limiter {
+// New returns a limiter with one rate, which may be unlimited. Responses show it with its name.
+func New(name string, r Rate, clock func() time.Time) *Limiter {
 	return &Limiter{
+		name:    name,
 		rate:    r,
 		max:     limiterKeys,
 		clock:   clock,
@@ -53,19 +56,21 @@ func New(r Rate, clock func() time.Time) *Limiter {
 	}
 }
 
-// allow takes one token of the key. If the bucket is empty, it returns the time until the next one.
-func (l *Limiter) allow(key string) (wait time.Duration, ok bool) {
+// allow takes one token of the key. If the bucket is empty, it returns the time until the next one. left is the number of
+// tokens after that.
+func (l *Limiter) allow(key string) (wait time.Duration, left float64, ok bool) {
 	if !l.rate.limited() {
-		return 0, true
+		return 0, 0, true
 	}
 	now := l.clock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	reservation := l.bucket(key).ReserveN(now, 1)
+	tokens := l.bucket(key)
+	reservation := tokens.ReserveN(now, 1)
 	if wait = reservation.DelayFrom(now); wait > 0 {
 		reservation.CancelAt(now)
 	}
-	return wait, wait == 0
+	return wait, max(tokens.TokensAt(now), 0), wait == 0
 }
 
 // Charge takes n more tokens of a key. The key may go into debt: later requests wait for it.
@@ -113,9 +118,18 @@ func AddressKey(ip string) string {
 	return network.String()
 }
 
-// Take takes one token of the key, or answers the request with 429.
+// Take takes one token of the key, or answers the request with 429. If there is a limit, the response has it and what is left
+// of it (draft-ietf-httpapi-ratelimit-headers-10): RateLimit-Policy: "place";q=5;w=1 and RateLimit: "place";r=4;t=1, where t is
+// the number of seconds until nothing is used any more.
 func Take(c *gin.Context, l *Limiter, key string) {
-	if wait, ok := l.allow(key); !ok {
+	wait, left, ok := l.allow(key)
+	if l.rate.limited() {
+		seconds := func(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }
+		used := time.Duration((float64(l.rate.Count) - left) / float64(l.rate.Count) * float64(l.rate.Per))
+		c.Header("RateLimit-Policy", `"`+l.name+`";q=`+strconv.Itoa(l.rate.Count)+`;w=`+seconds(l.rate.Per))
+		c.Header("RateLimit", `"`+l.name+`";r=`+strconv.Itoa(int(left))+`;t=`+seconds(used))
+	}
+	if !ok {
 		msg := "too many requests; the limit is " + l.rate.String()
 		respond.Fail(c, &respond.Problem{Code: respond.CodeRateLimited, Msg: msg, RetryAfter: wait})
 	}
@@ -129,10 +143,10 @@ type Failures struct{ ByAddress, ByClient *Limiter }
 
 // Failed counts a failed attempt. If there were too many, it returns how long to wait.
 func (l Failures) Failed(client, ip string) (wait time.Duration, limited bool) {
-	if wait, ok := l.ByAddress.allow(AddressKey(ip)); !ok {
+	if wait, _, ok := l.ByAddress.allow(AddressKey(ip)); !ok {
 		return wait, true
 	}
-	wait, ok := l.ByClient.allow(failureKey(client, ip))
+	wait, _, ok := l.ByClient.allow(failureKey(client, ip))
 	return wait, !ok
 }
 

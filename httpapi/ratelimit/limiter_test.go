@@ -14,21 +14,21 @@ func (h *hand) now() time.Time { return h.at }
 func TestLimiter(t *testing.T) {
 	t.Parallel()
 	clock := &hand{at: time.Unix(1_700_000_000, 0)}
-	l := New(Rate{Count: 2, Per: time.Second}, clock.now)
+	l := New("test", Rate{Count: 2, Per: time.Second}, clock.now)
 	for i := range 2 {
-		if _, ok := l.allow("a"); !ok {
+		if _, _, ok := l.allow("a"); !ok {
 			t.Fatalf("take %d of a burst of 2 was refused", i+1)
 		}
 	}
-	wait, ok := l.allow("a")
+	wait, _, ok := l.allow("a")
 	if ok || wait != 500*time.Millisecond {
 		t.Errorf("third take: got %v, %v, want a wait of 500ms", wait, ok)
 	}
-	if _, ok := l.allow("b"); !ok {
+	if _, _, ok := l.allow("b"); !ok {
 		t.Error("another key was refused")
 	}
 	clock.at = clock.at.Add(500 * time.Millisecond)
-	if _, ok := l.allow("a"); !ok {
+	if _, _, ok := l.allow("a"); !ok {
 		t.Error("refused after the wait that was asked for")
 	}
 }
@@ -36,13 +36,13 @@ func TestLimiter(t *testing.T) {
 func TestLimiterRefusalTakesNothing(t *testing.T) {
 	t.Parallel()
 	clock := &hand{at: time.Unix(1_700_000_000, 0)}
-	l := New(Rate{Count: 1, Per: time.Minute}, clock.now)
+	l := New("test", Rate{Count: 1, Per: time.Minute}, clock.now)
 	l.allow("a")
 	for range 50 {
 		l.allow("a")
 	}
 	clock.at = clock.at.Add(time.Minute)
-	if _, ok := l.allow("a"); !ok {
+	if _, _, ok := l.allow("a"); !ok {
 		t.Error("refused takes were counted: the key is still refused a minute later")
 	}
 }
@@ -50,7 +50,7 @@ func TestLimiterRefusalTakesNothing(t *testing.T) {
 func TestLimiterForgetsTheOldest(t *testing.T) {
 	t.Parallel()
 	clock := &hand{at: time.Unix(1_700_000_000, 0)}
-	l := New(Rate{Count: 1, Per: time.Hour}, clock.now)
+	l := New("test", Rate{Count: 1, Per: time.Hour}, clock.now)
 	l.max = 3
 	for i := range 100 {
 		l.allow(strconv.Itoa(i))
@@ -58,19 +58,19 @@ func TestLimiterForgetsTheOldest(t *testing.T) {
 	if len(l.buckets) != 3 || l.order.Len() != 3 {
 		t.Fatalf("holds %d keys in %d places, want 3 and 3", len(l.buckets), l.order.Len())
 	}
-	if _, ok := l.allow("99"); ok {
+	if _, _, ok := l.allow("99"); ok {
 		t.Error("the latest key was forgotten")
 	}
-	if _, ok := l.allow("0"); !ok {
+	if _, _, ok := l.allow("0"); !ok {
 		t.Error("the oldest key was not forgotten")
 	}
 }
 
 func TestLimiterOff(t *testing.T) {
 	t.Parallel()
-	l := New(Rate{}, time.Now)
+	l := New("test", Rate{}, time.Now)
 	for range 1000 {
-		if _, ok := l.allow("a"); !ok {
+		if _, _, ok := l.allow("a"); !ok {
 			t.Fatal("a rate of 0 limits")
 		}
 	}

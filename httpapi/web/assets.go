@@ -10,6 +10,11 @@ import (
 	"strings"
 )
 
+// Types are the types of the API document for TypeScript.
+//
+//go:embed src/api/openapi.d.ts
+var Types []byte
+
 //go:embed dist
 var dist embed.FS
 

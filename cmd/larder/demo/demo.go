@@ -112,7 +112,8 @@ func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *Starts) (*demo,
 	if !httpapi.IsLoopback(listen) || !httpapi.IsLoopback(sandboxListen) { // reachable by others: random secrets (policy H4)
 		secret = rand.Text()
 		variables = append(variables, "LARDER_CONNECTIONS_0_CLIENT_SECRET="+secret,
-			"LARDER_AUTH_CLIENTS_0_SECRET="+rand.Text(), "LARDER_AUTH_CLIENTS_1_SECRET="+rand.Text())
+			"LARDER_AUTH_CLIENTS_0_SECRET="+rand.Text(), "LARDER_AUTH_CLIENTS_1_SECRET="+rand.Text(),
+			"LARDER_AUTH_CLIENTS_2_SECRET="+rand.Text())
 	}
 	if d.sandbox, err = openSandbox(cmd.Context(), sandboxListen, "--sandbox-listen", secret, log); err != nil {
 		return nil, err

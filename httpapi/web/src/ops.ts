@@ -11,6 +11,7 @@ import { order } from "./ops/order";
 import { orders } from "./ops/orders";
 import { restaurant } from "./ops/restaurant";
 import { restaurants } from "./ops/restaurants";
+import { mayAct, setRights } from "./ops/rights";
 import { signIn } from "./ops/signin";
 import { syncAll } from "./ops/syncall";
 import { link, parse, type View } from "./ops/view";
@@ -37,9 +38,11 @@ let signedIn = new AbortController();
 function begin(session: Session): void {
   signedIn.abort();
   signedIn = new AbortController();
+  setRights(session);
   const all = signedIn.signal;
   const waiting = h("b", { class: "count", hidden: true });
-  const items = tabs.map(([name, title]) =>
+  const shownTabs = tabs.filter(([name]) => name !== "sync" || mayAct());
+  const items = shownTabs.map(([name, title]) =>
     link("/" + name, { "data-tab": name }, title, name === "orders" && [" ", waiting]),
   );
   const state = h("span", { class: "live", "data-testid": "live" }, "connecting");
@@ -68,6 +71,7 @@ function begin(session: Session): void {
         { class: "who" },
         state,
         h("span", { class: "id" }, session.client, session.connection && ` (${session.connection})`),
+        !mayAct() && h("span", { class: "badge plain" }, "read only"),
         h("button", { type: "button", class: "quiet", onclick: () => void leave().catch(showError) }, "Sign out"),
       ),
     ),

@@ -102,7 +102,7 @@ type httpExchange struct {
 
 // everywhere has the headers that any response may have (info.description), and the headers of HTTP itself.
 var everywhere = []string{ //nolint:gochecknoglobals // does not change
-	"Date", "Content-Length", "Content-Type", "Connection", "Transfer-Encoding", "Vary", "Allow",
+	"Date", "Content-Length", "Content-Type", "Connection", "Transfer-Encoding", "Vary", "Allow", "Ratelimit", "Ratelimit-Policy",
 	"Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Access-Control-Allow-Methods",
 	"Access-Control-Allow-Headers", "Access-Control-Max-Age",
 }

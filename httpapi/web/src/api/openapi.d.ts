@@ -1,7 +1,27 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 0bef17fcbacbf1ed69449e65a61c3607bfae10a3bfd191ae1de59f9f5f39ed3b
-// what follows: 1f2671a243a433159f9f32863a9d8c1383ae7dec47b9af45eb0718c73bee53ef
+// openapi.yaml: 7360429baee840434ec37aafa52b7713a366df3bef9c69f156c614efc5113f3d
+// what follows: 18882fe59f00e6be8b7926bbaae7843bc7bbb03a685e125ac85dffe9c80bff88
 export interface paths {
+    "/.well-known/oauth-authorization-server": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the metadata of the token endpoint
+         * @description The metadata of RFC 8414, with which OAuth clients configure themselves. Addresses begin with the scheme and host of the request.
+         */
+        get: operations["getTokenMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/connect/token": {
         parameters: {
             query?: never;
@@ -102,6 +122,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/openapi.d.ts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the types of this document for TypeScript
+         * @description The types of all paths, schemas and operations, made by openapi-typescript.
+         */
+        get: operations["getDocumentTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -157,7 +197,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description Requires a client with the scope `ops`. The session lasts `auth.session_lifetime`. After 5 failures per minute of a client from an address (`http.rate.sign_in_failures`), or 30 from an address (`http.rate.address_failures`), a wrong secret is answered 429. A correct secret is never rejected.
+         * @description Requires a client with the scope `ops`, or `ops.read` to change nothing. The session lasts `auth.session_lifetime`. After 5 failures per minute of a client from an address (`http.rate.sign_in_failures`), or 30 from an address (`http.rate.address_failures`), a wrong secret is answered 429. A correct secret is never rejected.
          */
         post: operations["signIn"];
         /**
@@ -2455,6 +2495,8 @@ export interface components {
             /** @description The only connection that the client sees; null for all. */
             connection: string | null;
             expiresAt: components["schemas"]["Time"];
+            /** @description Without `ops`, the client may read everything and change nothing. */
+            scopes: ("ops" | "ops.read")[];
             /** @description The version of larder. */
             version: string;
         };
@@ -2463,7 +2505,7 @@ export interface components {
             result: components["schemas"]["Session"] | null;
         };
         SignIn: {
-            /** @description The id of a client with the scope `ops`. */
+            /** @description The id of a client with the scope `ops` or `ops.read`. */
             client: string;
             secret: string;
         };
@@ -2526,6 +2568,19 @@ export interface components {
             /** @enum {string} */
             error: "invalid_request" | "invalid_client" | "invalid_scope" | "unsupported_grant_type" | "rate_limited" | "storage_unavailable" | "internal";
             error_description: string;
+        };
+        TokenMetadata: {
+            grant_types_supported: "client_credentials"[];
+            /** Format: uri */
+            issuer: string;
+            /** @description Empty: there is no authorization endpoint. */
+            response_types_supported: string[];
+            scopes_supported: ("menu" | "orders" | "ops" | "ops.read" | "sync")[];
+            /** Format: uri */
+            service_documentation: string;
+            /** Format: uri */
+            token_endpoint: string;
+            token_endpoint_auth_methods_supported: ("client_secret_basic" | "client_secret_post")[];
         };
         /** @description Field names ignore case and underscores. The client may be in HTTP Basic instead. */
         TokenRequest: {
@@ -3023,6 +3078,8 @@ export interface components {
         RateLimited: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "X-Request-Id": components["headers"]["RequestID"];
                 [name: string]: unknown;
@@ -3238,6 +3295,10 @@ export interface components {
         NoSniff: "nosniff";
         /** @description larder's own id of the order, in every response about an order. */
         OrderRef: components["schemas"]["Ref"];
+        /** @description What is left of the limit: `"place";r=4;t=1` means four requests, and one second until nothing is used any more. */
+        RateLimit: string;
+        /** @description The limit: `"place";q=5;w=1` means five requests in one second. */
+        RateLimitPolicy: string;
         /** @description Browsers send no `Referer` from the page. */
         ReferrerPolicy: "no-referrer";
         /** @description `true` if this repeats the first response. */
@@ -3253,6 +3314,29 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    getTokenMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The metadata. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenMetadata"];
+                };
+            };
+            400: components["responses"]["InvalidParameter"];
+        };
+    };
     getToken: {
         parameters: {
             query?: never;
@@ -3493,6 +3577,44 @@ export interface operations {
             400: components["responses"]["InvalidParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+        };
+    };
+    getDocumentTypes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the client's copy. The response is 304 if nothing has changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The types. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Content-Encoding": components["headers"]["ContentEncoding"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description Nothing has changed. */
+            304: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidParameter"];
         };
     };
     getDocumentAsJSON: {
@@ -5242,6 +5364,8 @@ export interface operations {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-Id": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -5297,6 +5421,8 @@ export interface operations {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-Id": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -5355,6 +5481,8 @@ export interface operations {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-Id": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -5750,6 +5878,8 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     Location: components["headers"]["Location"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-Id": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -5804,6 +5934,8 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     "Content-Language": components["headers"]["ContentLanguage"];
                     "Larder-Menu-Version": components["headers"]["MenuVersion"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-Id": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };

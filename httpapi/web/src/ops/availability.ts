@@ -5,6 +5,7 @@ import { during, fillIn, showMessage, type Effect } from "./ask";
 import { h, put, type Child } from "./dom";
 import { count, span } from "./format";
 import type { Restaurant, Restrictions } from "./model";
+import { mayAct } from "./rights";
 
 const old = 30; // seconds without a read of Redis, after which the page says so
 const day = 24 * 60; // minutes
@@ -107,7 +108,8 @@ export function availability(one: Restaurant, signal: AbortSignal, changed: (now
     changed(await result<Restrictions>(pathOf(one.id) + path, { method, body, signal }));
     showMessage(done);
   };
-  const act = (words: string, work: () => Promise<void>, attributes = {}) =>
+  const act = (words: string, work: () => Promise<void>, attributes = {}): Child =>
+    mayAct() &&
     h(
       "button",
       {
@@ -236,7 +238,7 @@ export function availability(one: Restaurant, signal: AbortSignal, changed: (now
   });
   const ends = (until: string) => h("time", { datetime: until }, local.format(new Date(until)));
   type Held = { until: string | null; note: string; by: string; at: string };
-  const line = (words: Child, held: Held, button: HTMLElement, ...more: Child[]) =>
+  const line = (words: Child, held: Held, button: Child, ...more: Child[]) =>
     h(
       "li",
       {},

@@ -7,6 +7,7 @@ import { cell, h, put, rowHead, table, type Child } from "./dom";
 import { badge, moment, orderState, outcome, price, telephone } from "./format";
 import type { Call, Order } from "./model";
 import { link, type View } from "./view";
+import { mayAct } from "./rights";
 
 export const order: View = async (root, { id, signal }) => {
   const path = "/v1/ops/orders/" + encodeURIComponent(id);
@@ -26,7 +27,7 @@ export const order: View = async (root, { id, signal }) => {
         one.paid && badge("paid", "good"),
         h("span", {}, `ref ${one.ref}`),
       ),
-      open && resolveForm(one, open, path, signal, load),
+      open && mayAct() && resolveForm(one, open, path, signal, load),
       h(
         "div",
         { class: "cards" },

@@ -7,6 +7,7 @@ import { badge, count, missingOrders, moment, orderState, price, telephone } fro
 import type { Order, OrderPage } from "./model";
 import { resolveSelected } from "./resolve";
 import { link, type View } from "./view";
+import { mayAct } from "./rights";
 
 const pageSize = 50;
 const again = 10_000; // between two reloads, in milliseconds; there are no events for orders
@@ -101,7 +102,7 @@ export const orders: View = async (root, { params, signal }) => {
     if (focused !== null && focused !== undefined)
       selectors.querySelector<HTMLElement>(`[data-code="${CSS.escape(focused)}"]`)?.focus();
   };
-  if (state === "unknown") put(bar, selectors, selectedCount, resolveButton);
+  if (state === "unknown" && mayAct()) put(bar, selectors, selectedCount, resolveButton);
   const load = async () => {
     page = await ask<OrderPage>(
       "/v1/ops/orders" + query({ state: state === "all" ? "" : state, limit: pageSize, cursor: cursors.at(-1) }),
@@ -121,14 +122,14 @@ export const orders: View = async (root, { params, signal }) => {
       const none = state === "unknown" && text === "" ? "No orders need resolving." : "No orders in this state.";
       put(list, h("p", { class: "empty" }, none));
     } else if (state === "unknown") {
-      const columns = ["Select", "Order", "Restaurant", "Guest", "Unknown", "Total"];
+      const columns = [...(mayAct() ? ["Select"] : []), "Order", "Restaurant", "Guest", "Unknown", "Total"];
       const rows = page.result.map((one) => unknownRow(one, selected, select));
       put(list, table("Orders that need resolving, newest first", columns, rows));
     } else {
       const columns = ["Order", "Restaurant", "State", "Total", "Placed by"];
       put(list, table("Orders, newest first", columns, page.result.map(row)));
     }
-    bar.hidden = state !== "unknown" || page.result.length === 0;
+    bar.hidden = !mayAct() || state !== "unknown" || page.result.length === 0;
     drawSelectors();
     drawBar();
     if (key) list.querySelector<HTMLElement>(`input[data-key="${CSS.escape(key)}"]`)?.focus();
@@ -173,7 +174,7 @@ function unknownRow(
   return h(
     "tr",
     { "data-testid": "order", "data-ref": order.ref },
-    cell("Select", box),
+    mayAct() && cell("Select", box),
     rowHead(link("/orders/" + encodeURIComponent(order.ref), {}, name), h("small", {}, moment(order.createdAt))),
     cell(
       "Restaurant",

@@ -14,6 +14,7 @@ import { forceQuestion, release, syncNow } from "./sync";
 import { fresh, states } from "./restaurants";
 import { comparison, versions } from "./versions";
 import { link, type View } from "./view";
+import { mayAct } from "./rights";
 
 const plotted = 200; // runs
 const shownRuns = 20;
@@ -137,14 +138,21 @@ export const restaurant: View = async (root, place) => {
       h(
         "p",
         { class: "buttons" },
-        h(
-          "button",
-          { type: "button", class: "main", disabled: running !== undefined, onclick: act(false) },
-          "Sync now",
-        ),
-        h("button", { type: "button", class: "danger", disabled: running !== undefined, onclick: act(true) }, "Force…"),
+        mayAct() &&
+          h(
+            "button",
+            { type: "button", class: "main", disabled: running !== undefined, onclick: act(false) },
+            "Sync now",
+          ),
+        mayAct() &&
+          h(
+            "button",
+            { type: "button", class: "danger", disabled: running !== undefined, onclick: act(true) },
+            "Force…",
+          ),
         one.states.includes("quarantined") && h("button", { type: "button", onclick: compare }, "Compare…"),
         one.hold &&
+          mayAct() &&
           h(
             "button",
             {

@@ -11,6 +11,7 @@ import { ProgressPanel } from "./progress";
 import { forceQuestion, syncNow } from "./sync";
 import { idsOf, most, syncSome } from "./syncsome";
 import { link, type View } from "./view";
+import { mayAct } from "./rights";
 
 const pageSize = 50;
 const calm = 1500; // between two reloads caused by events, in milliseconds
@@ -159,7 +160,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
     selectNone.disabled = selected.size === 0;
     put(syncFilter, `Sync these ${number(all)}…`);
     syncFilter.hidden = (state === "" && q === "") || all === 0 || all > most; // otherwise "Sync all"
-    bar.hidden = all === 0;
+    bar.hidden = all === 0 || !mayAct();
   };
   const select = (ids: string[], on: boolean) => {
     for (const id of ids)
@@ -209,7 +210,11 @@ export const restaurants: View = async (root, { params, signal, go }) => {
           )
         : table(
             "Restaurants",
-            ["Select", "Restaurant", "State", ...(causes() ? ["Cause"] : []), "Freshness", "Menu", "Last run", ""],
+            [
+              ...(mayAct() ? ["Select"] : []),
+              ...["Restaurant", "State", ...(causes() ? ["Cause"] : []), "Freshness", "Menu", "Last run"],
+              ...(mayAct() ? [""] : []),
+            ],
             page.result.map(row),
           ),
     );
@@ -257,7 +262,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
     return h(
       "tr",
       { "data-testid": "restaurant", "data-id": one.id },
-      cell("Select", box),
+      mayAct() && cell("Select", box),
       rowHead(
         link("/restaurants/" + encodeURIComponent(one.id), { "data-key": "open " + one.id }, name),
         h("small", {}, one.id),
@@ -284,34 +289,35 @@ export const restaurants: View = async (root, { params, signal, go }) => {
           ? [badge(run.state, "plain"), h("progress", { "aria-label": `Run of ${name}` })]
           : [outcome(one.lastOutcome), one.lastRunAt !== null && h("small", {}, ago(one.lastRunAt))],
       ),
-      h(
-        "td",
-        { class: "acts" },
+      mayAct() &&
         h(
-          "button",
-          {
-            type: "button",
-            "data-key": "sync " + one.id,
-            disabled: run !== undefined,
-            "aria-label": `Sync ${name}`,
-            onclick: act(false),
-          },
-          "Sync",
-        ),
-        one.states.includes("quarantined") &&
+          "td",
+          { class: "acts" },
           h(
             "button",
             {
               type: "button",
-              class: "danger",
-              "data-key": "force " + one.id,
+              "data-key": "sync " + one.id,
               disabled: run !== undefined,
-              "aria-label": `Force ${name}`,
-              onclick: act(true),
+              "aria-label": `Sync ${name}`,
+              onclick: act(false),
             },
-            "Force…",
+            "Sync",
           ),
-      ),
+          one.states.includes("quarantined") &&
+            h(
+              "button",
+              {
+                type: "button",
+                class: "danger",
+                "data-key": "force " + one.id,
+                disabled: run !== undefined,
+                "aria-label": `Force ${name}`,
+                onclick: act(true),
+              },
+              "Force…",
+            ),
+        ),
     );
   };
 

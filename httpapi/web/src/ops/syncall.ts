@@ -8,6 +8,7 @@ import * as live from "./live";
 import type { Batch, Summary } from "./model";
 import { ProgressPanel } from "./progress";
 import type { View } from "./view";
+import { mayAct } from "./rights";
 
 const every = 3000; // between two reads of a batch, in milliseconds
 
@@ -50,12 +51,13 @@ export const syncAll: View = async (root, { id, signal, go }) => {
       {},
       "Each restaurant is synced on its schedule. Use this page after an outage or after a change at the ordering service.",
     ),
-    h(
-      "p",
-      { class: "buttons" },
-      h("button", { type: "button", class: "main", onclick: start(false) }, "Sync all…"),
-      h("button", { type: "button", class: "danger", onclick: start(true) }, "Force all…"),
-    ),
+    mayAct() &&
+      h(
+        "p",
+        { class: "buttons" },
+        h("button", { type: "button", class: "main", onclick: start(false) }, "Sync all…"),
+        h("button", { type: "button", class: "danger", onclick: start(true) }, "Force all…"),
+      ),
     state,
   );
   if (id === "") return;

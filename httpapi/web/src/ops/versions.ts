@@ -7,6 +7,7 @@ import { cell, h, put, rowHead, table } from "./dom";
 import { badge, moment, momentText, number } from "./format";
 import type { Changes, Page, Restaurant, Run, Version } from "./model";
 import { showRun } from "./sync";
+import { mayAct } from "./rights";
 
 const most = 50; // versions
 
@@ -114,16 +115,17 @@ export async function versions(
                 },
                 "Compare",
               ),
-              h(
-                "button",
-                {
-                  type: "button",
-                  class: "danger",
-                  "aria-label": `Roll back to version ${version.version}`,
-                  onclick: back(version),
-                },
-                "Roll back…",
-              ),
+              mayAct() &&
+                h(
+                  "button",
+                  {
+                    type: "button",
+                    class: "danger",
+                    "aria-label": `Roll back to version ${version.version}`,
+                    onclick: back(version),
+                  },
+                  "Roll back…",
+                ),
             ],
           ),
         ),
