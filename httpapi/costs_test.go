@@ -64,7 +64,7 @@ func costsOf(ids menuIDs) costs {
 		"GET /web/{file}":                                   append(coded("/web/larder.js", "br", "gzip", "identity"), coded("/web/none", "br")...),
 		"GET /favicon.ico":                                  coded("/favicon.ico", "br", "identity"),
 		"GET /.well-known/oauth-authorization-server": {{path: "/.well-known/oauth-authorization-server"}},
-		"GET /openapi.d.ts":                           coded("/openapi.d.ts", "br", "identity"),
+		"GET /openapi.d.ts":                           coded("/openapi.d.ts", "identity", "gzip"),
 		"GET /robots.txt":                             coded("/robots.txt", "br", "identity"),
 		"GET /ops":                                    coded("/ops", "br", "identity"),
 		"GET /ops/ops.js":                             coded("/ops/ops.js", "br", "identity"),

@@ -103,7 +103,7 @@ func TestDocumentStatuses(t *testing.T) {
 	if err := w.Store.SaveReasons(t.Context(), "main", []byte("[]")); err != nil {
 		t.Fatal(err)
 	}
-	lacking := map[string][]string{"menu": w.As("desk"), "orders": w.As(apitest.ClientRead), "ops": w.As(apitest.ClientShop)}
+	lacking := map[string][]string{"menu": w.As("desk"), "orders": w.As(apitest.ClientRead), "ops": w.As(apitest.ClientShop), "ops.read": w.As(apitest.ClientShop), "sync": w.As(apitest.ClientShop)}
 	all := w.As(apitest.ClientOps)
 	needsToken := func(one documented) bool { return one.scope != "" }
 	for _, provocation := range []provoked{

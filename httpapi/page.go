@@ -92,6 +92,7 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 func (s *Server) routeDocument(engine *gin.Engine) {
 	get(engine, "/openapi.json", document(respond.ContentJSON, openapi.JSON()))
 	get(engine, "/openapi.yaml", document("application/yaml; charset=utf-8", openapi.YAML()))
+	get(engine, "/openapi.d.ts", document("text/plain; charset=utf-8", web.Types))
 	if s.cfg.Docs == nil || *s.cfg.Docs {
 		get(engine, "/docs", respond.Handle(docsPage))
 		get(engine, "/docs/:file", respond.Handle(docsPage))

@@ -28,7 +28,6 @@ func (s *Server) route() (err error) {
 		return err
 	}
 	s.assets.Add("robots.txt", []byte(robotsText))
-	s.assets.Add("openapi.d.ts", web.Types)
 	public, err := s.newEngine()
 	if err != nil {
 		return err
@@ -142,7 +141,6 @@ func (s *Server) routeShared(engine *gin.Engine) {
 	get(engine, web.Path+":file", respond.Handle(s.asset))
 	get(engine, "/favicon.ico", s.assetAt("icon.svg"))
 	get(engine, "/robots.txt", s.assetAt("robots.txt"))
-	get(engine, "/openapi.d.ts", s.assetAt("openapi.d.ts"))
 	get(engine, "/.well-known/oauth-authorization-server", respond.Handle(s.auth.Metadata))
 	get(engine, "/livez", livez)
 	get(engine, "/readyz", respond.Handle(s.health.readyz))

@@ -76,7 +76,7 @@ const (
 	auditLimit = 2 * time.Second // for writing one entry
 	auditField = "d"
 	auditScan  = 5000 // entries that one page reads at most
-	maxDetail  = 200  // bytes
+	maxDetail  = 500  // bytes
 )
 
 // Log is the audit log: a stream in Redis that all instances share.
@@ -160,10 +160,10 @@ func (a *Log) Add(c *gin.Context, d Entry) {
 	a.log.WithFields(fields).Info("operator action")
 }
 
-// Detail shortens a text to maxDetail bytes.
+// Detail shortens a text to maxDetail bytes, and shows that.
 func Detail(text string) *string {
 	if len(text) > maxDetail {
-		text = strings.ToValidUTF8(text[:maxDetail], "")
+		text = strings.ToValidUTF8(text[:maxDetail-len("…")], "") + "…"
 	}
 	return respond.OrNull(text)
 }
@@ -209,7 +209,7 @@ func (a *Log) List(c *gin.Context) error {
 		return respond.BadCursor()
 	}
 	wanted, err := respond.OneOf(c, "action", []Action{
-		Sync, Force, SyncAll, ForceAll, Rollback, Release, Resolve,
+		Sync, Force, SyncAll, ForceAll, Rollback, Release, Pause, Open, Busy, BusyEnd, Snooze, Wake, Resolve,
 		AcceptRestore, SignIn, SignOut,
 	})
 	if err != nil {

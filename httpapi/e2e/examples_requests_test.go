@@ -14,7 +14,7 @@ import (
 
 // shownElsewhere lists the operations whose responses need no example, with the reason.
 var shownElsewhere = map[string]string{
-	"getDocumentAsJSON": "the document", "getDocumentAsYAML": "the document",
+	"getDocumentAsJSON": "the document", "getDocumentAsYAML": "the document", "getDocumentTypes": "types",
 	"showDocument": "a page", "getDocsFile": "the page's files",
 }
 

@@ -288,7 +288,12 @@ func (a *Availability) Snooze(c *gin.Context, restaurant menu.RestaurantID) erro
 	if len(all) == 0 || len(held)+len(all) > maxSnoozes {
 		return respond.InvalidParameter("ids", fmt.Sprintf("must have at least one id, and with those before at most %d", maxSnoozes))
 	}
-	return a.restrict(c, restaurant, audit.Snooze, all, a.describe(restaurant, strings.Join(names, ", "), r))
+	const named = 5 // in the audit log
+	what := strings.Join(names[:min(named, len(names))], ", ")
+	if more := len(names) - named; more > 0 {
+		what += fmt.Sprintf(" and %d more", more)
+	}
+	return a.restrict(c, restaurant, audit.Snooze, all, a.describe(restaurant, what, r))
 }
 
 // Wake answers DELETE …/snooze/{id}.

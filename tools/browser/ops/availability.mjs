@@ -17,6 +17,11 @@ await scenario({ size: 'phone', matrix: false, expected }, async ({ page, larder
   const nothing = () => orders.getByText('Taking orders normally').waitFor();
   const effect = dialog.locator('.effect');
   const said = (text) => page.getByTestId('said').getByText(text).waitFor();
+  /** Taps a button that ends something. Larder's page ignores taps directly after an action. */
+  const again = async (name) => {
+    await page.waitForTimeout(800); //testwaits:allow the time in which taps are ignored
+    await held.getByRole('button', { name }).tap();
+  };
   const restaurant = async () => (await api.ops(`/v1/ops/restaurants/${bistro}`)).result;
 
   await page.goto(`${larder}/ops#/restaurants/${bistro}`);
@@ -30,46 +35,52 @@ await scenario({ size: 'phone', matrix: false, expected }, async ({ page, larder
     must(tab.x >= 0 && tab.x + tab.width <= 390, `the tab ${name} is visible: ${JSON.stringify(tab)}`);
   }
 
-  step('two taps pause all orders, one takes orders again');
+  step('two taps pause all orders for half an hour, one takes orders again');
   await tap(orders, 'Pause orders…');
-  await effect.getByText("Guests can't order until somebody ends the pause.").waitFor();
+  await effect.getByText(/^No orders for a time before the end, (today|tomorrow) .*\. Guests can order for later\.$/).waitFor();
   equal(await dialog.evaluate((element) => element.scrollTop), 0, 'the dialog begins at its title');
   await axe(page, 'the dialog of a pause');
   await everyVariant(page, 'pause-dialog', { full: false, only: ['phone-light', 'phone-dark'] });
-  await tap(dialog, 'Pause all orders');
-  await held.getByText('No orders until somebody ends it').waitFor();
-  await said(/^Paused all orders of .* until somebody ends it\.$/);
-  equal(Object.values((await guests()).accepts).map(({ reason }) => reason), ['paused', 'paused'], 'what guests read');
+  await tap(dialog, 'Pause all orders for 30 min');
+  await held.getByText(/^No orders until /).waitFor();
+  await said(/^Paused all orders of .* for times before (today|tomorrow) /);
+  await page.locator('.facts').getByText('paused').waitFor();
+  const { accepts } = await guests();
+  equal(Object.values(accepts).map(({ reason }) => reason), ['paused', 'paused'], 'what guests read');
+  const minutes = (Date.parse(accepts.pickup.next) - Date.now()) / 60_000;
+  must(minutes > 85 && minutes < 91, `the first order is for half an hour after the lead time of an hour, in ${minutes} min`);
   await axe(page, 'a paused restaurant');
   await everyVariant(page, 'paused', { full: false, only: ['phone-light', 'phone-dark', 'phone-rtl'] });
-  await tap(held, 'Take orders again');
+  await again('Take orders again');
   await nothing();
   equal((await guests()).accepts.pickup.reason, null, 'pickup after the end of the pause');
 
-  step('a pause that is shorter than the lead time changes nothing: the dialog and the page say so');
-  const minutes = Number.parseInt((await restaurant()).availability.leadTime.pickup, 10);
-  equal(minutes, 60, 'the usual lead time');
+  step('a pause until a time that is sooner than the lead time would change nothing');
+  const { timeZone } = (await restaurant()).freshness;
+  const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone });
   await tap(orders, 'Pause orders…');
-  await dialog.getByLabel('for 30 min').tap();
-  await effect.getByText('This changes nothing for guests: delivery takes at least 1 h, pickup takes at least 1 h. Choose a later end.').waitFor();
+  await dialog.getByLabel(/^Time/).fill(clock.format(Date.now() + 20 * 60_000));
+  await effect.getByText(/^This would change nothing: delivery takes at least 1 h, pickup takes at least 1 h\. Choose a time after (today|tomorrow) /).waitFor();
+  equal(await dialog.getByRole('button', { name: /^Pause all orders/ }).isDisabled(), true, 'the button of a pause without an effect');
   await axe(page, 'a pause that changes nothing');
   await everyVariant(page, 'pause-unchanged', { full: false, only: ['phone-light'] });
-  await tap(dialog, 'Pause all orders');
-  await held.getByText('This changes nothing for guests now').waitFor();
-  await tap(held, 'Take orders again');
-  await nothing();
+  await tap(dialog, 'Cancel');
 
-  step('pickup alone, with a reason, for two hours');
+  step('pickup alone, with a reason, until the operator ends it');
   await tap(orders, 'Pause orders…');
   await dialog.getByLabel('only pickup').tap();
-  await dialog.getByLabel('for 2 hours').tap();
+  await dialog.getByLabel('until I end it').tap();
   await dialog.getByLabel(/^Why/).fill('the counter is closed');
-  await effect.getByText(/^No orders for a time before the end, .* in 2 h\. Guests can order for later\.$/).waitFor();
-  await tap(dialog, 'Pause pickup');
-  await held.getByText(/^No pickup until /).waitFor();
-  await held.getByText(/^Guests can order for .* or later\.$/).waitFor();
+  await effect.getByText("Guests can't order pickup until somebody ends the pause.").waitFor();
+  await tap(dialog, 'Pause pickup until I end it');
+  await held.getByText('No pickup until somebody ends it').waitFor();
   await held.getByText(`the counter is closed · by ${env.LARDER_OPS_ID}`).waitFor();
   equal(Object.values((await guests()).accepts).map(({ reason }) => reason), [null, 'paused'], 'delivery and pickup');
+
+  step('a shorter pause says that it replaces a longer one');
+  await tap(orders, 'Pause orders…');
+  await effect.getByText('This replaces the pause that lasts until somebody ends it.').waitFor();
+  await tap(dialog, 'Cancel');
 
   step('another operator ends it: the page shows that by itself');
   await api.ops(`/v1/ops/restaurants/${bistro}/pause`, { method: 'DELETE' });
@@ -78,50 +89,50 @@ await scenario({ size: 'phone', matrix: false, expected }, async ({ page, larder
   step('cancelling changes nothing');
   await tap(orders, 'Pause orders…');
   await tap(dialog, 'Cancel');
-  await tap(orders, 'Longer lead time…');
+  await tap(orders, 'Orders take longer…');
   await page.keyboard.press('Escape');
   await nothing();
 
-  step('a longer lead time');
-  await tap(orders, 'Longer lead time…');
+  step('orders take longer, for today');
+  await tap(orders, 'Orders take longer…');
   await axe(page, 'the dialog of a lead time');
   await everyVariant(page, 'busy-dialog', { full: false, only: ['phone-light'] });
-  await dialog.getByLabel('An order takes at least').selectOption('45');
-  await effect.getByText(/^This changes nothing for guests: .* already\.$/).waitFor();
-  await dialog.getByLabel('An order takes at least').selectOption('120');
-  await effect.getByText(/^An order of now is ready .* at the earliest\. This holds until .*, in 1 h\.$/).waitFor();
-  await tap(dialog, 'Set 120 min');
+  const lead = dialog.getByLabel('An order takes at least');
+  equal(await lead.locator('option').first().innerText(), '75 min', 'the shortest lead time that changes something');
+  equal(await lead.inputValue(), '90', 'the preset');
+  await lead.selectOption('120');
+  await effect.getByText(/^An order that comes now is ready .* at the earliest\. This holds until (today|tomorrow) 06:00, in /).waitFor();
+  await dialog.getByLabel('for 1 hour').tap();
+  await tap(dialog, 'Set 120 min for 1 hour');
   await held.getByText('Orders take at least 120 min').waitFor();
   equal((await guests()).accepts.delivery.leadTime, '120m', 'the lead time for guests');
-  await tap(orders, 'End the longer lead time');
+  await again('End the longer lead time');
   await nothing();
 
   step('the fryer is broken until seven: several dishes until a time');
-  await tap(orders, 'Dishes sold out…');
-  equal(await dialog.getByRole('button', { name: 'Take off the menu' }).isDisabled(), true, 'the button without a selection');
+  await tap(orders, 'Sold out…');
+  equal(await dialog.getByRole('button', { name: 'Mark as sold out' }).isDisabled(), true, 'the button without a selection');
   const search = dialog.getByLabel('Search dishes and options');
   await search.fill('no such dish');
   await dialog.getByText('Nothing found for “no such dish”.').waitFor();
-  await search.fill('fri');
+  await search.fill('twice-fried');
   await dialog.getByLabel('French fries', { exact: true }).first().tap();
+  await dialog.getByText(/^1 selected; \d+ other items? with the same name (is|are) not selected$/).waitFor();
   await search.fill('beef');
   await dialog.getByLabel(/Roast beef/).first().tap();
-  await dialog.getByText('2 selected').waitFor();
+  await dialog.getByText(/^2 selected;/).waitFor();
   await dialog.getByLabel(/^Why/).fill('the fryer is broken');
   await axe(page, 'the dialog of dishes');
   await dialog.getByLabel(/^until a time/).tap();
   await effect.getByText('Type the time of the end.').waitFor();
-  equal(await dialog.getByRole('button', { name: 'Take 2 off the menu' }).isDisabled(), true, 'the button without a time');
-  const { timeZone } = (await restaurant()).freshness;
-  const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone });
-  const before = clock.format(Date.now() - 600_000); // ten minutes ago: that is tomorrow, unless it was yesterday
-  await dialog.getByLabel(/^Time/).fill(before);
+  equal(await dialog.getByRole('button', { name: /^Mark 2 as sold out/ }).isDisabled(), true, 'the button without a time');
+  await dialog.getByLabel(/^Time/).fill(clock.format(Date.now() - 600_000)); // ten minutes ago: that is tomorrow, unless it was yesterday
   await effect.getByText(/until tomorrow|until today 23:5\d/).waitFor();
   await everyVariant(page, 'snooze-dialog', { full: false, only: ['phone-light', 'phone-dark'] });
   await dialog.getByLabel(/^Time/).fill('19:00');
   await effect.getByText(/^Guests see 2 items sold out until (today|tomorrow) 19:00, in /).waitFor();
-  await tap(dialog, 'Take 2 off the menu');
-  await held.getByText('2 are not sold').waitFor();
+  await dialog.getByRole('button', { name: /^Mark 2 as sold out until (today|tomorrow) 19:00$/ }).tap();
+  await held.getByText('2 are sold out').waitFor();
   const { snoozed } = await guests();
   equal(snoozed.length, 2, 'snoozed dishes');
   for (const { until } of snoozed) {
@@ -130,21 +141,33 @@ await scenario({ size: 'phone', matrix: false, expected }, async ({ page, larder
   }
   await axe(page, 'dishes that are not sold');
   await everyVariant(page, 'snoozed', { full: false, only: ['phone-light', 'phone-dark'] });
-  await tap(orders, 'Sell again: French fries');
-  await held.getByRole('button', { name: /^Sell again: Roast beef/ }).waitFor();
-  await eventually(async () => (await held.locator('li').count()) === 1, 'one dish is left');
-  await held.getByRole('button', { name: /^Sell again: Roast beef/ }).tap();
-  await nothing();
-  equal((await guests()).snoozed, [], 'all dishes are sold');
 
-  step('what was taken off the menu at once is sold again at once');
-  await tap(orders, 'Dishes sold out…');
+  step('a second tap soon after the first one is ignored');
+  const first = held.getByRole('button', { name: /^Sell again: / }).first();
+  await page.waitForTimeout(800); //testwaits:allow the time in which taps are ignored
+  const box = await first.boundingBox();
+  await page.touchscreen.tap(box.x + box.width / 2, box.y + box.height / 2);
+  await page.touchscreen.tap(box.x + box.width / 2, box.y + box.height / 2);
+  await eventually(async () => (await guests()).snoozed.length === 1, 'one dish is left');
+  equal((await guests()).snoozed.length, 1, 'dishes after a double tap');
+  await again(/^Sell again: /);
+  await nothing();
+
+  step('what was marked at once is sold again at once, and a later end is not lost silently');
+  await tap(orders, 'Sold out…');
   await dialog.getByLabel('Search dishes and options').fill('beef');
   await dialog.getByLabel(/Roast beef/).first().tap();
   await dialog.getByLabel('Search dishes and options').fill('fri');
   await dialog.getByLabel('French fries', { exact: true }).first().tap();
-  await tap(dialog, 'Take 2 off the menu');
-  await held.getByRole('button', { name: /^Sell all again: / }).tap();
+  await dialog.getByRole('button', { name: /^Mark 2 as sold out/ }).tap();
+  await held.getByText('2 are sold out').waitFor();
+  await tap(orders, 'Sold out…');
+  await dialog.getByLabel('Search dishes and options').fill('beef');
+  await dialog.getByLabel(/Roast beef.*sold out/).first().tap();
+  await dialog.getByLabel('for 30 min').tap();
+  await effect.getByText(/This replaces a later end: Roast beef/).waitFor();
+  await tap(dialog, 'Cancel');
+  await again(/^Sell all again: /);
   await nothing();
   equal((await guests()).snoozed, [], 'all dishes are sold again');
 
@@ -152,13 +175,13 @@ await scenario({ size: 'phone', matrix: false, expected }, async ({ page, larder
   await tap(orders, 'Pause orders…');
   await dialog.getByLabel(/^Why/).fill('the oven');
   await page.route('**/pause', (route) => route.abort('connectionfailed'), { times: 1 });
-  await tap(dialog, 'Pause all orders');
+  await tap(dialog, 'Pause all orders for 30 min');
   await dialog.getByRole('alert').getByText(/\w/).waitFor();
   equal(await dialog.getByLabel(/^Why/).inputValue(), 'the oven', 'the reason after an error');
   await axe(page, 'a dialog with an error');
-  await tap(dialog, 'Pause all orders');
+  await tap(dialog, 'Pause all orders for 30 min');
   await held.getByText('the oven').waitFor();
-  await tap(held, 'Take orders again');
+  await again('Take orders again');
   await nothing();
 
   step('the audit log and the list');
@@ -169,6 +192,9 @@ await scenario({ size: 'phone', matrix: false, expected }, async ({ page, larder
   await page.goto(`${larder}/ops#/audit`);
   const taken = page.getByTestId('entry').filter({ hasText: 'took off the menu' }).last();
   await taken.getByText(/French fries.* until \w{3} \d+ \w{3} \d{4} 19:00 \S+: the fryer is broken/).waitFor();
+  await page.getByLabel('Action').selectOption('snooze');
+  await taken.waitFor();
+  await page.getByLabel('Action').selectOption('');
   await page.getByTestId('entry').filter({ hasText: 'sold again' }).getByText('French fries').first().waitFor();
   await api.ops(`/v1/ops/restaurants/${bistro}/pause`, { method: 'DELETE' });
 });

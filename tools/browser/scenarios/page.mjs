@@ -95,7 +95,12 @@ await scenario({ expected: [/^request failed: 404 GET \S+\/\?restaurant=nope /] 
 
   step('a printed page has the menu, without the search, the basket bar and the form');
   await page.locator('larder-menu [part=add]').first().click();
-  await page.locator('larder-menu').evaluate((menu) => menu.shadowRoot.querySelector('dialog[open]')?.close());
+  const dialog = page.locator('larder-menu dialog[open]');
+  await dialog.waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  // It leaves with history.back(), which takes a moment and would abort a navigation.
+  await eventually(() => page.evaluate(() => history.state?.larder !== true), 'the entry of the dialog is left');
   await page.emulateMedia({ media: 'print' });
   equal(await page.locator('larder-menu [part=card]').first().isVisible(), true, 'the menu is printed');
   for (const part of ['larder-order-form', 'larder-menu [part=search]', 'larder-menu [part=basket-bar]', 'larder-menu [part=add] >> nth=0']) {

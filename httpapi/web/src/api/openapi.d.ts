@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 7360429baee840434ec37aafa52b7713a366df3bef9c69f156c614efc5113f3d
-// what follows: 18882fe59f00e6be8b7926bbaae7843bc7bbb03a685e125ac85dffe9c80bff88
+// openapi.yaml: 90cb07dc7542852e0a915b867f0fd670a1d2a18d4f1c4d77e6c8262b7d1828fb
+// what follows: a5487ce3f41967f55e23186761ab8e5700e213d6bf3810b92dc260fec2ddbc46
 export interface paths {
     "/.well-known/oauth-authorization-server": {
         parameters: {
@@ -3595,7 +3595,6 @@ export interface operations {
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestID"];
                     [name: string]: unknown;

@@ -37,12 +37,25 @@ function when(at: number, zone: string, now: number): string {
   return `${date.format(at)} ${time}`;
 }
 
-type Chosen = { at: number | null; text: string; tomorrow: boolean; until: string | null };
+/** An end that is chosen. label is for the button, text for a sentence. */
+interface End {
+  /** The time in milliseconds, or null if an operator ends it. */
+  at: number | null;
+  label: string;
+  text: string;
+  tomorrow: boolean;
+}
 
-/** Returns the fields for the end and the reason, and a function that returns the end; undefined until there is one. */
-function endOf(one: Restaurant, legend: string, first: string, withOpening = false) {
+const morning = "06:00"; // the end of "today" of a restaurant whose hours larder does not know
+
+/**
+ * Returns the fields for the end and the reason, and a function that returns the end; undefined until there is one. extra is
+ * added to a length, in minutes: how much earlier the effect ends than what is stored.
+ */
+function endOf(one: Restaurant, legend: string, first: string, extra: () => number = () => 0) {
   const zone = one.freshness.timeZone || "UTC";
-  const opens = withOpening ? one.availability!.nextOpening : null;
+  const opens = one.availability!.nextOpening;
+  const day = opens ?? nextClock(morning, zone, Date.now());
   let chosen = first;
   const choice = (value: string, ...words: Child[]) =>
     h(
@@ -64,40 +77,51 @@ function endOf(one: Restaurant, legend: string, first: string, withOpening = fal
     },
   });
   const note = h("input", { type: "text", maxlength: 200, autocomplete: "off" });
+  const lengths: Record<string, string> = { 30: "for 30 min", 60: "for 1 hour", 120: "for 2 hours" };
+  const dayWords = opens ? "until the next opening" : "for today";
   return {
     fields: [
       h(
         "fieldset",
         { class: "ends" },
         h("legend", {}, legend),
-        choice("30", "for 30 min"),
-        choice("60", "for 1 hour"),
-        choice("120", "for 2 hours"),
-        opens && choice("next_open", `until the next opening: ${when(Date.parse(opens), zone, Date.now())}`),
+        Object.entries(lengths).map(([value, words]) => choice(value, words)),
+        choice("day", `${dayWords}: until ${when(Date.parse(day), zone, Date.now())}`),
         h("div", { class: "choice" }, byTime, time),
         choice("none", "until I end it"),
       ),
       h("label", {}, "Why (only for operators)", note),
     ],
     note: () => note.value,
-    end(): Chosen | undefined {
+    end(): End | undefined {
       const now = Date.now();
-      if (chosen === "none") return { at: null, text: "until somebody ends it", tomorrow: false, until: null };
-      let at = now + Number(chosen) * 60_000;
+      if (chosen === "none")
+        return { at: null, label: "until I end it", text: "until somebody ends it", tomorrow: false };
+      let at = now + (Number(chosen) + extra()) * 60_000;
       if (chosen === "time") at = clock === undefined ? NaN : Date.parse(clock);
-      if (chosen === "next_open") at = Date.parse(opens!);
+      if (chosen === "day") at = Date.parse(day);
       if (Number.isNaN(at)) return undefined;
-      const text = `until ${when(at, zone, now)}, in ${span(Math.max(60, 60 * Math.round((at - now) / 60_000)))}`;
-      const tomorrow = chosen === "time" && !when(at, zone, now).startsWith("today");
-      return { at, text, tomorrow, until: chosen === "next_open" ? chosen : new Date(at).toISOString() };
+      const until = `until ${when(at, zone, now)}`;
+      const left = span(Math.max(60, 60 * Math.round((at - now) / 60_000)));
+      const tomorrow = chosen === "time" && !until.startsWith("until today");
+      return { at, label: lengths[chosen] ?? until, text: `${until}, in ${left}`, tomorrow };
     },
   };
 }
+
+const untilOf = ({ at }: End) => (at === null ? null : new Date(at).toISOString());
+
+/** Reports whether an end is later than another one. */
+const isLater = (held: string | null, at: number | null) => at !== null && (held === null || Date.parse(held) > at);
 
 const noTime: Effect = { text: "Type the time of the end.", button: "Confirm", missing: true };
 
 type Type = "delivery" | "pickup";
 const types: Type[] = ["delivery", "pickup"];
+
+// After an action, another button that ends something is where the finger is: a second tap soon after the first one is ignored.
+const settles = 700; // milliseconds
+let settleUntil = 0;
 
 /** Returns the part of the restaurant's page with what holds now and the buttons. changed is called with the new state. */
 export function availability(one: Restaurant, signal: AbortSignal, changed: (now: Restrictions) => void): HTMLElement {
@@ -105,6 +129,7 @@ export function availability(one: Restaurant, signal: AbortSignal, changed: (now
   const name = one.name || one.id;
   const zone = one.freshness.timeZone || "UTC";
   const send = async (method: string, path: string, done: string, body?: unknown) => {
+    settleUntil = Date.now() + settles;
     changed(await result<Restrictions>(pathOf(one.id) + path, { method, body, signal }));
     showMessage(done);
   };
@@ -114,7 +139,10 @@ export function availability(one: Restaurant, signal: AbortSignal, changed: (now
       "button",
       {
         type: "button",
-        onclick: (event: Event) => during(event.currentTarget as HTMLButtonElement, work),
+        onclick: (event: Event) => {
+          if (Date.now() > settleUntil || words.endsWith("…"))
+            void during(event.currentTarget as HTMLButtonElement, work);
+        },
         ...attributes,
       },
       words,
@@ -123,10 +151,13 @@ export function availability(one: Restaurant, signal: AbortSignal, changed: (now
   /** Returns those types whose orders take longer than until a time: a pause until then changes nothing for them. */
   const unchanged = (of: Type[], end: number) => of.filter((type) => end <= Date.now() + minutes(type) * 60_000);
   const takes = (of: Type[]) => of.map((type) => `${type} takes at least ${span(minutes(type) * 60)}`).join(", ");
+  const lasts = (held: { until: string | null }) =>
+    held.until === null ? "until somebody ends it" : `until ${when(Date.parse(held.until), zone, Date.now())}`;
 
   const pauseOrders = () => {
-    const end = endOf(one, "How long", "none");
     let of = types;
+    const longest = () => Math.max(...of.map(minutes));
+    const end = endOf(one, "How long guests can't order for as soon as possible", "30", longest);
     const choice = (words: string, value: Type[]) =>
       h(
         "label",
@@ -142,87 +173,106 @@ export function availability(one: Restaurant, signal: AbortSignal, changed: (now
       ]),
       ...end.fields,
     ];
-    const which = () => (of === types ? "all orders" : of[0]);
+    const which = () => (of === types ? "all orders" : of[0]!);
+    const what = () => (of === types ? "orders" : of[0]!);
     const effect = (): Effect => {
       const chosen = end.end(),
-        button = `Pause ${which()}`;
+        button = `Pause ${which()} ${chosen?.label ?? ""}`;
       if (!chosen) return { ...noTime, button };
-      if (chosen.at === null) return { button, text: `Guests can't order until somebody ends the pause.` };
+      const shorter = of.map((type) => now.pause[type]).filter((held) => held && isLater(held.until, chosen.at));
+      const replaces = shorter.length > 0 ? ` This replaces the pause that lasts ${lasts(shorter[0]!)}.` : "";
+      const surprise = chosen.tomorrow || replaces !== "";
+      if (chosen.at === null)
+        return {
+          button,
+          surprise,
+          text: `Guests can't order${of === types ? "" : ` ${of[0]}`} until somebody ends the pause.`,
+        };
       const same = unchanged(of, chosen.at);
       if (same.length === of.length)
-        return { button, surprise: true, text: `This changes nothing for guests: ${takes(same)}. Choose a later end.` };
-      const later = `No orders for a time before the end, ${chosen.text.replace("until ", "")}. Guests can order for later.`;
+        return {
+          button,
+          missing: true,
+          surprise: true,
+          text: `This would change nothing: ${takes(same)}. Choose a time after ${when(Date.now() + longest() * 60_000, zone, Date.now())}.`,
+        };
+      const text = `No ${what()} for a time before the end, ${when(chosen.at, zone, Date.now())}. Guests can order for later.`;
       const rest = same.length > 0 ? ` Nothing changes for ${same[0]}: ${takes(same)}.` : "";
-      return { button, text: later + rest, surprise: chosen.tomorrow || rest !== "" };
+      return { button, text: text + rest + replaces, surprise: surprise || rest !== "" };
     };
     return fillIn({
       title: `Pause orders of ${name}`,
       body,
       effect,
       send: () => {
-        const { until, text } = end.end()!;
-        const fields = { until, note: end.note(), ...(of === types ? {} : { expeditionTypes: of }) };
-        return send("POST", "/pause", `Paused ${which()} of ${name} ${text}.`, fields);
+        const chosen = end.end()!;
+        const fields = { until: untilOf(chosen), note: end.note(), ...(of === types ? {} : { expeditionTypes: of }) };
+        const done =
+          chosen.at === null ? "until somebody ends it" : `for times before ${when(chosen.at, zone, Date.now())}`;
+        return send("POST", "/pause", `Paused ${which()} of ${name} ${done}.`, fields);
       },
     });
   };
 
   const longer = () => {
-    const end = endOf(one, "How long this holds", "60");
+    const end = endOf(one, "How long this holds", "day");
+    const least = now.busy ? 0 : Math.min(...types.map(minutes));
+    const offered = [30, 45, 60, 75, 90, 120, 180, 240].filter((minutes) => minutes > least);
+    const preset = offered.find((minutes) => minutes >= least + 30);
     const lead = h(
       "select",
       {},
-      [30, 45, 60, 75, 90, 120, 180].map((minutes) =>
-        h("option", { value: minutes, selected: minutes === 90 }, `${minutes} min`),
-      ),
+      offered.map((minutes) => h("option", { value: minutes, selected: minutes === preset }, `${minutes} min`)),
     );
     const effect = (): Effect => {
       const chosen = end.end(),
-        button = `Set ${lead.value} min`;
+        button = `Set ${lead.value} min ${chosen?.label ?? ""}`;
       if (!chosen) return { ...noTime, button };
       const same = now.busy ? [] : types.filter((type) => minutes(type) >= Number(lead.value));
-      if (same.length === types.length)
-        return { button, surprise: true, text: `This changes nothing for guests: ${takes(same)} already.` };
       const ready = when(Date.now() + Number(lead.value) * 60_000, zone, Date.now());
-      const text = `An order of now is ready ${ready} at the earliest. This holds ${chosen.text}.`;
       const rest = same.length > 0 ? ` Nothing changes for ${same[0]}: ${takes(same)}.` : "";
-      return { button, text: text + rest, surprise: chosen.tomorrow || rest !== "" };
+      const replaces = now.busy ? ` This replaces ${parseInt(now.busy.leadTime)} min ${lasts(now.busy)}.` : "";
+      return {
+        button,
+        text: `An order that comes now is ready ${ready} at the earliest. This holds ${chosen.text}.${rest}${replaces}`,
+        surprise: chosen.tomorrow || rest + replaces !== "",
+      };
     };
     return fillIn({
-      title: `Longer lead time of ${name}`,
+      title: `Orders of ${name} take longer`,
       body: [h("label", {}, "An order takes at least", lead), ...end.fields],
       effect,
       send: () => {
-        const { until, text } = end.end()!;
-        const done = `Orders of ${name} take at least ${lead.value} min ${text}.`;
-        return send("POST", "/busy", done, { until, note: end.note(), leadTime: `${lead.value}m` });
+        const chosen = end.end()!;
+        const done = `Orders of ${name} take at least ${lead.value} min ${chosen.text}.`;
+        return send("POST", "/busy", done, { until: untilOf(chosen), note: end.note(), leadTime: `${lead.value}m` });
       },
     });
   };
 
   const soldOut = async () => {
-    const end = endOf(one, "How long", now.nextOpening ? "next_open" : "none", true);
+    const end = endOf(one, "How long", "day");
     const picked = await pickItems(one, signal);
     const effect = (): Effect => {
       const chosen = end.end(),
         selected = picked.ids.size;
-      const button = selected === 0 ? "Take off the menu" : `Take ${selected} off the menu`;
-      if (selected === 0) return { button, missing: true, text: "Select what is not sold." };
+      const button = selected === 0 ? "Mark as sold out" : `Mark ${selected} as sold out ${chosen?.label ?? ""}`;
+      if (selected === 0) return { button, missing: true, text: "Select what is sold out." };
       if (!chosen) return { ...noTime, button };
-      return {
-        button,
-        text: `Guests see ${count(selected, "item")} sold out ${chosen.text}.`,
-        surprise: chosen.tomorrow,
-      };
+      const shorter = now.snoozed.filter(({ id, until }) => picked.ids.has(id) && isLater(until, chosen.at));
+      const replaces =
+        shorter.length > 0 ? ` This replaces a later end: ${shorter[0]!.name} is sold out ${lasts(shorter[0]!)}.` : "";
+      const text = `Guests see ${count(selected, "item")} sold out ${chosen.text}.`;
+      return { button, text: text + replaces, surprise: chosen.tomorrow || replaces !== "" };
     };
     await fillIn({
-      title: `Take dishes off the menu of ${name}`,
+      title: `Sold out at ${name}`,
       body: [picked.element, ...end.fields],
       effect,
       send: () => {
-        const { until, text } = end.end()!;
-        const done = `Guests see ${count(picked.ids.size, "item")} sold out ${text}.`;
-        return send("POST", "/snooze", done, { until, note: end.note(), ids: [...picked.ids] });
+        const chosen = end.end()!;
+        const done = `Guests see ${count(picked.ids.size, "item")} sold out ${chosen.text}.`;
+        return send("POST", "/snooze", done, { until: untilOf(chosen), note: end.note(), ids: [...picked.ids] });
       },
     });
   };
@@ -255,23 +305,29 @@ export function availability(one: Restaurant, signal: AbortSignal, changed: (now
 
   const paused = (of: Type[], words: string) => {
     const held = now.pause[of[0]!]!;
-    const again = act("Take orders again", () => send("DELETE", "/pause", `Guests can order at ${name} again.`), {
-      class: "main",
-    });
-    let effect: Child = "Guests can't order.";
+    let effect: Child = of.length === 2 ? "Guests can't order." : `Guests can't order ${of[0]}.`;
     if (held.until !== null) {
       const same = unchanged(of, Date.parse(held.until));
       effect =
         same.length === of.length
-          ? `This changes nothing for guests now: ${takes(same)}.`
+          ? `Guests can order again: ${takes(same)}.`
           : ["Guests can order for ", ends(held.until), " or later."];
     }
-    return line(words, held, again, h("p", {}, effect));
+    return line(words, held, false, h("p", {}, effect));
   };
   const { delivery, pickup } = now.pause;
   const both = delivery && pickup && delivery.at === pickup.at;
+  let kind = "";
+  if (delivery && !pickup) kind = "delivery ";
+  if (pickup && !delivery) kind = "pickup ";
+  const again = act(
+    `Take ${kind}orders again`,
+    () => send("DELETE", "/pause", `Guests can order ${kind}at ${name} again.`),
+    { class: "main" },
+  );
   const wake = async (items: { id: string }[], done: string) => {
     let last: Restrictions | undefined;
+    settleUntil = Date.now() + settles;
     try {
       for (const { id } of items)
         last = await result<Restrictions>(`${pathOf(one.id)}/snooze/${encodeURIComponent(id)}`, {
@@ -290,6 +346,7 @@ export function availability(one: Restaurant, signal: AbortSignal, changed: (now
     both
       ? paused(types, "No orders")
       : [delivery && paused(["delivery"], "No delivery"), pickup && paused(["pickup"], "No pickup")],
+    (delivery || pickup) && again && h("li", {}, again),
     now.busy &&
       line(
         `Orders take at least ${parseInt(now.busy.leadTime)} min`,
@@ -300,9 +357,9 @@ export function availability(one: Restaurant, signal: AbortSignal, changed: (now
       ),
     together(now.snoozed).map((items) =>
       items.length === 1
-        ? line([label(items[0]!), " is not sold"], items[0]!, wakes(items, "Sell again", items[0]!.name))
+        ? line([label(items[0]!), ": sold out"], items[0]!, wakes(items, "Sell again", items[0]!.name))
         : line(
-            `${items.length} are not sold`,
+            `${items.length} are sold out`,
             items[0]!,
             wakes(items, "Sell all again", items.map((item) => item.name).join(", ")),
             h(
@@ -331,8 +388,8 @@ export function availability(one: Restaurant, signal: AbortSignal, changed: (now
       "p",
       { class: "buttons" },
       act("Pause orders…", pauseOrders),
-      act("Longer lead time…", longer),
-      one.version !== null && act("Dishes sold out…", soldOut),
+      act("Orders take longer…", longer),
+      one.version !== null && act("Sold out…", soldOut),
     ),
     none ? h("p", {}, `Taking orders normally: ${takes(types)}.`) : h("ul", { class: "held" }, lines),
   );
@@ -354,7 +411,7 @@ const shown = 40; // items of a search
 
 /** Returns a list of the menu's dishes and options to select from. */
 async function pickItems(one: Restaurant, signal: AbortSignal): Promise<{ element: HTMLElement; ids: Set<string> }> {
-  type Item = { id?: unknown; name?: unknown };
+  type Item = { id?: unknown; name?: unknown; description?: unknown };
   type Listed = { products?: Item[]; ingredients?: Item[] };
   let view: Listed = {};
   let fault = "";
@@ -365,10 +422,16 @@ async function pickItems(one: Restaurant, signal: AbortSignal): Promise<{ elemen
   } catch (error) {
     fault = errorText(error);
   }
+  const off = new Set(one.availability!.snoozed.map(({ id }) => id));
   const named = (items: Item[] | undefined, kind: string) =>
     (items ?? [])
       .filter(({ id }) => id !== undefined && id !== null)
-      .map(({ id, name }) => ({ id: String(id), name: String(name ?? id), kind }));
+      .map(({ id, name, description }) => ({
+        id: String(id),
+        name: String(name ?? id),
+        words: `${name} ${description ?? ""}`.toLowerCase(),
+        state: [kind, off.has(String(id)) && "sold out"].filter(Boolean).join(", "),
+      }));
   const items = [...named(view.products, ""), ...named(view.ingredients, "option")];
   const ids = new Set<string>();
   const list = h("ul", { class: "items" });
@@ -376,36 +439,41 @@ async function pickItems(one: Restaurant, signal: AbortSignal): Promise<{ elemen
   const status = h("p", { role: "status" });
   const draw = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = items.filter(
-      ({ id, name }) => ids.has(id) || words.every((word) => name.toLowerCase().includes(word)),
+    const matches = items.filter((item) => words.every((word) => item.words.includes(word)));
+    const byName = (item: { name: string }) => Number(!words.every((word) => item.name.toLowerCase().includes(word)));
+    matches.sort((a, b) => byName(a) - byName(b)); // what matches by its description comes after what matches by its name
+    const others = items.filter((item) => ids.has(item.id) && !matches.includes(item));
+    const found = [...matches.slice(0, shown), ...others];
+    put(
+      list,
+      matches.length === 0 && !fault && h("li", {}, `Nothing found for “${search.value.trim()}”.`),
+      found.map(({ id, name, state }) => {
+        const box = h("input", {
+          type: "checkbox",
+          checked: ids.has(id),
+          oninput: () => {
+            if (box.checked) ids.add(id);
+            else ids.delete(id);
+            say(matches.length);
+          },
+        });
+        return h(
+          "li",
+          {},
+          h("label", { class: "choice" }, box, h("span", {}, h("bdi", {}, name), state && h("small", {}, state))),
+        );
+      }),
     );
-    found.sort((a, b) => Number(ids.has(b.id)) - Number(ids.has(a.id)));
-    if (found.length === 0 && !fault) put(list, h("li", {}, `Nothing found for “${search.value.trim()}”.`));
-    else
-      list.replaceChildren(
-        ...found.slice(0, Math.max(shown, ids.size)).map(({ id, name, kind }) => {
-          const box = h("input", {
-            type: "checkbox",
-            checked: ids.has(id),
-            oninput: () => {
-              if (box.checked) ids.add(id);
-              else ids.delete(id);
-              say(found.length);
-            },
-          });
-          return h(
-            "li",
-            {},
-            h("label", { class: "choice" }, box, h("span", {}, h("bdi", {}, name), kind && h("small", {}, kind))),
-          );
-        }),
-      );
-    say(found.length);
+    say(matches.length);
   };
   const say = (found: number) => {
     const more =
       found > shown ? `; the first ${shown} of ${count(found, "match", "matches")} are listed, search for others` : "";
-    status.textContent = fault || `${count(ids.size, "selected", "selected")}${more}`;
+    const chosen = new Set(items.filter(({ id }) => ids.has(id)).map(({ name }) => name));
+    const same = items.filter(({ id, name }) => chosen.has(name) && !ids.has(id)).length;
+    const left =
+      same > 0 ? `; ${count(same, "other item")} with the same name ${same === 1 ? "is" : "are"} not selected` : "";
+    status.textContent = fault || `${count(ids.size, "selected", "selected")}${left}${more}`;
   };
   draw();
   return { element: h("div", {}, h("label", {}, "Search dishes and options", search), status, list), ids };

@@ -78,6 +78,8 @@ export const restaurant: View = async (root, place) => {
       ),
       availability(one, signal, (now) => {
         one.availability = now;
+        one.states = one.states.filter((state) => state !== "paused");
+        if (now.pause.delivery || now.pause.pickup) one.states.push("paused");
         drawHead();
         head.querySelector<HTMLElement>(".availability button")?.focus();
         dirty = true;
