@@ -105,9 +105,12 @@ func TestPauseBusyAndSnooze_O23(t *testing.T) {
 	if menu := w.Get(apitest.MenuPath+"?").Is(t, http.StatusOK); strings.Count(string(menu.Body), `"available":false`) == 0 {
 		t.Error("the snoozed dish is available in the menu")
 	}
-	var view struct{ Availability restrictions }
+	var view struct {
+		Availability restrictions
+		Counts       struct{ Available int }
+	}
 	w.Get(apitest.OpsBistro, ops...).Is(t, http.StatusOK).Into(t, &view)
-	if len(view.Availability.Snoozed) != 1 {
+	if len(view.Availability.Snoozed) != 1 || view.Counts.Available != before-1 {
 		t.Errorf("the restaurant for operators: %+v", view.Availability)
 	}
 	w.Do(http.MethodDelete, snoozePath+"/p1", "", ops...).Is(t, http.StatusOK).Into(t, &got)

@@ -116,6 +116,9 @@ func (h *Handlers) opsRow(restaurant directory.Restaurant, version cache.Version
 	}
 	if version.Version != 0 {
 		row.Counts = &version.Counts
+		if served, _ := h.deps.Replica.Cached(restaurant.ID); served != nil && served.Version.Version == version.Version {
+			row.Counts = new(served.Catalogue.Counts()) // without what operators have marked as sold out
+		}
 	}
 	return row
 }
