@@ -2,12 +2,9 @@ package demo
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -18,9 +15,7 @@ import (
 
 	"larder.local/cmd/larder/cli"
 	"larder.local/cmd/larder/client"
-	"larder.local/internal/menu"
 	"larder.local/internal/sleep"
-	"larder.local/sync/runlog"
 )
 
 // scenario uses larder as a storefront and an operator would. Each step checks its results.
@@ -68,7 +63,6 @@ func (s *scenario) run(ctx context.Context) (err error) {
 		}
 	}()
 	s.menus(ctx)
-	s.served(ctx)
 	placed := s.orders(ctx)
 	s.unknown(ctx)
 	s.closed(ctx, placed)
@@ -128,70 +122,15 @@ func (s *scenario) waitForMenus(ctx context.Context) ([]cli.Restaurant, error) {
 	}
 }
 
-// menus checks the token, and that every restaurant has a menu.
+// menus checks that every restaurant has a menu.
 func (s *scenario) menus(ctx context.Context) {
-	s.step("token")
+	s.step("menu synced")
 	all := must(s.waitForMenus(ctx))
-	tokens := must(client.Get[struct{ Tokens int }](ctx, s.sandbox, "/sandbox/counters")).Tokens
-	expect(tokens > 0, "the ordering service has issued no token")
-	s.say("the ordering service issued %s for all calls of larder", cli.Plural(tokens, "token", "tokens"))
-	s.say("larder issued one for the client %s", s.demo.cfg.Auth.Clients[0].ID)
-
-	s.step("menu fetched")
-	const limit = 5 * time.Second // a menu is served a moment before its run is recorded
-	limited, cancel := context.WithTimeoutCause(ctx, limit, errors.New("no run has published a menu"))
-	defer cancel()
-	updates := "/v1/ops/runs?outcome=updated&restaurant=" + url.QueryEscape(s.restaurant)
-	var runs []runlog.Run
-	for len(runs) == 0 {
-		check(sleep.For(limited, 10*time.Millisecond))
-		runs = must(client.Get[[]runlog.Run](limited, s.ops, updates))
-	}
-	run := runs[0]
 	served := must(client.Get[*cli.Storefront](ctx, s.daemon, client.RestaurantPath(s.restaurant)+"/menu"))
-	groups := map[string]bool{}
-	for _, scheme := range served.Schemes {
-		for _, g := range scheme.Groups {
-			groups[g.ID] = true
-		}
-	}
-	s.say("%s, %s, %d bytes",
-		cli.Plural(run.Products, "dish", "dishes"), cli.Plural(len(groups), "modifier group", "modifier groups"), run.Bytes)
-	s.say("fetch %.1f ms, decode %.1f, lint %.1f, compile %.1f, publish %.1f",
-		run.Steps.Fetch, run.Steps.Decode, run.Steps.Lint, run.Steps.Compile, run.Steps.Publish)
-
-	s.step("lint")
-	findings := must(client.Get[[]menu.Finding](ctx, s.ops, client.OpsRestaurantPath(s.restaurant)+"/lint"))
-	s.say("%s", cli.Plural(len(findings), "finding", "findings"))
-	for i, f := range findings {
-		if i == 3 {
-			s.say("… and %d more", len(findings)-i)
-			break
-		}
-		s.say("%s %s: %s", f.Severity, f.Code, f.Msg)
-	}
-
-	s.step("published")
-	s.say("%s: version %d", served.Restaurant.Name, served.Version)
+	s.say("%s: version %d, %s", served.Restaurant.Name, served.Version, cli.Plural(len(served.Products), "dish", "dishes"))
 	if others := len(all) - 1; others > 0 {
 		s.say("menus of other restaurants: %d", others)
 	}
-}
-
-// served checks that gzip contains the same menu, and that a conditional request gets no body.
-func (s *scenario) served(ctx context.Context) {
-	s.step("menu served")
-	path := client.RestaurantPath(s.restaurant) + "/menu"
-	plain := must(s.daemon.Get(ctx, path, "Accept-Encoding", "identity"))
-	compressed := must(s.daemon.Get(ctx, path, "Accept-Encoding", "gzip"))
-	content := must(io.ReadAll(must(gzip.NewReader(bytes.NewReader(compressed.Body)))))
-	expect(bytes.Equal(content, plain.Body), "the gzip body differs from the plain body")
-	etag := plain.Header.Get("ETag")
-	again := must(s.daemon.Get(ctx, path, "If-None-Match", etag))
-	expect(again.Status == http.StatusNotModified && len(again.Body) == 0,
-		"the response to If-None-Match: %s has status %d and %d bytes", etag, again.Status, len(again.Body))
-	s.say("identity %d bytes, gzip %d bytes (the same menu)", len(plain.Body), len(compressed.Body))
-	s.say("If-None-Match: %s: 304, 0 bytes", etag)
 }
 
 // place places an order, again at the rate limit. The response, which may be an error, must have the status.
@@ -211,9 +150,8 @@ func (s *scenario) place(ctx context.Context, order []byte, key string, want int
 
 // receivedOrder is an order in the sandbox.
 type receivedOrder struct {
-	OrderID, State, Raw string
-	Total               decimal.Decimal
-	Body                struct{ DishList []json.RawMessage }
+	OrderID string
+	Total   decimal.Decimal
 }
 
 // atService returns the orders of the ordering service, the oldest first. Their number must be want.
@@ -228,7 +166,7 @@ func (s *scenario) orders(ctx context.Context) (placed cli.OrderRecord) {
 	s.step("invalid order")
 	_, refused := s.place(ctx, s.bad, "demo-refused", http.StatusUnprocessableEntity)
 	s.atService(ctx, 0)
-	s.say("%d %s, %s:", refused.Status, refused.Code, cli.Plural(len(refused.Errors), "violation", "violations"))
+	s.say("%d %s, %s, nothing is sent:", refused.Status, refused.Code, cli.Plural(len(refused.Errors), "violation", "violations"))
 	for _, v := range refused.Errors {
 		s.say("%s %s: %s", v.Path, v.Code, v.Msg)
 	}
@@ -237,20 +175,15 @@ func (s *scenario) orders(ctx context.Context) (placed cli.OrderRecord) {
 	const key = "demo-placed"
 	answer, _ := s.place(ctx, s.good, key, http.StatusCreated)
 	check(answer.Result(&placed))
+	order := s.atService(ctx, 1)[0]
+	total := must(decimal.NewFromString(cli.Number(placed.Total)))
+	expect(order.OrderID == placed.OrderID && total.Equal(order.Total),
+		"larder has the order %s, total %s; the ordering service %s, total %s", placed.OrderID, total, order.OrderID, order.Total)
 	s.say("orderID %s, total %s, ref %s", placed.OrderID, cli.Number(placed.Total), placed.Ref)
-
-	s.step("ordering service")
-	order, total := s.atService(ctx, 1)[0], must(decimal.NewFromString(cli.Number(placed.Total)))
-	expect(order.OrderID == placed.OrderID, "the ordering service has the order %s, not %s", order.OrderID, placed.OrderID)
-	expect(total.Equal(order.Total), "the total is %s at the ordering service and %s at larder", order.Total, total)
-	s.say("received order %s (%s), %s, total %s:",
-		order.OrderID, order.State, cli.Plural(len(order.Body.DishList), "dish", "dishes"), order.Total)
-	s.say("%s", strings.TrimSpace(order.Raw))
 
 	s.step("order repeated")
 	again, _ := s.place(ctx, s.good, key, http.StatusCreated)
-	expect(bytes.Equal(again.Body, answer.Body) && again.Header.Get("Idempotent-Replayed") == "true",
-		"the same key got another response: %s", again.Body)
+	expect(bytes.Equal(again.Body, answer.Body), "the same key got another response: %s", again.Body)
 	_, reused := s.place(ctx, s.bad, key, http.StatusUnprocessableEntity)
 	s.atService(ctx, 1)
 	s.say("same key, same order: %d with the same body, replayed", again.Status)
