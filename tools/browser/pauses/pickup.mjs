@@ -6,7 +6,7 @@ import { equal, eventually, scenario, step } from '../scenario.mjs';
 import { operator } from '../services.mjs';
 import { everyVariant } from '../shot.mjs';
 
-await scenario({ size: 'phone' }, async ({ page, larder }) => {
+await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   const { pause, resume, inMinutes, shown } = operator(bistro);
   const form = page.locator('larder-order-form');
   const type = form.locator('[data-field=expeditionType] [part=closed]');
@@ -46,4 +46,19 @@ await scenario({ size: 'phone' }, async ({ page, larder }) => {
   await resume();
   await type.waitFor({ state: 'detached' });
   await soonest.waitFor();
+
+  step('delivery is paused: the form of the next guest begins with pickup, and the guest can choose delivery');
+  await pause({ expeditionTypes: ['delivery'], until });
+  const { page: other } = await open({ size: 'phone' });
+  const own = other.locator('larder-order-form');
+  await openShop(other, larder);
+  await addFries(other);
+  await own.getByText(`No delivery before ${shown(until)}`).waitFor();
+  equal(await own.locator('input[name=expeditionType][value=pickup]').isChecked(), true, 'pickup is chosen');
+  equal(await own.getByRole('radio', { name: /As soon as possible/ }).isChecked(), true, 'as soon as possible is chosen');
+  await axe(other, 'delivery is paused');
+  await own.locator('input[name=expeditionType][value=delivery]').check();
+  await own.locator('#f-expectedAt').waitFor();
+  equal(await own.locator('input[name=expeditionType][value=delivery]').isChecked(), true, 'delivery is chosen');
+  await resume();
 });

@@ -84,6 +84,7 @@ export class Fieldset {
   private readonly soonTime = h("span", { part: "soon-time" });
   private fields = new Map<string, Field>();
   private shape = "";
+  private typeChosen = false; // the guest has chosen delivery or pickup
   private tick = 0; // the timer that looks whether the restaurant has opened or closed
 
   /** A new fieldset restores what was entered before a reload, or what the guest's browser remembers. */
@@ -152,6 +153,14 @@ export class Fieldset {
     return [resumes(accepts?.delivery), resumes(accepts?.pickup)];
   }
 
+  /** preset selects pickup while delivery alone is paused, unless the guest has chosen or entered something. */
+  private preset(): void {
+    const { form } = this.host;
+    const [delivery, pickup] = this.pausedTypes;
+    if (delivery && !pickup && !this.typeChosen && !Object.values(form.fields).some(Boolean))
+      form.expedition = "pickup";
+  }
+
   /** typeText returns which type of order is paused. It is empty if closedText says it of all. */
   private get typeText(): string {
     const [delivery, pickup] = this.pausedTypes;
@@ -192,6 +201,7 @@ export class Fieldset {
   draw(format: string, busy: boolean): void {
     const { form, payments } = this.host;
     this.tick ||= setInterval(() => this.look(), 60_000);
+    this.preset();
     if (!this.openNow) form.soonest = false;
     if (this.soonTime.textContent !== this.soonText) this.soonTime.textContent = this.soonText;
     if (!payments.includes(form.payment)) form.payment = payments[0] ?? "cash";
@@ -355,6 +365,7 @@ export class Fieldset {
         form.expedition,
         (v) => {
           form.expedition = v as Form["expedition"];
+          this.typeChosen = true;
         },
         null,
         this.typeText,
