@@ -21,7 +21,7 @@ type line struct {
 }
 
 // checkDish checks one element of dishList and adds its price to the total.
-func (s *violations) checkDish(path string, given map[string]any, c *menuModel, out stopped) {
+func (s *violations) checkDish(path string, given map[string]any, c *menuModel) {
 	quantity, ok := amount(member(given, "quantity"), s.tolerant)
 	if !ok {
 		s.wrong(path+"/quantity", "required, a number")
@@ -48,7 +48,7 @@ func (s *violations) checkDish(path string, given map[string]any, c *menuModel, 
 	// Several dishes may share an externalId: the order is valid if it fits one.
 	var closest *violations
 	for _, d := range named {
-		try := checkLine(path, dishLine{d, price, quantity, lines}, c, out)
+		try := checkLine(path, dishLine{d, price, quantity, lines}, c)
 		closest = closest.orFewer(try)
 	}
 	s.reasons = append(s.reasons, closest.reasons...)
@@ -149,10 +149,10 @@ type dishLine struct {
 }
 
 // checkLine checks a line. If several ingredients share an id, it uses the combination with the fewest violations.
-func checkLine(path string, sent dishLine, c *menuModel, out stopped) *violations {
+func checkLine(path string, sent dishLine, c *menuModel) *violations {
 	d, lines := sent.dish, sent.ingredients
 	try := &violations{}
-	if out.dishes[d.id] {
+	if c.out.dishes[d.id] {
 		try.wrong(path, "dish %s (%s) is stopped", d.id, d.name)
 	}
 	if !d.priced {
@@ -171,7 +171,7 @@ func checkLine(path string, sent dishLine, c *menuModel, out stopped) *violation
 		}
 		if i == len(lines) {
 			tried++
-			best = best.orFewer(c.composed(path, d, lines, reading, out))
+			best = best.orFewer(c.composed(path, d, lines, reading))
 			return
 		}
 		for _, p := range lines[i].named {
@@ -190,12 +190,12 @@ func checkLine(path string, sent dishLine, c *menuModel, out stopped) *violation
 }
 
 // composed checks the ingredients of one dish. Its total is Σ ingredient price × quantity for one unit of the dish.
-func (c *menuModel) composed(path string, d *item, lines []line, reading []*item, out stopped) *violations {
+func (c *menuModel) composed(path string, d *item, lines []line, reading []*item) *violations {
 	s := &violations{}
 	var chosen []selection
 	for i, l := range lines {
 		p := reading[i]
-		if out.parts[p.id] {
+		if c.out.parts[p.id] {
 			s.wrong(l.path, "ingredient %s (%s) is stopped", p.id, p.name)
 		}
 		if !p.priced {
