@@ -171,7 +171,7 @@ func inEnvelope(raw []byte) []byte {
 		Result   json.RawMessage `json:"result"`
 		Products json.RawMessage `json:"products"`
 	}
-	err := json.Unmarshal(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), &top)
+	err := json.Unmarshal(bytes.TrimPrefix(raw, []byte(byteOrderMark)), &top)
 	if err == nil && top.Result != nil && top.Products == nil {
 		return raw
 	}
@@ -192,7 +192,7 @@ func restyled(body []byte, s Settings) []byte {
 
 // readMenu parses a menu that is rewritten.
 func readMenu(raw []byte) (any, error) {
-	return readJSON(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))
+	return readJSON(bytes.TrimPrefix(raw, []byte(byteOrderMark)))
 }
 
 // restyle returns a part of a menu in the form of the settings.

@@ -68,7 +68,7 @@ func packs(accept string) bool {
 }
 
 func (st *menuStore) putMenu(c *call) answer {
-	wellFormed, name := json.Valid(bytes.TrimPrefix(c.body, []byte("\xef\xbb\xbf"))), ""
+	wellFormed, name := json.Valid(bytes.TrimPrefix(c.body, []byte(byteOrderMark))), ""
 	if last, err := st.menu(c.id); err == nil && !wellFormed {
 		name = last.name()
 	}
