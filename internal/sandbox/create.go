@@ -24,7 +24,7 @@ func (s *Sandbox) createOrder(c *call) answer {
 	}
 	set := s.settings.get()
 	restaurant := identifier(member(body, "restaurantID"), set.tolerant())
-	o := &order{at: c.at, headers: headers(c.r.Header)}
+	o := &order{at: c.at, orderJSON: orderJSON{Headers: headers(c.r.Header), Payments: []json.RawMessage{}}}
 	o.RestaurantID, o.State, o.CreatedAt, o.Body = restaurant, stateNew, stamp(c.at), c.body
 	menu := cmp.Or(restaurant, DefaultMenu) // for an order without restaurantID
 	model, err := s.menus.model(menu)
