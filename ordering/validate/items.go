@@ -209,8 +209,7 @@ func (c *check) checkUnits(it *Line) {
 	case q.number.Cmp(jsontext.Whole(maxUnits)) > 0:
 		c.refuse(it, q.pos, violation.LimitExceeded, violation.Params{"limit": maxUnits})
 	default:
-		it.units, _ = q.number.Int64()
-		it.clear = true
+		it.units, it.clear = q.number.Int64(), true
 	}
 	if !it.clear {
 		return
