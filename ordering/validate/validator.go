@@ -197,10 +197,7 @@ func (v *Validator) newCheck(o *Order, req Request) *check {
 
 // levelsOf returns the maximum number of ingredient levels, the catalogue's depth limit (policy W15).
 func levelsOf(catalogue *menu.Catalogue) int {
-	if depth := catalogue.Settings().MaxDepth; depth > 0 {
-		return min(depth, maxConfiguredDepth)
-	}
-	return menu.DefaultMaxDepth
+	return min(catalogue.Settings().MaxDepth, maxConfiguredDepth)
 }
 
 // withLevels returns the order decoded with another depth limit than Decode, which knows no catalogue.
