@@ -114,25 +114,17 @@ func (c *check) checkChangeFrom() {
 	if change.state != readable {
 		return
 	}
-	if payment.state != refused && payment.text != cash && !c.lacks(payment, "paymentTypeID") {
-		c.add(at(change.pos), violation.ChangeNotCash, nil, "")
-		return
-	}
 	highest := total.Mul(jsontext.Whole(100)).Add(jsontext.Whole(1_000_000))
-	var limit any
-	var subject string
-	switch {
+	switch where := at(change.pos); {
+	case payment.state != refused && payment.text != cash && !c.lacks(payment, "paymentTypeID"):
+		c.add(where, violation.ChangeNotCash, nil, "")
 	case total.known && change.number.Cmp(total.Number) < 0:
-		c.add(at(change.pos), violation.ChangeTooSmall, violation.Params{"minimum": number(total.Number)}, "")
-		return
+		c.add(where, violation.ChangeTooSmall, violation.Params{"minimum": number(total.Number)}, "")
 	case change.number.Round(int32(c.PriceDigits)).Cmp(change.number) != 0:
-		limit, subject = c.PriceDigits, violation.LimitOfDecimals
+		c.add(where, violation.LimitExceeded, violation.Params{"limit": c.PriceDigits}, violation.LimitOfDecimals)
 	case total.known && change.number.Cmp(highest) > 0:
-		limit, subject = number(highest), violation.LimitOfAmount
-	default:
-		return
+		c.add(where, violation.LimitExceeded, violation.Params{"limit": number(highest)}, violation.LimitOfAmount)
 	}
-	c.add(at(change.pos), violation.LimitExceeded, violation.Params{"limit": limit}, subject)
 }
 
 // checkExpectedAt checks and returns the expected time (policy O4).
