@@ -1,7 +1,6 @@
 package jsontext
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 )
@@ -17,13 +16,10 @@ type Canonical struct {
 	// KnownNames has the forms of frequent names by their literals. Other names are computed once and cached.
 	KnownNames map[string]CanonicalName
 
-	form     []byte                   // the output, with a comma after each value
-	names    map[string]CanonicalName // by the literal in the text
-	brackets []canonicalBracket       // the open ones
-	members  []canonicalMember        // of all open objects, one after the other
-	buffer   []byte                   // for sorting the members of one object
-	part     func(folded string) bool // see AppendParted, otherwise nil
-	parted   []byte                   // the members of the part
+	names   map[string]CanonicalName // by the literal in the text
+	members []canonicalMember        // of all open objects, one after the other
+	buffer  []byte                   // for sorting the members of one object
+	parted  []byte                   // the result of AppendParted
 }
 
 // CanonicalName is a member's name: as it is written, without the colon, and folded for sorting.
@@ -35,93 +31,68 @@ type canonicalMember struct {
 	start, end int
 }
 
-// canonicalBracket is the start of a bracket's content, in the output and in the members.
-type canonicalBracket struct{ start, members int }
-
 // maxNames is the maximum number of names that are cached; a menu has about thirty.
 const maxNames = 1000
 
-// Reset makes c read another text, without options.
-func (c *Canonical) Reset(text string, maxDepth int) {
-	*c = Canonical{Reader: NewReader(text, maxDepth)}
-}
-
-// Record appends all that is read to dst, until Recorded.
-func (c *Canonical) Record(dst []byte) {
-	if c.members == nil {
-		c.brackets, c.members = make([]canonicalBracket, 0, 8), make([]canonicalMember, 0, 32)
-	}
-	c.form, c.brackets, c.members = dst, c.brackets[:0], c.members[:0]
-	c.canonical = c
-}
-
-// Recorded returns the output since Record, and ends the recording.
-func (c *Canonical) Recorded() []byte {
-	c.canonical = nil
-	return bytes.TrimSuffix(c.form, []byte{','})
-}
-
 // AppendNext appends the next value.
 func (c *Canonical) AppendNext(dst []byte) []byte {
-	c.Record(dst)
-	c.Skip()
-	return c.Recorded()
+	switch kind := c.Kind(); {
+	case kind != KindObject && kind != KindArray:
+		return c.appendScalar(dst, c.Raw())
+	case c.depthLeft == 0: // otherwise the stack would grow with the text
+		c.Skip()
+		return append(dst, "null"...)
+	case kind == KindObject:
+		dst, _ = c.AppendParted(dst, func(string) bool { return false })
+		return dst
+	}
+	dst = append(dst, '[')
+	start := len(dst)
+	for range c.Elements() {
+		dst = append(c.AppendNext(dst), ',')
+	}
+	return closed(dst, start, ']')
 }
 
-// AppendParted appends the next value, an object, without the members for which part returns true. It returns them as
+func (c *Canonical) appendScalar(dst []byte, literal string) []byte {
+	switch {
+	case literal == "": // an error
+		return dst
+	case literal[0] == '"':
+		return appendLiteral(dst, literal)
+	case c.AppendNumber != nil && (literal[0] == '-' || literal[0] >= '0' && literal[0] <= '9'):
+		return c.AppendNumber(dst, literal)
+	default:
+		return append(dst, literal...)
+	}
+}
+
+// AppendParted appends the next value, an object, without its members for which part returns true. It returns them as
 // another object, which is valid until the next call.
 func (c *Canonical) AppendParted(dst []byte, part func(folded string) bool) (rest, parted []byte) {
-	c.part, c.parted = part, append(c.parted[:0], '{')
-	rest = c.AppendNext(dst)
-	c.part, c.parted = nil, closed(c.parted, len("{"), '}')
-	return rest, c.parted
-}
-
-func (c *Canonical) writeScalar(literal string) {
-	switch b := literal[0]; {
-	case b == '"':
-		c.form = appendLiteral(c.form, literal)
-	case c.AppendNumber != nil && (b == '-' || b >= '0' && b <= '9'):
-		c.form = c.AppendNumber(c.form, literal)
-	default:
-		c.form = append(c.form, literal...)
+	dst = append(dst, '{')
+	start, first := len(dst), len(c.members)
+	for range c.Members() {
+		name, from := c.Name(c.RawName()), len(dst)
+		dst = append(c.AppendNext(append(append(dst, name.Literal...), ':')), ',')
+		c.members = append(c.members, canonicalMember{folded: name.Folded, start: from, end: len(dst)})
 	}
-	c.form = append(c.form, ',')
-}
-
-func (c *Canonical) writeName(literal string) {
-	name := c.Name(literal)
-	c.members = append(c.members, canonicalMember{folded: name.Folded, start: len(c.form)})
-	c.form = append(append(c.form, name.Literal...), ':')
-}
-
-func (c *Canonical) writeOpen(bracket byte) {
-	c.form = append(c.form, bracket)
-	c.brackets = append(c.brackets, canonicalBracket{start: len(c.form), members: len(c.members)})
-}
-
-// writeClose ends an object or an array, and sorts the members of an object.
-func (c *Canonical) writeClose(bracket byte) {
-	last := c.brackets[len(c.brackets)-1]
-	c.brackets = c.brackets[:len(c.brackets)-1]
-	members := c.members[last.members:]
-	for i, end := len(members)-1, len(c.form); i >= 0; i-- {
-		members[i].end, end = end, members[i].start
-	}
-	parting := c.part != nil && len(c.brackets) == 0
-	if sortMembers(members) || parting {
-		c.buffer = append(c.buffer[:0], c.form[last.start:]...)
-		c.form = c.form[:last.start]
+	members := c.members[first:]
+	c.parted = append(c.parted[:0], '{')
+	if sortMembers(members) || slices.ContainsFunc(members, func(m canonicalMember) bool { return part(m.folded) }) {
+		c.buffer = append(c.buffer[:0], dst[start:]...)
+		dst = dst[:start]
 		for _, m := range members {
-			into := &c.form
-			if parting && c.part(m.folded) {
+			into := &dst
+			if part(m.folded) {
 				into = &c.parted
 			}
-			*into = append(*into, c.buffer[m.start-last.start:m.end-last.start]...)
+			*into = append(*into, c.buffer[m.start-start:m.end-start]...)
 		}
 	}
-	c.members = c.members[:last.members]
-	c.form = append(closed(c.form, last.start, bracket), ',')
+	c.members = c.members[:first]
+	c.parted = closed(c.parted, len("{"), '}')
+	return closed(dst, start, '}'), c.parted
 }
 
 // sortMembers sorts by the folded names and reports whether anything moved.

@@ -63,16 +63,12 @@ func (n Number) Sign() int { return n.Cmp(Number{}) }
 // IsWhole reports whether the number is an integer.
 func (n Number) IsWhole() bool { return n.Cmp(n.Round(0)) == 0 }
 
-// Int64 returns the integer part; ok is false if it has more than 18 digits.
-func (n Number) Int64() (int64, bool) {
-	switch {
-	case n.wide == nil:
-		return n.units / powerOf10(n.places), true
-	case n.wide.NumDigits()+int(n.wide.Exponent()) > MaxPlaces:
-		return 0, false
-	default:
-		return n.wide.IntPart(), true
+// Int64 returns the integer part of a number for which it has at most MaxPlaces digits.
+func (n Number) Int64() int64 {
+	if n.wide == nil {
+		return n.units / powerOf10(n.places)
 	}
+	return n.wide.IntPart()
 }
 
 // Cmp compares by value and returns -1, 0 or 1.

@@ -56,9 +56,8 @@ type Reader struct {
 	opened    bool
 	failed    bool
 	failedAt  int
-	control   bool       // a string has a control character without an escape
-	passed    bool       // a value was nested deeper than maxDepth
-	canonical *Canonical // writes all that is read; may be nil
+	control   bool // a string has a control character without an escape
+	passed    bool // a value was nested deeper than maxDepth
 }
 
 // NewReader returns a Reader of text, which may begin with a byte order mark (policy W11) and may
@@ -199,27 +198,11 @@ func (r *Reader) open(bracket byte) bool {
 		r.tooDeep = r.at
 		return r.fail()
 	}
-	switch form := r.form(); {
-	case r.depthLeft == 0:
-		r.passed = true
-		if form != nil {
-			form.writeScalar("null")
-		}
-	case form != nil:
-		form.writeOpen(bracket)
-	}
+	r.passed = r.passed || r.depthLeft == 0
 	r.depthLeft--
 	r.at++
 	r.opened = true
 	return true
-}
-
-// form returns what writes the canonical form of the next value; nil if nothing does, or if it is nested too deep.
-func (r *Reader) form() *Canonical {
-	if r.depthLeft < 0 {
-		return nil
-	}
-	return r.canonical
 }
 
 // member consumes the next member's name and colon, or the end of the object.
@@ -241,9 +224,6 @@ func (r *Reader) member() (name string, ok bool) {
 		return "", r.fail()
 	}
 	r.nameStart, r.nameEnd, r.at = start, end, pastSpace(r.text, i+1)
-	if form := r.form(); form != nil {
-		form.writeName(r.literal(start, end))
-	}
 	return unquote(r.text[start:end], plain), true
 }
 
@@ -256,9 +236,6 @@ func (r *Reader) next(closing byte) bool {
 	}
 	switch b := r.text[i]; {
 	case b == closing:
-		if form := r.form(); form != nil {
-			form.writeClose(closing)
-		}
 		r.opened = false
 		r.depthLeft++
 		r.at = i + 1
@@ -308,9 +285,6 @@ func (r *Reader) scalar() (plain bool) {
 		return r.fail()
 	}
 	r.control = r.control || control
-	if form := r.form(); form != nil {
-		form.writeScalar(r.literal(r.at, end))
-	}
 	r.at = end
 	return plain
 }

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/shopspring/decimal"
-
 	"larder.local/internal/jsontext"
 )
 
@@ -124,20 +122,6 @@ type Item struct {
 	// JSON is the part of an order after the name ID: its value, then the members name, price and,
 	// if there is one, measure.
 	JSON string
-	// HasMeasure reports whether there is a measure.
-	HasMeasure bool
-}
-
-// NewItem returns an Item. id is the id that the ordering service knows.
-func NewItem(id, name string, price decimal.Decimal, measure *Measure) *Item {
-	text := jsontext.AppendString(make([]byte, 0, 128), id)
-	text = jsontext.AppendString(append(text, `,"name":`...), name)
-	text = jsontext.NumberOf(price).Append(append(text, `,"price":`...))
-	if measure != nil {
-		text = jsontext.NumberOf(measure.Value).Append(append(text, `,"measure":{"value":`...))
-		text = append(jsontext.AppendString(append(text, `,"unit":`...), measure.Unit), '}')
-	}
-	return &Item{Price: jsontext.NumberOf(price), JSON: string(text), HasMeasure: measure != nil}
 }
 
 // Item returns the item at i for an order: with its externalId, or its id if it has none (policy O2). The
@@ -147,8 +131,15 @@ func (t *ItemTable) Item(i Index) *Item {
 	if item := t.made[i].Load(); item != nil {
 		return item
 	}
-	e := t.At(i)
-	item := NewItem(cmp.Or(e.ExternalID(), e.ID()), e.Name(), e.Price(), e.Measure())
+	v := t.At(i).values()
+	text := jsontext.AppendString(make([]byte, 0, 128), cmp.Or(v.externalID, v.id))
+	text = jsontext.AppendString(append(text, `,"name":`...), v.name)
+	text = v.price.Append(append(text, `,"price":`...))
+	if v.hasMeasure {
+		text = v.measure.Append(append(text, `,"measure":{"value":`...))
+		text = append(jsontext.AppendString(append(text, `,"unit":`...), v.unit), '}')
+	}
+	item := &Item{Price: v.price, JSON: string(text)}
 	t.made[i].Store(item)
 	return item
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 )
 
@@ -61,16 +62,11 @@ func result(status int, v any) answer {
 
 // envelope wraps raw in {"result": …}. A byte order mark stays at the start.
 func envelope(raw []byte) []byte {
-	bom := []byte("\xef\xbb\xbf")
-	body := make([]byte, 0, len(raw)+16)
-	if bytes.HasPrefix(raw, bom) {
-		body = append(body, bom...)
-		raw = raw[len(bom):]
-	}
-	body = append(body, `{"result":`...)
-	body = append(body, raw...)
-	return append(body, '}')
+	view := bytes.TrimPrefix(raw, []byte(byteOrderMark))
+	return slices.Concat(raw[:len(raw)-len(view)], []byte(`{"result":`), view, []byte("}"))
 }
+
+const byteOrderMark = "\xef\xbb\xbf"
 
 // errorBody is an error of the interface (docs/ordering-service.md, section 7).
 type errorBody struct {

@@ -14,7 +14,7 @@ func TestUnusedChainsAreDropped(t *testing.T) {
 	box.SetGenerated(Generate{Restaurants: 10, Products: 20, ChainSize: 1})
 	gen := box.menus.gen
 	first := gen.chain(0)
-	want := string(first.template.render("r", nil))
+	want := string(first.render("r", nil))
 	keep := 3 * gen.chains.WeightedSize()
 	gen.chains = newChains(keep)
 	for n := range 10 {
@@ -30,7 +30,7 @@ func TestUnusedChainsAreDropped(t *testing.T) {
 		if again == first {
 			t.Error("a chain without room is kept")
 		}
-		if got := string(again.template.render("r", nil)); got != want {
+		if got := string(again.render("r", nil)); got != want {
 			t.Error("a chain made again differs")
 		}
 	}

@@ -46,7 +46,7 @@ func (s *Sandbox) payOrder(c *call) answer {
 		default:
 			o.Paid = true
 			for _, p := range payments {
-				o.payments = append(o.payments, p.raw)
+				o.Payments = append(o.Payments, p.raw)
 			}
 			return done()
 		}

@@ -24,14 +24,14 @@ func (s *Sandbox) createOrder(c *call) answer {
 	}
 	set := s.settings.get()
 	restaurant := identifier(member(body, "restaurantID"), set.tolerant())
-	o := &order{at: c.at, headers: headers(c.r.Header)}
+	o := &order{at: c.at, orderJSON: orderJSON{Headers: headers(c.r.Header), Payments: []json.RawMessage{}}}
 	o.RestaurantID, o.State, o.CreatedAt, o.Body = restaurant, stateNew, stamp(c.at), c.body
 	menu := cmp.Or(restaurant, DefaultMenu) // for an order without restaurantID
-	model, out, err := s.menus.model(menu)
+	model, err := s.menus.model(menu)
 	if err != nil {
 		return c.refuse(http.StatusBadRequest, "order_validation", "the order is not valid", "/restaurantID: "+err.Error())
 	}
-	violations := validate(body, model, out, c.at, set.tolerant())
+	violations := validate(body, model, c.at, set.tolerant())
 	fields := logrus.Fields{"restaurant": restaurant, "request_id": c.requestID}
 	if len(violations.reasons) > 0 {
 		s.rejected.add(c.at, c.requestID, restaurant, violations.reasons)

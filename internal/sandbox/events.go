@@ -36,10 +36,7 @@ func (s *Sandbox) boardOrders(now time.Time) (list []boardOrder, total int, next
 
 // nextTransitionAt is the time of the next automatic transition, or zero.
 func (o *order) nextTransitionAt(set Settings, now time.Time) time.Time {
-	if !*set.AutoAccept || o.State.ended() {
-		return time.Time{}
-	}
-	for _, after := range set.transitions() {
+	for _, after := range o.transitions(set) {
 		if at := o.at.Add(after); at.After(now) {
 			return at
 		}

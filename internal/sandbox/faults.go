@@ -144,11 +144,7 @@ func (l *faultList) left() []Fault {
 	defer l.mu.Unlock()
 	left := make([]Fault, 0, len(l.list))
 	for _, f := range l.list {
-		c := *f
-		if f.Times != nil {
-			c.Times = new(*f.Times)
-		}
-		left = append(left, c)
+		left = append(left, *f)
 	}
 	return left
 }
@@ -169,8 +165,7 @@ func (l *faultList) next(c *call) *Fault {
 			continue
 		}
 		if f.Times != nil {
-			*f.Times--
-			if *f.Times == 0 {
+			if f.Times = new(*f.Times - 1); *f.Times == 0 { // another number, because copies have the pointer
 				l.list = append(l.list[:i:i], l.list[i+1:]...)
 			}
 		}

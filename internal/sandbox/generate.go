@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"sync"
 )
 
 // Generate configures generated menus with realistic names, lengths and modifiers. Equal values produce equal menus on
@@ -87,6 +88,8 @@ type template struct {
 	name   string
 	pieces [][]byte // one more than ids
 	ids    []string // of the dishes, in menu order
+	// read returns the model for validation. It is built on the first call, because most chains get no orders.
+	read func() (*menuModel, error)
 }
 
 // render inserts the stop lists of one restaurant.
@@ -191,5 +194,6 @@ func (g Generate) template(n int) *template {
 		t.ids = append(t.ids, p.ID)
 	}
 	t.pieces = bytes.Split(encode(menu), encode(gap))
+	t.read = sync.OnceValues(func() (*menuModel, error) { return readMenuModel(t.render("", nil), "") })
 	return t
 }

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"context"
-	"sync"
 
 	"github.com/maypok86/otter/v2"
 )
@@ -16,14 +15,7 @@ const keptBytes = 5 << 30
 type generated struct {
 	g      Generate
 	index  map[string]int
-	chains *otter.Cache[int, *chain]
-}
-
-// chain is the menu of the restaurants of a chain.
-type chain struct {
-	template *template
-	// read returns the model for validation. It is built on the first call, because most chains get no orders.
-	read func() (*menuModel, error)
+	chains *otter.Cache[int, *template]
 }
 
 // SetGenerated replaces the generated restaurants. Menus that were put under the same ids take
@@ -41,11 +33,11 @@ func (s *Sandbox) SetGenerated(g Generate) {
 }
 
 // newChains returns an empty cache of chains.
-func newChains(bytes uint64) *otter.Cache[int, *chain] {
-	return otter.Must(&otter.Options[int, *chain]{
+func newChains(bytes uint64) *otter.Cache[int, *template] {
+	return otter.Must(&otter.Options[int, *template]{
 		MaximumWeight: bytes,
-		Weigher: func(_ int, ch *chain) (bytes uint32) {
-			for _, piece := range ch.template.pieces {
+		Weigher: func(_ int, t *template) (bytes uint32) {
+			for _, piece := range t.pieces {
 				bytes += 4 * uint32(len(piece))
 			}
 			return bytes
@@ -56,16 +48,10 @@ func newChains(bytes uint64) *otter.Cache[int, *chain] {
 }
 
 // chain returns the menu of a chain. Concurrent callers share its generation.
-func (gen *generated) chain(n int) *chain {
-	load := otter.LoaderFunc[int, *chain](func(context.Context, int) (*chain, error) {
-		t := gen.g.template(n)
-		return &chain{t, sync.OnceValues(func() (*menuModel, error) {
-			model, _, err := readMenuModel(t.render("", nil), "")
-			return model, err
-		})}, nil
-	})
-	ch, _ := gen.chains.Get(context.Background(), n, load) // the loader has no errors
-	return ch
+func (gen *generated) chain(n int) *template {
+	load := otter.LoaderFunc[int, *template](func(context.Context, int) (*template, error) { return gen.g.template(n), nil })
+	t, _ := gen.chains.Get(context.Background(), n, load) // the loader has no errors
+	return t
 }
 
 // generatedMenu is a generated restaurant.
@@ -74,28 +60,29 @@ type generatedMenu struct {
 	i   int
 }
 
-func (m *generatedMenu) chain() *chain { return m.gen.chain(m.i / m.gen.g.ChainSize) }
+func (m *generatedMenu) chain() *template { return m.gen.chain(m.i / m.gen.g.ChainSize) }
 
 // stops reports whether the chain's k-th dish is out of stock here.
 func (m *generatedMenu) stops(k int) bool { return m.gen.g.stops(m.i, k) }
 
 func (m *generatedMenu) published() []byte {
-	return envelope(m.chain().template.render(m.gen.g.RestaurantID(m.i), m.stops))
+	return envelope(m.chain().render(m.gen.g.RestaurantID(m.i), m.stops))
 }
 
-func (m *generatedMenu) name() string { return m.chain().template.name }
+func (m *generatedMenu) name() string { return m.chain().name }
 
-func (m *generatedMenu) model() (*menuModel, stopped, error) {
-	ch := m.chain()
-	model, err := ch.read()
+func (m *generatedMenu) model() (*menuModel, error) {
+	t := m.chain()
+	shared, err := t.read()
 	if err != nil {
-		return nil, stopped{}, err
+		return nil, err
 	}
-	out := stopped{dishes: map[string]bool{}}
-	for k, id := range ch.template.ids {
+	model := *shared
+	model.out.dishes = map[string]bool{}
+	for k, id := range t.ids {
 		if m.stops(k) {
-			out.dishes[id] = true
+			model.out.dishes[id] = true
 		}
 	}
-	return model, out, nil
+	return &model, nil
 }

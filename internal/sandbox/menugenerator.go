@@ -129,10 +129,6 @@ func (m *menuGenerator) makeGroups() {
 	for i := range combo {
 		combo[i] = i
 	}
-	pools := make([][]int, kinds)
-	for kind := range pools {
-		pools[kind] = m.pool(kind)
-	}
 	for i := range m.plain {
 		gr := genGroup{ID: m.id(forGroup, i)}
 		if i < m.comboGroup {
@@ -140,7 +136,7 @@ func (m *menuGenerator) makeGroups() {
 			gr.Ingredients = m.draw(combo, m.rng.between(3, 6))
 		} else {
 			gr.Name = pick(m.rng, words().Groups[i%kinds])
-			gr.Ingredients = m.draw(pools[i%kinds], m.rng.between(4, 10))
+			gr.Ingredients = m.draw(m.pool(i%kinds), m.rng.between(4, 10))
 		}
 		m.groups = append(m.groups, gr)
 	}

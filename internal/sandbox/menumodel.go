@@ -18,6 +18,7 @@ type menuModel struct {
 	groupMembers  map[string][]string // group → ingredient ids
 	groupNames    map[string]string
 	schemes       map[string][]limit
+	out           stopped
 }
 
 // item is a dish or a part (an ingredient or modifier). priced is false if the menu has no valid price.
@@ -78,25 +79,25 @@ func exact(text string) (decimal.Decimal, bool) {
 
 // readMenuModel decodes a menu view and the stop list of one restaurant. It
 // ignores invalid values; it returns an error if the view is not valid JSON.
-func readMenuModel(raw []byte, restaurant string) (*menuModel, stopped, error) {
+func readMenuModel(raw []byte, restaurant string) (*menuModel, error) {
 	menu, err := readMenu(raw)
 	if err != nil {
-		return nil, stopped{}, fmt.Errorf("sandbox: menu of %s: %w", restaurant, err)
+		return nil, fmt.Errorf("sandbox: menu of %s: %w", restaurant, err)
 	}
 	view := viewIn(menu)
 	c := &menuModel{
 		name: textOf(view, "name"), groupMembers: map[string][]string{}, groupNames: map[string]string{}, schemes: map[string][]limit{},
+		out: stopped{dishes: map[string]bool{}, parts: map[string]bool{}},
 	}
-	out := stopped{dishes: map[string]bool{}, parts: map[string]bool{}}
-	c.dishes = readItems(objects(view, "products"), false, restaurant, out.dishes)
-	c.parts = readItems(objects(view, "ingredients"), true, restaurant, out.parts) // free without a price (policy W9a)
+	c.dishes = readItems(objects(view, "products"), false, restaurant, c.out.dishes)
+	c.parts = readItems(objects(view, "ingredients"), true, restaurant, c.out.parts) // free without a price (policy W9a)
 	for _, group := range objects(view, "ingredientsGroups") {
 		c.addGroup(group)
 	}
 	for _, scheme := range objects(view, "ingredientsSchemes") {
 		c.addScheme(scheme)
 	}
-	return c, out, nil
+	return c, nil
 }
 
 // viewIn returns the menu view in a JSON value, which may have the envelope {"result": …}.

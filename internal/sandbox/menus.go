@@ -18,7 +18,7 @@ type restaurantMenu interface {
 	// published returns the menu view in {"result": …}, with the changes to its stop list.
 	published() []byte
 	// model returns the menu for the validation of orders.
-	model() (*menuModel, stopped, error)
+	model() (*menuModel, error)
 	// name returns the menu's name, or "".
 	name() string
 }
@@ -46,10 +46,10 @@ func (st *menuStore) menu(restaurant string) (restaurantMenu, error) {
 	return nil, fmt.Errorf("%w: %q", errNoMenu, restaurant)
 }
 
-func (st *menuStore) model(restaurant string) (*menuModel, stopped, error) {
+func (st *menuStore) model(restaurant string) (*menuModel, error) {
 	f, err := st.menu(restaurant)
 	if err != nil {
-		return nil, stopped{}, err
+		return nil, err
 	}
 	return f.model()
 }
@@ -78,7 +78,7 @@ func (st *menuStore) patch(restaurant string, stops map[string]bool) (unknown []
 	if err != nil {
 		return nil, err
 	}
-	c, _, err := f.model()
+	c, err := f.model()
 	if err != nil {
 		return nil, err
 	}
@@ -139,12 +139,8 @@ func setStop(item map[string]any, restaurant string, on bool) {
 
 // putMenu is a menu that was put as bytes. Its model is read on first use.
 type putMenu struct {
-	body   []byte
-	read   func()
-	parsed *menuModel
-	out    stopped
-	broken error
-
+	body     []byte
+	read     func() (*menuModel, error)
 	lastName string // of the menu before a broken one
 }
 
@@ -152,23 +148,21 @@ func newPutMenu(restaurant string, raw []byte) *putMenu {
 	if restaurant == DefaultMenu {
 		restaurant = "" // no stop list contains it
 	}
-	m := &putMenu{body: inEnvelope(raw)}
-	m.read = sync.OnceFunc(func() { m.parsed, m.out, m.broken = readMenuModel(raw, restaurant) })
-	return m
+	return &putMenu{
+		body: inEnvelope(raw),
+		read: sync.OnceValues(func() (*menuModel, error) { return readMenuModel(raw, restaurant) }),
+	}
 }
 
 func (m *putMenu) published() []byte { return m.body }
 
-func (m *putMenu) model() (*menuModel, stopped, error) {
-	m.read()
-	return m.parsed, m.out, m.broken
-}
+func (m *putMenu) model() (*menuModel, error) { return m.read() }
 
 func (m *putMenu) name() string {
-	if m.read(); m.parsed == nil {
-		return m.lastName
+	if model, err := m.read(); err == nil {
+		return model.name
 	}
-	return m.parsed.name
+	return m.lastName
 }
 
 // inEnvelope returns a menu inside {"result": …}, added if it is missing.
@@ -177,7 +171,7 @@ func inEnvelope(raw []byte) []byte {
 		Result   json.RawMessage `json:"result"`
 		Products json.RawMessage `json:"products"`
 	}
-	err := json.Unmarshal(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), &top)
+	err := json.Unmarshal(bytes.TrimPrefix(raw, []byte(byteOrderMark)), &top)
 	if err == nil && top.Result != nil && top.Products == nil {
 		return raw
 	}
@@ -198,7 +192,7 @@ func restyled(body []byte, s Settings) []byte {
 
 // readMenu parses a menu that is rewritten.
 func readMenu(raw []byte) (any, error) {
-	return readJSON(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))
+	return readJSON(bytes.TrimPrefix(raw, []byte(byteOrderMark)))
 }
 
 // restyle returns a part of a menu in the form of the settings.

@@ -41,12 +41,10 @@ func (st state) ended() bool { return st == stateClosed || st == stateRejected }
 
 // order is a received order with its state.
 type order struct {
-	boardOrder
+	orderJSON
 
-	at       time.Time
-	headers  map[string]string
-	total    decimal.Decimal
-	payments []json.RawMessage
+	at    time.Time
+	total decimal.Decimal
 }
 
 // boardOrder is an order on the board.
@@ -64,18 +62,15 @@ type boardOrder struct {
 type orderJSON struct {
 	boardOrder
 
-	Raw      string            `json:"raw"`
+	Raw      string            `json:"raw"` // see shown
 	Headers  map[string]string `json:"headers"`
 	Payments []json.RawMessage `json:"payments"`
 }
 
 func (o *order) shown() orderJSON {
-	return orderJSON{
-		boardOrder: o.boardOrder,
-		Headers:    o.headers,
-		Raw:        string(o.Body),
-		Payments:   append([]json.RawMessage{}, o.payments...),
-	}
+	all := o.orderJSON
+	all.Raw = string(o.Body)
+	return all
 }
 
 // stamp formats a time for responses.
@@ -108,19 +103,19 @@ func (b *orderBook) add(o *order, kind string) string {
 // advanceAutomatically applies automatic acceptance: accepted after half of the delay, in the kitchen after
 // the delay, at the cash station after twice the delay (docs/ordering-service.md, section 3).
 func (o *order) advanceAutomatically(set Settings, now time.Time) {
-	if !*set.AutoAccept || o.State.ended() {
-		return
-	}
-	for i, after := range set.transitions() {
+	for i, after := range o.transitions(set) {
 		if now.Sub(o.at) >= after {
 			o.State = steps[max(i+1, o.State.rank())]
 		}
 	}
 }
 
-// transitions are the ages at which an order enters the states after the first.
-func (s Settings) transitions() []time.Duration {
-	delay := time.Duration(*s.AutoAcceptDelay)
+// transitions are the ages at which the order enters the states after the first.
+func (o *order) transitions(set Settings) []time.Duration {
+	if !*set.AutoAccept || o.State.ended() {
+		return nil
+	}
+	delay := time.Duration(*set.AutoAcceptDelay)
 	return []time.Duration{delay / 2, delay, 2 * delay}
 }
 

@@ -27,7 +27,7 @@ func TestParseTime(t *testing.T) {
 // The price of an ingredient may be negative, that of a dish may not (policy W9b).
 func TestNegativePrices(t *testing.T) {
 	t.Parallel()
-	menu, _, err := readMenuModel([]byte(`{"products":[{"id":"d","price":1},{"id":"bad","price":-1}],"ingredients":[{"id":"i","price":"-1.5"},{"id":"j"},{"id":"k","price":"x"}]}`), "r")
+	menu, err := readMenuModel([]byte(`{"products":[{"id":"d","price":1},{"id":"bad","price":-1}],"ingredients":[{"id":"i","price":"-1.5"},{"id":"j"},{"id":"k","price":"x"}]}`), "r")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,17 +34,13 @@ type call struct {
 // route is one operation. Its name, the key of its counters, is method and pattern.
 type route struct {
 	method, pattern string
-	open            bool // without a bearer token
-	changes         bool // changes an order, so it needs capacity
 	serve           func(*call) answer
 	stream          func(http.ResponseWriter, *call) // instead of serve
 }
 
-func (rt route) name() string { return rt.method + " " + rt.pattern }
-
 // routes returns all routes.
 func (s *Sandbox) routes() []route {
-	list := []route{
+	return []route{
 		{method: http.MethodPost, pattern: "/connect/token", serve: s.issueToken},
 		{method: http.MethodGet, pattern: "/orders/api/v1/menu/view", serve: s.menuView},
 		{method: http.MethodPost, pattern: "/orders/api/v1/orders", serve: s.createOrder},
@@ -73,11 +69,6 @@ func (s *Sandbox) routes() []route {
 		{method: http.MethodGet, pattern: iconPath, serve: icon},
 		{method: http.MethodGet, pattern: "", serve: welcome},
 	}
-	for i, rt := range list {
-		list[i].open = !strings.HasPrefix(rt.pattern, "/orders/")
-		list[i].changes = !list[i].open && rt.method != http.MethodGet
-	}
-	return list
 }
 
 func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
@@ -87,7 +78,7 @@ func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
 	c.id = id
 	name := "other"
 	if rt != nil {
-		name = rt.name()
+		name = rt.method + " " + rt.pattern
 	}
 	own := c.path == "" || c.path == iconPath || c.path == "/sandbox" || strings.HasPrefix(c.path, "/sandbox/")
 	run := func() answer { return s.execute(rt, c, allowed) }
@@ -178,7 +169,8 @@ func (s *Sandbox) execute(rt *route, c *call, allowed []string) answer {
 	if rt == nil {
 		return c.refuse(http.StatusNotFound, "not_found", "nothing is served at "+c.path)
 	}
-	if !rt.open {
+	ordering := strings.HasPrefix(rt.pattern, "/orders/") // needs a token, and a change capacity
+	if ordering {
 		if err := s.tokens.authorize(c.r, s.clock); err != nil {
 			return c.refuse(http.StatusUnauthorized, "unauthorized", err.Error()).
 				with("WWW-Authenticate", `Bearer error="invalid_token"`)
@@ -187,7 +179,7 @@ func (s *Sandbox) execute(rt *route, c *call, allowed []string) answer {
 	if rt.serve == nil { // HEAD of a stream
 		return answer{status: http.StatusOK, header: http.Header{"Content-Type": {"text/event-stream; charset=utf-8"}}}
 	}
-	if rt.changes {
+	if ordering && rt.method != http.MethodGet {
 		return s.withCapacity(c, rt.serve)
 	}
 	return rt.serve(c)

@@ -8,6 +8,7 @@ package sandbox
 
 import (
 	"cmp"
+	"crypto/rand"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -67,13 +68,17 @@ func New(cfg Config) *Sandbox {
 		clock:    cfg.Clock,
 		log:      cmp.Or(cfg.Log, silentlog.New()),
 		baseURL:  cfg.BaseURL,
-		tokens:   newTokenIssuer(cmp.Or(cfg.ClientID, "demo"), cmp.Or(cfg.ClientSecret, "demo-secret")),
 		done:     make(chan struct{}),
 		site:     http.NewCrossOriginProtection(),
 		counters: counters{calls: map[string]int{}, done: map[string]int{}},
 		menus:    menuStore{put: map[string]*putMenu{}},
 		changes:  broadcast{next: make(chan struct{})},
 		orders:   orderBook{byID: map[string]*order{}},
+		tokens: tokenIssuer{
+			clientID:     cmp.Or(cfg.ClientID, "demo"),
+			clientSecret: cmp.Or(cfg.ClientSecret, "demo-secret"),
+			key:          []byte(rand.Text() + rand.Text()),
+		},
 	}
 	if s.clock == nil {
 		s.clock = time.Now

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -31,16 +30,7 @@ type claims struct {
 type tokenIssuer struct {
 	clientID, clientSecret string
 	key                    []byte
-	generation             *atomic.Int64 // of valid tokens; a fault starts a new one
-}
-
-func newTokenIssuer(clientID, clientSecret string) tokenIssuer {
-	return tokenIssuer{
-		clientID:     clientID,
-		clientSecret: clientSecret,
-		key:          []byte(rand.Text() + rand.Text()),
-		generation:   new(atomic.Int64),
-	}
+	generation             atomic.Int64 // of valid tokens; a fault starts a new one
 }
 
 // issueToken handles POST /connect/token (docs/ordering-service.md, section 5):
@@ -74,16 +64,12 @@ func (s *Sandbox) issueToken(c *call) answer {
 		}
 	}
 	lifetime := time.Duration(*s.settings.get().TokenLifetime)
-	token, err := s.tokens.sign(c.at, lifetime)
-	if err != nil {
-		return tokenError(http.StatusInternalServerError, "server_error", "the token could not be signed")
-	}
 	return noStore(jsonAnswer(http.StatusOK, encode(map[string]any{
-		"access_token": token, "token_type": "Bearer", "expires_in": int64(lifetime / time.Second), "scope": scopeName,
+		"access_token": s.tokens.sign(c.at, lifetime), "token_type": "Bearer", "expires_in": int64(lifetime / time.Second), "scope": scopeName,
 	})))
 }
 
-func (t *tokenIssuer) sign(now time.Time, lifetime time.Duration) (string, error) {
+func (t *tokenIssuer) sign(now time.Time, lifetime time.Duration) string {
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer:    issuer,
@@ -94,11 +80,8 @@ func (t *tokenIssuer) sign(now time.Time, lifetime time.Duration) (string, error
 		},
 		Scope: scopeName, Generation: t.generation.Load(),
 	})
-	text, err := token.SignedString(t.key)
-	if err != nil {
-		return "", fmt.Errorf("sandbox: sign token: %w", err)
-	}
-	return text, nil
+	text, _ := token.SignedString(t.key) // the key and the claims are valid: it cannot fail
+	return text
 }
 
 // authorize verifies the bearer token of a request.

@@ -70,7 +70,7 @@ func spelling(object map[string]any, name string) string {
 
 // validate checks an order against the interface and the menu. now is the
 // service's time. The total (policy P1) is valid if there are no violations.
-func validate(order map[string]any, c *menuModel, out stopped, now time.Time, tolerant bool) *violations {
+func validate(order map[string]any, c *menuModel, now time.Time, tolerant bool) *violations {
 	s := &violations{tolerant: tolerant}
 	s.checkHead(order, now)
 	list, ok := member(order, "dishList").([]any)
@@ -85,7 +85,7 @@ func validate(order map[string]any, c *menuModel, out stopped, now time.Time, to
 			s.wrong(path, "a dish is an object")
 			continue
 		}
-		s.checkDish(path, line, c, out)
+		s.checkDish(path, line, c)
 	}
 	return s
 }

@@ -21,7 +21,7 @@ type line struct {
 }
 
 // checkDish checks one element of dishList and adds its price to the total.
-func (s *violations) checkDish(path string, given map[string]any, c *menuModel, out stopped) {
+func (s *violations) checkDish(path string, given map[string]any, c *menuModel) {
 	quantity, ok := amount(member(given, "quantity"), s.tolerant)
 	if !ok {
 		s.wrong(path+"/quantity", "required, a number")
@@ -48,8 +48,7 @@ func (s *violations) checkDish(path string, given map[string]any, c *menuModel, 
 	// Several dishes may share an externalId: the order is valid if it fits one.
 	var closest *violations
 	for _, d := range named {
-		try := checkLine(path, dishLine{d, price, quantity, lines}, c, out)
-		closest = closest.orFewer(try)
+		closest = closest.orFewer(checkLine(path, d, price, quantity, lines, c))
 	}
 	s.reasons = append(s.reasons, closest.reasons...)
 	s.total = s.total.Add(closest.total)
@@ -140,27 +139,11 @@ func (s *violations) quantity(path string, given map[string]any) int {
 	return int(n.IntPart())
 }
 
-// dishLine is a line of an order, with one of the candidates for its dish.
-type dishLine struct {
-	dish        *item
-	price       *decimal.Decimal
-	quantity    decimal.Decimal
-	ingredients []line
-}
-
-// checkLine checks a line. If several ingredients share an id, it uses the combination with the fewest violations.
-func checkLine(path string, sent dishLine, c *menuModel, out stopped) *violations {
-	d, lines := sent.dish, sent.ingredients
+// checkLine checks a line of an order, with one of the candidates for its dish, and the price and the quantity that were
+// sent. If several ingredients share an id, it uses the combination with the fewest violations.
+func checkLine(path string, d *item, price *decimal.Decimal, quantity decimal.Decimal, lines []line, c *menuModel) *violations {
 	try := &violations{}
-	if out.dishes[d.id] {
-		try.wrong(path, "dish %s (%s) is stopped", d.id, d.name)
-	}
-	if !d.priced {
-		try.wrong(path, "dish %s (%s) has no price", d.id, d.name)
-	}
-	if sent.price != nil && d.priced && !sent.price.Equal(d.price) {
-		try.wrong(path+"/price", "%s, in the menu %s", sent.price, d.price)
-	}
+	try.checkItem(path, "dish", d, c.out.dishes, price)
 	var best *violations
 	reading := make([]*item, len(lines))
 	tried := 0
@@ -171,7 +154,7 @@ func checkLine(path string, sent dishLine, c *menuModel, out stopped) *violation
 		}
 		if i == len(lines) {
 			tried++
-			best = best.orFewer(c.composed(path, d, lines, reading, out))
+			best = best.orFewer(c.composed(path, d, lines, reading))
 			return
 		}
 		for _, p := range lines[i].named {
@@ -185,25 +168,30 @@ func checkLine(path string, sent dishLine, c *menuModel, out stopped) *violation
 	if unit.IsNegative() { // policy W9b
 		try.wrong(path, "dish %s (%s) costs less than 0 with its ingredients", d.id, d.name)
 	}
-	try.total = unit.Mul(sent.quantity).Round(2) // policy P1, half up
+	try.total = unit.Mul(quantity).Round(2) // policy P1, half up
 	return try
 }
 
+// checkItem checks a dish or an ingredient, and the price that was sent for it.
+func (s *violations) checkItem(path, kind string, i *item, out map[string]bool, sent *decimal.Decimal) {
+	if out[i.id] {
+		s.wrong(path, "%s %s (%s) is stopped", kind, i.id, i.name)
+	}
+	if !i.priced {
+		s.wrong(path, "%s %s (%s) has no price", kind, i.id, i.name)
+	}
+	if sent != nil && i.priced && !sent.Equal(i.price) {
+		s.wrong(path+"/price", "%s, in the menu %s", sent, i.price)
+	}
+}
+
 // composed checks the ingredients of one dish. Its total is Σ ingredient price × quantity for one unit of the dish.
-func (c *menuModel) composed(path string, d *item, lines []line, reading []*item, out stopped) *violations {
+func (c *menuModel) composed(path string, d *item, lines []line, reading []*item) *violations {
 	s := &violations{}
 	var chosen []selection
 	for i, l := range lines {
 		p := reading[i]
-		if out.parts[p.id] {
-			s.wrong(l.path, "ingredient %s (%s) is stopped", p.id, p.name)
-		}
-		if !p.priced {
-			s.wrong(l.path, "ingredient %s (%s) has no price", p.id, p.name)
-		}
-		if l.price != nil && p.priced && !l.price.Equal(p.price) {
-			s.wrong(l.path+"/price", "%s, in the menu %s", l.price, p.price)
-		}
+		s.checkItem(l.path, "ingredient", p, c.out.parts, l.price)
 		s.total = s.total.Add(p.price.Mul(decimal.NewFromInt(int64(l.quantity))))
 		if k := slices.IndexFunc(chosen, func(q selection) bool { return q.part == p }); k >= 0 {
 			chosen[k].quantity += l.quantity

@@ -68,7 +68,7 @@ func packs(accept string) bool {
 }
 
 func (st *menuStore) putMenu(c *call) answer {
-	wellFormed, name := json.Valid(bytes.TrimPrefix(c.body, []byte("\xef\xbb\xbf"))), ""
+	wellFormed, name := json.Valid(bytes.TrimPrefix(c.body, []byte(byteOrderMark))), ""
 	if last, err := st.menu(c.id); err == nil && !wellFormed {
 		name = last.name()
 	}
@@ -108,11 +108,11 @@ func (st *menuStore) patchStops(c *call) answer {
 		slices.Sort(unknown)
 		return c.refuse(http.StatusBadRequest, "bad_stop_list", "neither products nor ingredients", unknown...)
 	}
-	_, out, err := st.model(c.id)
+	model, err := st.model(c.id)
 	if err != nil {
 		return c.refuse(http.StatusConflict, "menu_malformed", err.Error())
 	}
-	return result(http.StatusOK, map[string]any{"restaurantID": c.id, "stopped": out.ids()})
+	return result(http.StatusOK, map[string]any{"restaurantID": c.id, "stopped": model.out.ids()})
 }
 
 // ids returns all stopped ids, sorted.

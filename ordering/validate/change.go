@@ -31,7 +31,6 @@ type payment struct {
 // The error is a *jsontext.SyntaxError.
 func ReadPayments(in Input) (*Payments, error) {
 	d, p := newDecoder(in), &Payments{}
-	d.record()
 	if where := at(d.offset()); d.is(jsontext.KindArray, wantArray) {
 		for range d.Elements() {
 			switch p.count++; {
@@ -151,7 +150,6 @@ type Rejection struct {
 // a *jsontext.SyntaxError.
 func ReadRejection(in Input) (*Rejection, error) {
 	d, r := newDecoder(in), &Rejection{}
-	d.record()
 	if d.is(jsontext.KindObject, wantObject) {
 		readMembers(d, rejectionFields, r, &r.object, nil)
 		checkTexts(&d.notes, rejectionFields, r)

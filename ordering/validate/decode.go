@@ -38,12 +38,21 @@ type Input struct {
 type body struct {
 	Input
 	notes
-
-	canonical []byte
 }
 
-// Canonical returns the canonical form of the body (policy O7).
-func (b *body) Canonical() []byte { return b.canonical }
+// Canonical returns the canonical form of a valid body, which is equal for all bodies with equal meaning (policy O7).
+// Members are sorted, there is no white space, strings have the same escapes, and numbers are written by value. Two
+// spellings of one field in an object keep their order.
+func (b *body) Canonical() []byte {
+	form := canonicalOf(b.text)
+	return form.AppendNext(make([]byte, 0, len(b.text)+len(b.text)/8)) // with room for a comma after each value
+}
+
+func canonicalOf(text string) jsontext.Canonical {
+	return jsontext.Canonical{
+		Reader: jsontext.NewReader(text, maxBodyDepth), AppendNumber: appendCanonicalNumber, KnownNames: canonicalNames,
+	}
+}
 
 // Order is a decoded order body. It is not safe for concurrent use.
 type Order struct {
@@ -72,9 +81,7 @@ func DecodeOrder(in Input, payments []string) (*Order, error) {
 // Decode decodes the body of an order. payments are the payment types that a guest may use; nil allows all. It returns a
 // *jsontext.SyntaxError if the body is not JSON or is nested deeper than maxBodyDepth.
 func (o *Order) Decode(in Input, payments []string) error {
-	d := newDecoder(in)
-	d.record()
-	return o.decode(d, menu.DefaultMaxDepth, payments)
+	return o.decode(newDecoder(in), menu.DefaultMaxDepth, payments)
 }
 
 func (o *Order) decode(d *decoder, maxDepth int, payments []string) error {
@@ -101,7 +108,7 @@ func (o *Order) RefusedPayment() string { return o.refusedPayment }
 
 // decoder decodes a body and collects violations.
 type decoder struct {
-	jsontext.Canonical
+	jsontext.Reader
 	notes
 
 	in              Input
@@ -113,24 +120,14 @@ type decoder struct {
 
 // newDecoder returns a decoder of a copy of the body. It collects one violation more than a response lists.
 func newDecoder(in Input) *decoder {
-	d := &decoder{in: in}
-	d.Reset(string(in.Body), maxBodyDepth)
+	d := &decoder{in: in, Reader: jsontext.NewReader(string(in.Body), maxBodyDepth)}
 	d.notes = notes{text: d.Source(), language: in.Language, limit: violation.Max + 1}
 	return d
 }
 
-// record makes the reader write the canonical form of the body, which is equal for all bodies with equal meaning
-// (policy O7). Members are sorted, there is no white space, strings have the same escapes, and numbers are written by
-// value. Two spellings of one field in an object keep their order.
-func (d *decoder) record() {
-	d.AppendNumber, d.KnownNames = appendCanonicalNumber, canonicalNames
-	size := len(d.in.Body)
-	d.Record(make([]byte, 0, size+size/8)) // with room for a comma after each value
-}
-
 // finish returns the decoded body. The error is a *jsontext.SyntaxError if the body is not JSON.
 func (d *decoder) finish() (body, error) {
-	return body{Input: d.in, notes: d.notes, canonical: d.Recorded()}, d.Err()
+	return body{Input: d.in, notes: d.notes}, d.Err()
 }
 
 // maxExponentDigits limits the exponents that are computed. Longer ones are not changed.

@@ -6,10 +6,10 @@
 // price is the catalogue's, and every mandatory field is present. For an invalid body it returns all
 // violations at once, each with a JSON Pointer into the client's own body.
 //
-// A body is decoded once, into an Order, Payments or a Rejection: the fields with their positions, and the canonical
-// form for the fingerprint. A Validator checks an Order against a catalogue in steps: checkDishes finds what the menu
-// has for each line, and counts the groups of each list (assign), price returns the totals, checkFields checks the other
-// fields, and upstreamOrder returns the body to send. An order with more levels than usual is decoded again if its
+// A body is decoded into an Order, Payments or a Rejection: the fields with their positions. Its canonical form, for the
+// fingerprint, is written from the text. A Validator checks an Order against a catalogue in steps: checkDishes finds what the menu
+// has for each line, and counts the groups of each list (assign), price adds up the totals, checkFields checks the other
+// fields, and appendOrder writes the body to send. An order with more levels than usual is decoded again if its
 // catalogue has a different depth limit. A violation has the offset of its value; its JSON Pointer is found in the body
 // when the violations are listed (notes).
 //

@@ -87,8 +87,8 @@ type field[T any] struct {
 // fieldTable contains the fields of one object of the interface.
 type fieldTable[T any] struct {
 	fields []field[T]
-	usual  []string       // their names in the spelling of the interface
-	byName map[string]int // folded
+	usual  []string // their names in the spelling of the interface
+	folded []string
 }
 
 // unknownField is the result of find for an unknown name.
@@ -96,13 +96,10 @@ const unknownField = -1
 
 // find returns the index of a name in any spelling (policy W3), or unknownField.
 func (t *fieldTable[T]) find(name string) int {
-	if i := slices.Index(t.usual, name); i >= 0 { // faster than a map, and nearly always enough
+	if i := slices.Index(t.usual, name); i >= 0 { // faster, and nearly always enough
 		return i
 	}
-	if i, ok := t.byName[jsontext.FoldName(name)]; ok {
-		return i
-	}
-	return unknownField
+	return slices.Index(t.folded, jsontext.FoldName(name))
 }
 
 // mayRepeat reports whether an object may have several values of a field: of two IDs of a line, the menu decides
@@ -116,10 +113,10 @@ var canonicalNames = map[string]jsontext.CanonicalName{} //nolint:gochecknogloba
 
 func newFieldTable[T any](fields ...field[T]) *fieldTable[T] {
 	var form jsontext.Canonical
-	t := &fieldTable[T]{fields: fields, byName: map[string]int{}}
-	for i, f := range fields {
+	t := &fieldTable[T]{fields: fields}
+	for _, f := range fields {
 		t.usual = append(t.usual, f.name)
-		t.byName[jsontext.FoldName(f.name)] = i
+		t.folded = append(t.folded, jsontext.FoldName(f.name))
 		for _, spelling := range []string{
 			f.name, strings.Replace(f.name, "ID", "Id", 1), strings.Replace(f.name, "Id", "ID", 1), jsontext.FoldName(f.name),
 		} {

@@ -56,20 +56,21 @@ func (c *check) refuse(it *Line, pos int32, code violation.Code, params violatio
 
 // checkDishes checks every dish, and sets what the menu has for its lines. complete is false if some were skipped, here
 // or by the decoder.
-func (c *check) checkDishes() (dishes []Line, complete bool) {
+func (c *check) checkDishes() (complete bool) {
 	list := &c.order.dishes
 	if list.state == absent || list.state == readable && len(list.all) == 0 && !list.truncated {
 		c.missing(c.order.placeOf(list.pos, "dishList"), "dishList")
-		return nil, false
+		return false
 	}
 	before := len(c.all)
 	for i := range list.all {
 		if len(c.all)-before > violation.Max { // the other violations would not be listed (policy H7)
-			return list.all[:i], false
+			return false
 		}
 		c.checkDish(&list.all[i])
+		c.dishes = list.all[:i+1]
 	}
-	return list.all, !list.truncated
+	return !list.truncated
 }
 
 func (c *check) checkDish(it *Line) {
@@ -208,8 +209,7 @@ func (c *check) checkUnits(it *Line) {
 	case q.number.Cmp(jsontext.Whole(maxUnits)) > 0:
 		c.refuse(it, q.pos, violation.LimitExceeded, violation.Params{"limit": maxUnits})
 	default:
-		it.units, _ = q.number.Int64()
-		it.clear = true
+		it.units, it.clear = q.number.Int64(), true
 	}
 	if !it.clear {
 		return

@@ -26,9 +26,8 @@ var (
 	paymentTypes    = []string{cash, "card", "online"} //nolint:gochecknoglobals // constant
 )
 
-// checkFields checks the fields of an order other than its dishes. It returns the expected time; zero if it is missing or
-// invalid.
-func (c *check) checkFields(total amount) (expectedAt time.Time) {
+// checkFields checks the fields of an order other than its dishes, and sets the expected time.
+func (c *check) checkFields() {
 	o := c.order
 	if v := &o.restaurant; c.V1 && !v.blank() && v.state == readable && v.text != string(c.Restaurant) {
 		c.refuseChoice(v, string(c.Restaurant))
@@ -36,9 +35,9 @@ func (c *check) checkFields(total amount) (expectedAt time.Time) {
 	c.checkListed(&o.expedition, "expeditionType", expeditionTypes)
 	c.checkListed(&o.payment, "paymentTypeID", paymentTypes)
 	c.checkRequired()
-	expectedAt = c.checkExpectedAt()
-	c.checkMinimum(total)
-	c.checkChangeFrom(total)
+	c.expectedAt = c.checkExpectedAt()
+	c.checkMinimum()
+	c.checkChangeFrom()
 	c.checkRange(&o.persons, 1, 999) // policy O19
 	c.checkRange(&o.address.lat, -90, 90)
 	c.checkRange(&o.address.lon, -180, 180)
@@ -47,7 +46,6 @@ func (c *check) checkFields(total amount) (expectedAt time.Time) {
 	checkTexts(&c.notes, guestFields, &o.guest)
 	checkTexts(&c.notes, addressFields, &o.address)
 	c.checkPhone()
-	return expectedAt
 }
 
 // refuseChoice adds a violation for a value that is not one of the allowed ones.
@@ -111,30 +109,22 @@ func (o *Order) fullAddress() string {
 }
 
 // checkChangeFrom accepts changeFrom only with cash, from the total to 100 times the total plus a million (policy O5).
-func (c *check) checkChangeFrom(total amount) {
-	change, payment := &c.order.changeFrom, &c.order.payment
+func (c *check) checkChangeFrom() {
+	change, payment, total := &c.order.changeFrom, &c.order.payment, c.total
 	if change.state != readable {
 		return
 	}
-	if payment.state != refused && payment.text != cash && !c.lacks(payment, "paymentTypeID") {
-		c.add(at(change.pos), violation.ChangeNotCash, nil, "")
-		return
-	}
 	highest := total.Mul(jsontext.Whole(100)).Add(jsontext.Whole(1_000_000))
-	var limit any
-	var subject string
-	switch {
+	switch where := at(change.pos); {
+	case payment.state != refused && payment.text != cash && !c.lacks(payment, "paymentTypeID"):
+		c.add(where, violation.ChangeNotCash, nil, "")
 	case total.known && change.number.Cmp(total.Number) < 0:
-		c.add(at(change.pos), violation.ChangeTooSmall, violation.Params{"minimum": number(total.Number)}, "")
-		return
+		c.add(where, violation.ChangeTooSmall, violation.Params{"minimum": number(total.Number)}, "")
 	case change.number.Round(int32(c.PriceDigits)).Cmp(change.number) != 0:
-		limit, subject = c.PriceDigits, violation.LimitOfDecimals
+		c.add(where, violation.LimitExceeded, violation.Params{"limit": c.PriceDigits}, violation.LimitOfDecimals)
 	case total.known && change.number.Cmp(highest) > 0:
-		limit, subject = number(highest), violation.LimitOfAmount
-	default:
-		return
+		c.add(where, violation.LimitExceeded, violation.Params{"limit": number(highest)}, violation.LimitOfAmount)
 	}
-	c.add(at(change.pos), violation.LimitExceeded, violation.Params{"limit": limit}, subject)
 }
 
 // checkExpectedAt checks and returns the expected time (policy O4).

@@ -26,61 +26,48 @@ type Result struct {
 	ExpectedAt time.Time       // expected time; zero if it is missing or invalid
 }
 
-// checked is a checked order.
-type checked struct {
-	*check
-
-	dishes     []Line
-	totals     []amount // of the dishes
-	total      amount
-	expectedAt time.Time
-}
-
 // valid reports whether no step has found a violation.
 func (c *check) valid() bool { return len(c.all) == 0 }
 
 // run checks the order.
-func (c *check) run() *checked {
-	r := &checked{check: c}
+func (c *check) run() *check {
 	if c.order.state == readable {
-		var complete bool
-		r.dishes, complete = c.checkDishes()
-		r.totals, r.total = c.price(r.dishes, complete)
-		r.expectedAt = c.checkFields(r.total)
+		c.price(c.checkDishes())
+		c.checkFields()
 	}
-	return r
+	return c
 }
 
-func (r *checked) result() *Result {
-	result := &Result{Valid: r.valid(), Version: r.Version, ExpectedAt: r.expectedAt}
-	if r.total.known {
-		result.Total = decimal.NewNullDecimal(r.total.Decimal())
+func (c *check) result() *Result {
+	result := &Result{Valid: c.valid(), Version: c.Version, ExpectedAt: c.expectedAt}
+	if c.total.known {
+		result.Total = decimal.NewNullDecimal(c.total.Decimal())
 	}
-	if r.valid() {
-		room := make([]byte, 0, len(r.Body)+len(r.Body)/2)
-		result.Order = r.appendOrder(room)
+	if c.valid() {
+		room := make([]byte, 0, len(c.Body)+len(c.Body)/2)
+		result.Order = c.appendOrder(room)
 	}
-	result.Violations, result.More = r.notes.Violations()
+	result.Violations, result.More = c.Violations()
 	return result
 }
 
 // appendJSON appends the response of the validate route. Amounts are exact decimals; unknown values are null.
-func (r *checked) appendJSON(dst []byte) ([]byte, error) {
+func (c *check) appendJSON(dst []byte) ([]byte, error) {
 	w := jsontext.Writer{Buf: dst}
 	w.Open('{')
 	w.Name("valid")
-	w.Bool(r.valid())
+	w.Bool(c.valid())
 	w.Name("version")
-	w.Int(r.Version)
-	writeAmount(&w, "total", r.total)
+	w.Int(c.Version)
+	writeAmount(&w, "total", c.total)
 	w.Name("lines")
 	w.Open('[')
-	for i := range r.dishes {
-		r.writeLine(&w, &r.dishes[i], r.totals[i])
+	for i := range c.dishes {
+		c.writeLine(&w, &c.dishes[i], c.totals[i])
 	}
 	w.Close(']')
 	w.Name("violations")
-	if violations, more := r.notes.Violations(); len(violations) == 0 {
+	if violations, more := c.Violations(); len(violations) == 0 {
 		w.Raw("[]")
 	} else {
 		text, err := json.Marshal(violations)
@@ -94,8 +81,8 @@ func (r *checked) appendJSON(dst []byte) ([]byte, error) {
 		}
 	}
 	w.Name("order")
-	if r.valid() {
-		w.Buf = r.appendOrder(w.Buf)
+	if c.valid() {
+		w.Buf = c.appendOrder(w.Buf)
 	} else {
 		w.Raw("null")
 	}
@@ -103,7 +90,7 @@ func (r *checked) appendJSON(dst []byte) ([]byte, error) {
 	return w.Buf, nil
 }
 
-func (r *checked) writeLine(w *jsontext.Writer, dish *Line, total amount) {
+func (c *check) writeLine(w *jsontext.Writer, dish *Line, total amount) {
 	id := cmp.Or(dish.id.text, dish.externalID.text)
 	if dish.index != menu.None {
 		id = dish.entry().ID()
@@ -111,7 +98,7 @@ func (r *checked) writeLine(w *jsontext.Writer, dish *Line, total amount) {
 	w.Next()
 	w.Open('{')
 	w.Name("path")
-	w.Text("/" + r.order.dishList + "/" + strconv.Itoa(dish.number))
+	w.Text("/" + c.order.dishList + "/" + strconv.Itoa(dish.number))
 	w.Name("id")
 	w.Text(id)
 	w.Name("name")

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"larder.local/internal/jsontext"
 	"larder.local/ordering/violation"
 )
 
@@ -14,9 +13,7 @@ import (
 func checkSpellings[T any](d *decoder, fields *fieldTable[T], start int) {
 	values, spelt, reported := map[int]string{}, map[int]string{}, map[int]bool{}
 	first := int32(0) // position of the first repeated member
-	var again jsontext.Canonical
-	again.Reset(d.Source()[start:d.Offset()], maxBodyDepth)
-	again.AppendNumber = appendCanonicalNumber
+	again := canonicalOf(d.Source()[start:d.Offset()])
 	for name := range again.Members() {
 		field, pos := fields.find(name), int32(start+again.Offset())
 		if field == unknownField || fields.mayRepeat(field) {

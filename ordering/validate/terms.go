@@ -130,12 +130,12 @@ func localTime(t time.Time, zone *time.Location) string {
 }
 
 // checkMinimum rejects an order whose total is below the minimum for its type.
-func (c *check) checkMinimum(total amount) {
+func (c *check) checkMinimum() {
 	minimum := c.ofType().Minimum
-	if !total.known || minimum.Sign() <= 0 {
+	if !c.total.known || minimum.Sign() <= 0 {
 		return
 	}
-	missing := minimum.Sub(total.Decimal())
+	missing := minimum.Sub(c.total.Decimal())
 	if missing.Sign() > 0 {
 		c.add(at(c.order.dishes.pos), violation.MinimumOrder,
 			violation.Params{"minimum": json.Number(minimum.String()), "missing": json.Number(missing.String())}, "")

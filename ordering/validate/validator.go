@@ -153,8 +153,9 @@ func (v *Validator) Recheck(o *Order, req Request, before *menu.Catalogue) (*Res
 	}
 	current := req.Catalogue
 	req.Catalogue = before
-	dishes, _ := v.newCheck(o, req).checkDishes()
-	earlier := appendPrices(nil, dishes)
+	first := v.newCheck(o, req)
+	first.checkDishes()
+	earlier := appendPrices(nil, first.dishes)
 	req.Catalogue = current
 	now := v.newCheck(o, req).run()
 	result := now.result()
@@ -165,7 +166,7 @@ func (v *Validator) Recheck(o *Order, req Request, before *menu.Catalogue) (*Res
 	return result, nil
 }
 
-// check is the check of one order. Each step adds its violations, and returns its result.
+// check is the check of one order. Each step adds its violations, and sets its result.
 type check struct {
 	Request
 	*rules
@@ -177,6 +178,11 @@ type check struct {
 	table   groupTable                         // of the list that is counted
 	work    int                                // remaining steps; see workLimit
 	offered map[menu.Index]map[menu.Index]bool // the ingredients that a dish with the scheme offers; see offeredOf
+
+	dishes     []Line
+	totals     []amount // of the dishes
+	total      amount
+	expectedAt time.Time // zero if it is missing or invalid
 }
 
 func (v *Validator) newCheck(o *Order, req Request) *check {
@@ -191,10 +197,7 @@ func (v *Validator) newCheck(o *Order, req Request) *check {
 
 // levelsOf returns the maximum number of ingredient levels, the catalogue's depth limit (policy W15).
 func levelsOf(catalogue *menu.Catalogue) int {
-	if depth := catalogue.Settings().MaxDepth; depth > 0 {
-		return min(depth, maxConfiguredDepth)
-	}
-	return menu.DefaultMaxDepth
+	return min(catalogue.Settings().MaxDepth, maxConfiguredDepth)
 }
 
 // withLevels returns the order decoded with another depth limit than Decode, which knows no catalogue.
