@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -52,13 +51,13 @@ type restrictionView struct {
 }
 
 // availabilityOf returns what holds now, from memory.
-func availabilityOf(deps *Deps, restaurant menu.RestaurantID) availabilityView {
-	holding := deps.Replica.Availability.Of(restaurant).Holding(deps.Clock())
+func (h *Handlers) availabilityOf(restaurant menu.RestaurantID) availabilityView {
+	holding := h.deps.Replica.Availability.Of(restaurant).Holding(h.deps.Clock())
 	view := availabilityView{
 		Pause:   map[string]*restrictionView{"delivery": nil, "pickup": nil},
-		Snoozed: []*restrictionView{}, ReadAt: menu.TimeOrNull(deps.Replica.Availability.ReadAt()),
+		Snoozed: []*restrictionView{}, ReadAt: menu.TimeOrNull(h.deps.Replica.Availability.ReadAt()),
 	}
-	served, _ := deps.Replica.Cached(restaurant)
+	served, _ := h.deps.Replica.Cached(restaurant)
 	for _, kind := range slices.Sorted(maps.Keys(holding)) {
 		r := holding[kind]
 		one := &restrictionView{Until: menu.TimeOrNull(r.Until), Note: r.Note, By: r.By, At: menu.FormatTime(r.At)}
@@ -87,9 +86,6 @@ func itemName(in *menu.Catalogue, id string) string {
 	}
 	return ""
 }
-
-// Availability answers requests of operators that restrict the orders of a restaurant.
-type Availability struct{ deps *Deps }
 
 // said is the body of a request to restrict orders.
 type said struct {
@@ -150,15 +146,15 @@ func texts(into *[]string) func(*jsontext.Reader) bool {
 }
 
 // restriction returns the restriction that the body describes, except for its lead time.
-func (a *Availability) restriction(c *gin.Context, s said, restaurant menu.RestaurantID) (hours.Restriction, error) {
-	now := a.deps.Clock().Truncate(time.Millisecond)
+func (h *Handlers) restriction(c *gin.Context, s said, restaurant menu.RestaurantID) (hours.Restriction, error) {
+	now := h.deps.Clock().Truncate(time.Millisecond)
 	r := hours.Restriction{Note: s.note, By: auth.CallerOf(c).Client, At: now.UTC()}
 	if s.until == "" {
 		return r, nil
 	}
 	at, err := time.Parse(time.RFC3339, s.until)
 	if s.until == "next_open" && s.ids != nil {
-		if at, err = a.nextOpening(restaurant, now); err != nil {
+		if at, err = h.nextOpening(restaurant, now); err != nil {
 			return r, err
 		}
 	}
@@ -175,8 +171,8 @@ func (a *Availability) restriction(c *gin.Context, s said, restaurant menu.Resta
 }
 
 // nextOpening returns when a restaurant opens next, for delivery or for pickup.
-func (a *Availability) nextOpening(restaurant menu.RestaurantID, now time.Time) (time.Time, error) {
-	delivery, pickup := a.deps.Terms(restaurant, now)
+func (h *Handlers) nextOpening(restaurant menu.RestaurantID, now time.Time) (time.Time, error) {
+	delivery, pickup := h.deps.Terms(restaurant, now)
 	first, ok := delivery.Hours.NextOpening(now)
 	if second, also := pickup.Hours.NextOpening(now); also && (!ok || second.Before(first)) {
 		first, ok = second, true
@@ -190,12 +186,12 @@ func (a *Availability) nextOpening(restaurant menu.RestaurantID, now time.Time) 
 }
 
 // Pause answers POST …/pause: no orders of some types, or of all, for a time before until.
-func (a *Availability) Pause(c *gin.Context, restaurant menu.RestaurantID) error {
+func (h *Handlers) Pause(c *gin.Context, restaurant menu.RestaurantID) error {
 	var s said
 	if err := s.read(c, `{"expeditionTypes": ["pickup"], "until": "2026-12-31T19:00:00+03:00", "note": "the oven"}`); err != nil {
 		return err
 	}
-	r, err := a.restriction(c, s, restaurant)
+	r, err := h.restriction(c, s, restaurant)
 	if err != nil {
 		return err
 	}
@@ -210,16 +206,16 @@ func (a *Availability) Pause(c *gin.Context, restaurant menu.RestaurantID) error
 		}
 		all[kind] = r
 	}
-	return a.restrict(c, restaurant, audit.Pause, all, s.describe(strings.Join(s.types, ", ")))
+	return h.restrict(c, restaurant, audit.Pause, all, s.describe(strings.Join(s.types, ", ")))
 }
 
 // Unpause answers DELETE …/pause. It ends the pauses of both types.
-func (a *Availability) Unpause(c *gin.Context, restaurant menu.RestaurantID) error {
-	return a.end(c, restaurant, audit.Open, hours.PauseDelivery, hours.PausePickup)
+func (h *Handlers) Unpause(c *gin.Context, restaurant menu.RestaurantID) error {
+	return h.end(c, restaurant, audit.Open, hours.PauseDelivery, hours.PausePickup)
 }
 
 // Busy answers POST …/busy: a longer lead time until a time.
-func (a *Availability) Busy(c *gin.Context, restaurant menu.RestaurantID) error {
+func (h *Handlers) Busy(c *gin.Context, restaurant menu.RestaurantID) error {
 	var s said
 	if err := s.read(c, `{"leadTime": "90m", "until": "2026-12-31T19:00:00+03:00", "note": "a large party"}`); err != nil {
 		return err
@@ -228,30 +224,30 @@ func (a *Availability) Busy(c *gin.Context, restaurant menu.RestaurantID) error 
 	if err != nil || lead < time.Minute || lead > maxLeadTime || lead%time.Minute != 0 {
 		return respond.InvalidParameter("leadTime", "must be whole minutes up to 24h, such as 90m")
 	}
-	r, err := a.restriction(c, s, restaurant)
+	r, err := h.restriction(c, s, restaurant)
 	if err != nil {
 		return err
 	}
 	r.Minutes = int(lead / time.Minute)
-	return a.restrict(c, restaurant, audit.Busy, hours.Availability{hours.Busy: r}, s.describe(s.leadTime))
+	return h.restrict(c, restaurant, audit.Busy, hours.Availability{hours.Busy: r}, s.describe(s.leadTime))
 }
 
 // EndBusy answers DELETE …/busy.
-func (a *Availability) EndBusy(c *gin.Context, restaurant menu.RestaurantID) error {
-	return a.end(c, restaurant, audit.BusyEnd, hours.Busy)
+func (h *Handlers) EndBusy(c *gin.Context, restaurant menu.RestaurantID) error {
+	return h.end(c, restaurant, audit.BusyEnd, hours.Busy)
 }
 
 // Snooze answers POST …/snooze: dishes and options that are not sold until a time.
-func (a *Availability) Snooze(c *gin.Context, restaurant menu.RestaurantID) error {
+func (h *Handlers) Snooze(c *gin.Context, restaurant menu.RestaurantID) error {
 	s := said{ids: []string{}}
 	if err := s.read(c, `{"ids": ["1"], "until": "2026-12-31T19:00:00+03:00 or next_open", "note": "the fryer"}`); err != nil {
 		return err
 	}
-	served, err := a.deps.Replica.Catalogue(c.Request.Context(), restaurant)
+	served, err := h.deps.Replica.Catalogue(c.Request.Context(), restaurant)
 	if err != nil {
 		return err
 	}
-	r, err := a.restriction(c, s, restaurant)
+	r, err := h.restriction(c, s, restaurant)
 	if err != nil {
 		return err
 	}
@@ -263,48 +259,48 @@ func (a *Availability) Snooze(c *gin.Context, restaurant menu.RestaurantID) erro
 		}
 		all[hours.Snooze(id)], names = r, append(names, name)
 	}
-	held := a.deps.Replica.Availability.Of(restaurant).Snoozed(r.At)
+	held := h.deps.Replica.Availability.Of(restaurant).Snoozed(r.At)
 	maps.DeleteFunc(held, func(id string, _ time.Time) bool { return slices.Contains(s.ids, id) })
 	if len(all) == 0 || len(held)+len(all) > maxSnoozes {
 		return respond.InvalidParameter("ids", fmt.Sprintf("must have at least one id, and with those before at most %d", maxSnoozes))
 	}
-	return a.restrict(c, restaurant, audit.Snooze, all, s.describe(strings.Join(names, ", ")))
+	return h.restrict(c, restaurant, audit.Snooze, all, s.describe(strings.Join(names, ", ")))
 }
 
 // Wake answers DELETE …/snooze/{id}.
-func (a *Availability) Wake(c *gin.Context, restaurant menu.RestaurantID) error {
-	return a.end(c, restaurant, audit.Wake, hours.Snooze(respond.Param(c, "id")))
+func (h *Handlers) Wake(c *gin.Context, restaurant menu.RestaurantID) error {
+	return h.end(c, restaurant, audit.Wake, hours.Snooze(respond.Param(c, "id")))
 }
 
 // restrict saves what an operator has said, and answers with what holds then. A value replaces those that were said before,
 // also by instances whose clock is ahead.
-func (a *Availability) restrict(
+func (h *Handlers) restrict(
 	c *gin.Context, restaurant menu.RestaurantID, action audit.Action, all hours.Availability, what string,
 ) error {
 	ctx := c.Request.Context()
-	if err := a.deps.Replica.Availability.Read(ctx, restaurant); err != nil {
+	if err := h.deps.Replica.Availability.Read(ctx, restaurant); err != nil {
 		return err
 	}
-	held := a.deps.Replica.Availability.Of(restaurant)
+	held := h.deps.Replica.Availability.Of(restaurant)
 	for kind, r := range all {
-		r.Rev = max(a.deps.Clock().UnixMilli(), held[kind].Rev+1)
+		r.Rev = max(h.deps.Clock().UnixMilli(), held[kind].Rev+1)
 		all[kind] = r
 	}
-	if err := a.deps.Store.Restrict(ctx, restaurant, all, nil); err != nil {
+	if err := h.deps.Store.Restrict(ctx, restaurant, all, nil); err != nil {
 		return err
 	}
-	cache.AnnounceAvailability(ctx, a.deps.Store, restaurant)
-	a.deps.Audit.Add(c, audit.Entry{Action: action, Restaurant: &restaurant, Detail: audit.Detail(what)})
-	return a.answer(ctx, c, restaurant)
+	cache.AnnounceAvailability(ctx, h.deps.Store, restaurant)
+	h.deps.Audit.Add(c, audit.Entry{Action: action, Restaurant: &restaurant, Detail: audit.Detail(what)})
+	return h.answer(ctx, c, restaurant)
 }
 
 // end ends the restrictions of these kinds, if they hold.
-func (a *Availability) end(c *gin.Context, restaurant menu.RestaurantID, action audit.Action, kinds ...hours.Kind) error {
-	ctx, now := c.Request.Context(), a.deps.Clock().Truncate(time.Millisecond)
-	if err := a.deps.Replica.Availability.Read(ctx, restaurant); err != nil { // another instance may have just changed it
+func (h *Handlers) end(c *gin.Context, restaurant menu.RestaurantID, action audit.Action, kinds ...hours.Kind) error {
+	ctx, now := c.Request.Context(), h.deps.Clock().Truncate(time.Millisecond)
+	if err := h.deps.Replica.Availability.Read(ctx, restaurant); err != nil { // another instance may have just changed it
 		return err
 	}
-	held, ended, names := a.deps.Replica.Availability.Of(restaurant), hours.Availability{}, []string{}
+	held, ended, names := h.deps.Replica.Availability.Of(restaurant), hours.Availability{}, []string{}
 	for _, kind := range kinds {
 		if r := held[kind]; r.Holds(now) {
 			r.EndedAt = now.UTC()
@@ -313,14 +309,12 @@ func (a *Availability) end(c *gin.Context, restaurant menu.RestaurantID, action 
 		}
 	}
 	if len(ended) == 0 {
-		return a.answer(ctx, c, restaurant)
+		return h.answer(ctx, c, restaurant)
 	}
-	return a.restrict(c, restaurant, action, ended, strings.Join(names, ", "))
+	return h.restrict(c, restaurant, action, ended, strings.Join(names, ", "))
 }
 
-func (a *Availability) answer(ctx context.Context, c *gin.Context, restaurant menu.RestaurantID) error {
-	if err := a.deps.Replica.Availability.Read(ctx, restaurant); err != nil {
-		return err
-	}
-	return respond.JSON(c, http.StatusOK, respond.Result{Result: availabilityOf(a.deps, restaurant)})
+func (h *Handlers) answer(ctx context.Context, c *gin.Context, restaurant menu.RestaurantID) error {
+	err := h.deps.Replica.Availability.Read(ctx, restaurant)
+	return respond.Answer(c, h.availabilityOf(restaurant), err)
 }

@@ -22,8 +22,6 @@ import (
 
 // Handlers answer requests about restaurants, syncs and versions.
 type Handlers struct {
-	Availability *Availability
-
 	deps  Deps
 	diffs *semaphore.Weighted // the comparisons in progress
 }
@@ -46,9 +44,7 @@ type Deps struct {
 
 // New returns the handlers.
 func New(deps Deps) *Handlers {
-	h := &Handlers{deps: deps, diffs: semaphore.NewWeighted(maxDiffs)}
-	h.Availability = &Availability{&h.deps}
-	return h
+	return &Handlers{deps: deps, diffs: semaphore.NewWeighted(maxDiffs)}
 }
 
 // OfMenu returns a handler that calls answer with the menu in the path.
