@@ -1,22 +1,17 @@
 package ops
 
 import (
-	"time"
-
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/semaphore"
 
 	"larder.local/cache"
-	"larder.local/cache/replica"
 	"larder.local/httpapi/audit"
 	"larder.local/httpapi/respond"
 	"larder.local/httpapi/visible"
-	"larder.local/internal/directory"
 	"larder.local/internal/menu"
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
-	"larder.local/ordering/validate"
 	menusync "larder.local/sync"
 )
 
@@ -28,17 +23,15 @@ type Handlers struct {
 
 // Deps are the dependencies of the handlers.
 type Deps struct {
-	Replica   *replica.Replica
+	visible.Served
+
 	Store     *cache.Store
-	Directory *directory.Directory
 	Scheduler *menusync.Scheduler
 	Runner    *menusync.Runner // of the Scheduler
 	Journal   ordering.Journal
 	Paused    func(connection string) bool // whether Redis may have lost orders (policy O14a)
 	Tokens    func(connection string) upstream.TokenStatus
-	Terms     func(restaurant menu.RestaurantID, now time.Time) (delivery, pickup validate.Terms)
 	Audit     *audit.Log
-	Clock     func() time.Time
 	Log       logrus.FieldLogger
 }
 
