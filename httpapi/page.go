@@ -66,16 +66,13 @@ func (s *Server) routePage(engine *gin.Engine) error {
 		return nil
 	}
 	page, err := storefront.New(storefront.Deps{
-		Config:    s.cfg.Page,
-		Hosts:     s.cfg.Hosts,
-		OpenMenu:  s.authCfg.MenuIsOpen(),
-		Orders:    s.authCfg.PublicOrders.Enabled && slices.Contains(s.authCfg.PublicOrders.Origins, auth.OriginSelf),
-		Payments:  s.authCfg.PublicOrders.PaymentTypes,
-		Replica:   s.deps.Replica,
-		Directory: s.deps.Directory,
-		Terms:     s.deps.Validator.Terms,
-		Clock:     s.deps.Clock,
-		Assets:    s.assets,
+		Served:   s.served,
+		Config:   s.cfg.Page,
+		Hosts:    s.cfg.Hosts,
+		OpenMenu: s.authCfg.MenuIsOpen(),
+		Orders:   s.authCfg.PublicOrders.Enabled && slices.Contains(s.authCfg.PublicOrders.Origins, auth.OriginSelf),
+		Payments: s.authCfg.PublicOrders.PaymentTypes,
+		Assets:   s.assets,
 	})
 	if err != nil {
 		return err

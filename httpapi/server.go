@@ -24,6 +24,7 @@ import (
 	"larder.local/httpapi/orders"
 	"larder.local/httpapi/ratelimit"
 	"larder.local/httpapi/respond"
+	"larder.local/httpapi/visible"
 	"larder.local/httpapi/web"
 	"larder.local/internal/directory"
 	"larder.local/internal/menu"
@@ -96,6 +97,7 @@ type Server struct {
 	cors     cors
 	proxies  auth.Proxies
 	auditLog *audit.Log
+	served   visible.Served
 	open     *openConnections
 
 	validateLimit, placeLimit, changeLimit, publicLimit, publicReads *ratelimit.Limiter
@@ -128,18 +130,18 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 		cors:     newCORS(cfg, authCfg.PublicOrders),
 		requests: requestLog{access: cfg.AccessLog, to: deps.Log},
 	}
+	s.served = visible.Served{Directory: deps.Directory, Replica: deps.Replica, Terms: deps.Validator.Terms, Clock: deps.Clock}
 	s.limitRequests()
-	s.auditLog = audit.New(deps.Redis, deps.Directory, deps.Replica, deps.Clock, deps.Log)
+	s.auditLog = audit.New(deps.Redis, s.served, deps.Log)
 	s.auth = s.newAuth()
 	s.health = &health{deps: deps, auth: s.auth, started: deps.Clock(), tried: map[menu.RestaurantID]bool{}}
 	s.newMenuHandlers()
 	s.newOrderHandlers()
 	s.events = events.New(events.Deps{
+		Served:     s.served,
 		Config:     cfg.Events,
 		DrainDelay: cfg.DrainDelay,
-		Replica:    deps.Replica,
 		Auth:       s.auth,
-		Directory:  deps.Directory,
 		Follow:     func() *runlog.Follower { return deps.Runner.Log().Follow() },
 		Order:      s.orderHandlers.Follow,
 		Accepts: func(id menu.RestaurantID) []byte {
@@ -148,7 +150,6 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 			return menus.AppendAccepts(nil, delivery, pickup, now)
 		},
 		Metrics: deps.Metrics,
-		Clock:   deps.Clock,
 	})
 	s.observe()
 	return s, s.route()
@@ -190,21 +191,17 @@ func (s *Server) newAuth() *auth.Auth {
 func (s *Server) newMenuHandlers() {
 	cfg, deps := s.cfg, s.deps
 	s.menus = menus.New(menus.Deps{
-		Replica:              deps.Replica,
-		Directory:            deps.Directory,
+		Served:               s.served,
 		Stale:                deps.Runner.Stale,
-		Terms:                deps.Validator.Terms,
 		Metrics:              deps.Metrics,
-		Clock:                deps.Clock,
 		OpenMenu:             s.authCfg.MenuIsOpen(),
 		MaxAge:               cfg.MaxAge,
 		StaleWhileRevalidate: cfg.StaleWhileRevalidate,
 		StaleIfError:         cfg.StaleIfError,
 	})
 	s.opsHandlers = ops.New(ops.Deps{
-		Replica:   deps.Replica,
+		Served:    s.served,
 		Store:     deps.Store,
-		Directory: deps.Directory,
 		Scheduler: deps.Scheduler,
 		Runner:    deps.Runner,
 		Journal:   deps.Journal,
@@ -213,9 +210,7 @@ func (s *Server) newMenuHandlers() {
 			i := slices.IndexFunc(deps.Connections, func(c Connection) bool { return c.Name == connection })
 			return deps.Connections[i].TokenStatus()
 		},
-		Terms: deps.Validator.Terms,
 		Audit: s.auditLog,
-		Clock: deps.Clock,
 		Log:   deps.Log,
 	})
 }
@@ -233,12 +228,11 @@ func (s *Server) newOrderHandlers() {
 	for _, connection := range deps.Connections {
 		fieldCases[connection.Name] = connection.FieldCase
 	}
-	s.orderHandlers = orders.New(orders.Deps{
+	s.orderHandlers = &orders.Handlers{
+		Served:          s.served,
 		Orders:          deps.Orders,
 		Journal:         deps.Journal,
 		Paused:          s.paused,
-		Replica:         deps.Replica,
-		Directory:       deps.Directory,
 		Auth:            s.auth,
 		Audit:           s.auditLog,
 		Validator:       deps.Validator,
@@ -249,15 +243,15 @@ func (s *Server) newOrderHandlers() {
 		FieldCases:      fieldCases,
 		AllowMissingKey: deps.AllowMissingKey,
 		GuestPayments:   s.authCfg.PublicOrders.PaymentTypes,
-	})
-	s.compat = compat.New(compat.Deps{
+	}
+	s.compat = &compat.Handlers{
 		Orders:     deps.Orders,
 		Directory:  deps.Directory,
 		FieldCases: fieldCases,
 		View:       s.menus.View,
 		Reasons:    s.menus.Reasons,
 		Note:       s.orderHandlers.Note,
-	})
+	}
 }
 
 // SetClients replaces the clients; see auth.Auth. It returns how many were added, changed or removed.
@@ -312,11 +306,6 @@ func (s *Server) observe() {
 		TakesOrders: s.auth.TakesOrders,
 		Log:         s.deps.Log,
 	})
-	served := metrics.Menus{
-		Replica:   s.deps.Replica,
-		Directory: s.deps.Directory,
-		Runner:    s.deps.Runner,
-		Clock:     s.deps.Clock,
-	}
+	served := metrics.Menus{Served: s.served, Runner: s.deps.Runner}
 	s.deps.Metrics.Registry().MustRegister(state.Collector(), served.Collector(), counts.Collector())
 }

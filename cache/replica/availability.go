@@ -14,6 +14,7 @@ import (
 	"larder.local/cache"
 	"larder.local/internal/hours"
 	"larder.local/internal/menu"
+	"larder.local/internal/sleep"
 )
 
 const (
@@ -147,33 +148,14 @@ func (a *Availability) poll(ctx context.Context, restaurants []menu.RestaurantID
 	return err
 }
 
-// runReader reads announced availability until ctx ends. If that fails, the poll reads again.
-func (a *Availability) runReader(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-a.queue.wake:
-			_ = a.Read(ctx, a.queue.pop(noticesAtATime)...)
-		}
-	}
-}
-
 // runEnds ends restrictions at their time, until ctx ends.
 func (a *Availability) runEnds(ctx context.Context) {
-	ticker := time.NewTicker(endsWithin)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			a.all.Range(func(key, _ any) bool {
-				id, _ := key.(menu.RestaurantID)
-				a.settle(ctx, id)
-				return ctx.Err() == nil
-			})
-		}
+	for sleep.For(ctx, endsWithin) == nil {
+		a.all.Range(func(key, _ any) bool {
+			id, _ := key.(menu.RestaurantID)
+			a.settle(ctx, id)
+			return ctx.Err() == nil
+		})
 	}
 }
 

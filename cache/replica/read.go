@@ -9,11 +9,8 @@ import (
 )
 
 func (s *slots) find(restaurant menu.RestaurantID) *slot {
-	found, ok := s.all.Load(restaurant)
-	if !ok {
-		return nil
-	}
-	one, _ := found.(*slot)
+	found, _ := s.all.Load(restaurant)
+	one, _ := found.(*slot) // nil if there is none
 	return one
 }
 

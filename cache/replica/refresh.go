@@ -33,15 +33,16 @@ const (
 // read that comes earlier loads its content immediately. While Redis is down, Run retries with growing
 // pauses and memory serves reads. It returns when its goroutines have ended.
 func (r *Replica) Run(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { r.runSubscriber(ctx); return nil })
-	group.Go(func() error { r.runPoller(ctx); return nil })
-	group.Go(func() error { r.Availability.runReader(ctx); return nil })
-	group.Go(func() error { r.Availability.runEnds(ctx); return nil })
+	var group sync.WaitGroup
+	group.Go(func() { r.runSubscriber(ctx) })
+	group.Go(func() { r.runPoller(ctx) })
+	group.Go(func() { r.Availability.queue.run(ctx, r.Availability.Read) })
+	group.Go(func() { r.Availability.runEnds(ctx) })
 	for range noticeWorkers {
-		group.Go(func() error { r.runNoticeWorker(ctx); return nil })
+		group.Go(func() { r.noticeQueue.run(ctx, r.refresh) })
 	}
-	return group.Wait()
+	group.Wait()
+	return nil
 }
 
 // Poll reads what operators have said about restaurants, compares the version of every restaurant with Redis and loads newer
@@ -49,7 +50,7 @@ func (r *Replica) Run(ctx context.Context) error {
 // redisdb.ErrUnavailable, cache.ErrNoCatalogue, cache.ErrCorrupt.
 func (r *Replica) Poll(ctx context.Context) error {
 	wanted := r.wantedRestaurants()
-	err := errors.Join(r.Availability.poll(ctx, wanted), r.refresh(ctx, wanted), r.pollReasons(ctx))
+	err := errors.Join(r.Availability.poll(ctx, wanted), r.refresh(ctx, wanted...), r.pollReasons(ctx))
 	logForeign(r, wanted)
 	return err
 }
@@ -71,7 +72,7 @@ func (r *Replica) wantedRestaurants() []menu.RestaurantID {
 
 // refresh updates the restaurants to their versions in Redis: it compares them,
 // sets all newer ones as pending, and then loads them.
-func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) error {
+func (r *Replica) refresh(ctx context.Context, restaurants ...menu.RestaurantID) error {
 	behind, err := r.compare(ctx, restaurants)
 	if err != nil {
 		return err

@@ -38,20 +38,11 @@ type slots struct {
 	watches watches
 }
 
-// findOrMake returns the restaurant's slot; it makes one if necessary.
-func (s *slots) findOrMake(restaurant menu.RestaurantID) *slot {
-	if one := s.find(restaurant); one != nil {
-		return one
-	}
-	found, _ := s.all.LoadOrStore(restaurant, &slot{})
-	one, _ := found.(*slot)
-	return one
-}
-
-// change runs fn with the restaurant's slot locked. Then it drops the slot of a restaurant that is not
+// change runs fn with the restaurant's slot locked; it makes one if necessary. Then it drops the slot of a restaurant that is not
 // allowed. If the restaurant is disallowed later, Drop removes the slot.
 func (s *slots) change(restaurant menu.RestaurantID, fn func(*slot)) {
-	one := s.findOrMake(restaurant)
+	found, _ := s.all.LoadOrStore(restaurant, &slot{})
+	one, _ := found.(*slot)
 	one.mu.Lock()
 	fn(one)
 	one.mu.Unlock()

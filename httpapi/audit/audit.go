@@ -202,21 +202,15 @@ func idsOfPeriod(c *gin.Context) (oldest, newest string, err error) {
 // ?client=, ?restaurant=, ?from= and ?to=. A page can be short if the filter matches few entries.
 func (a *Log) List(c *gin.Context) error {
 	limit, last, err := respond.PageOf(c)
-	if err != nil {
-		return err
-	}
 	if last != "" && !entryID.MatchString(last) {
-		return respond.BadCursor()
+		err = respond.BadCursor()
 	}
-	wanted, err := respond.OneOf(c, "action", []Action{
+	wanted, unknown := respond.OneOf(c, "action", []Action{
 		Sync, Force, SyncAll, ForceAll, Rollback, Release, Pause, Open, Busy, BusyEnd, Snooze, Wake, Resolve,
 		AcceptRestore, SignIn, SignOut,
 	})
-	if err != nil {
-		return err
-	}
-	oldest, newest, err := idsOfPeriod(c)
-	if err != nil {
+	oldest, newest, wrong := idsOfPeriod(c)
+	if err = cmp.Or(err, unknown, wrong); err != nil {
 		return err
 	}
 	who := auth.CallerOf(c)

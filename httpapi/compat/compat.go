@@ -24,11 +24,11 @@ const Path = "/orders/api/"
 
 // RejectionReasons answers GET /orders/api/v1/RejectionReasons.
 func (h *Handlers) RejectionReasons(c *gin.Context) error {
-	connection, err := visible.OnlyConnection(h.deps.Directory, auth.CallerOf(c), visible.ByClient)
+	connection, err := visible.OnlyConnection(h.Directory, auth.CallerOf(c), visible.ByClient)
 	if err != nil {
 		return err
 	}
-	return h.deps.Reasons(c, connection)
+	return h.Reasons(c, connection)
 }
 
 // restaurantOfQuery returns the restaurantId of the query. The name ignores case and underscores.
@@ -55,7 +55,7 @@ func (h *Handlers) Menu(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.deps.View(c, named)
+	return h.View(c, named)
 }
 
 // RefusalErrors selects the `errors` of an error on the compatible API.
@@ -92,11 +92,9 @@ func (cfg Config) Check() (faults setting.Faults) {
 	return append(faults, setting.OneOf(key, "value", cfg.RefusalErrors, RefusalViolations, RefusalNone))
 }
 
-// Handlers answer the compatible API.
-type Handlers struct{ deps Deps }
-
-// Deps are the dependencies of the handlers. The functions are shared with the v1 API, so that both behave the same.
-type Deps struct {
+// Handlers answer the compatible API. The caller sets all fields. The functions are shared with the v1 API, so that both
+// behave the same.
+type Handlers struct {
 	Orders    Engine
 	Directory *directory.Directory
 	// FieldCases has the spelling of order fields for each connection.
@@ -114,9 +112,6 @@ type Engine interface {
 	Change(ctx context.Context, change ordering.ChangeRequest) (ordering.Result, error)
 }
 
-// New returns the handlers.
-func New(deps Deps) *Handlers { return &Handlers{deps: deps} }
-
 // Place answers POST /orders/api/v1/orders. It checks the order against the menu of the order's
 // restaurant and passes the ordering service's response through. The body is read as JSON
 // whatever its Content-Type, because existing clients send different ones.
@@ -126,19 +121,19 @@ func (h *Handlers) Place(c *gin.Context) error {
 	call := respond.OrderCall{Operation: upstream.OpCreate, Connection: request.Connection, Restaurant: request.Restaurant}
 	if err != nil {
 		if respond.ProblemOf(err).Code == respond.CodeMalformedJSON { // as for an error of ordering
-			h.deps.Note(c, call, ordering.Result{}, err)
+			h.Note(c, call, ordering.Result{}, err)
 		}
 		return err
 	}
-	placed, err := h.deps.Orders.Place(c.Request.Context(), request)
-	h.deps.Note(c, call, placed, err)
+	placed, err := h.Orders.Place(c.Request.Context(), request)
+	h.Note(c, call, placed, err)
 	return h.writeCompat(c, placed, err)
 }
 
 // readPlaceRequest reads the client and the order.
 func (h *Handlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err error) {
 	who := auth.CallerOf(c)
-	if p.Connection, err = visible.OnlyConnection(h.deps.Directory, who, visible.ByClient); err != nil {
+	if p.Connection, err = visible.OnlyConnection(h.Directory, who, visible.ByClient); err != nil {
 		return err
 	}
 	p.Client = who.Client
@@ -149,11 +144,11 @@ func (h *Handlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (e
 	if err != nil {
 		return err
 	}
-	input := validate.Input{Body: body, Language: respond.Language(c), FieldCase: h.deps.FieldCases[p.Connection]}
+	input := validate.Input{Body: body, Language: respond.Language(c), FieldCase: h.FieldCases[p.Connection]}
 	if p.Order, err = validate.DecodeOrder(input, nil); err != nil {
 		return err
 	}
-	p.Restaurant, err = visible.Menu(h.deps.Directory, p.Connection, p.Order.Restaurant())
+	p.Restaurant, err = visible.Menu(h.Directory, p.Connection, p.Order.Restaurant())
 	if list, more := p.Order.Violations(); err != nil && list != nil { // the restaurantID may be one of them
 		return &ordering.InvalidError{Violations: list, More: more}
 	}
@@ -166,7 +161,7 @@ func (h *Handlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (e
 func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
 		who := auth.CallerOf(c)
-		connection, err := visible.OnlyConnection(h.deps.Directory, who, visible.ByClient)
+		connection, err := visible.OnlyConnection(h.Directory, who, visible.ByClient)
 		if err != nil {
 			return err
 		}
@@ -176,7 +171,7 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 			RequestID:  respond.RequestID(c),
 			Connection: connection,
 			Client:     who.Client,
-			Input:      validate.Input{Language: respond.Language(c), FieldCase: h.deps.FieldCases[connection]},
+			Input:      validate.Input{Language: respond.Language(c), FieldCase: h.FieldCases[connection]},
 		}
 		if change.Key, err = respond.IdempotencyKey(c, false, auth.IsGuest(c)); err != nil {
 			return err
@@ -186,8 +181,8 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 				return err
 			}
 		}
-		changed, err := h.deps.Orders.Change(c.Request.Context(), change)
-		h.deps.Note(c, respond.OrderCall{Operation: operation, Connection: connection, OrderID: change.OrderID}, changed, err)
+		changed, err := h.Orders.Change(c.Request.Context(), change)
+		h.Note(c, respond.OrderCall{Operation: operation, Connection: connection, OrderID: change.OrderID}, changed, err)
 		return h.writeCompat(c, changed, err)
 	}
 }

@@ -6,12 +6,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder.local/cache/replica"
 	"larder.local/httpapi/auth"
 	"larder.local/httpapi/metrics"
 	"larder.local/httpapi/ratelimit"
 	"larder.local/httpapi/respond"
-	"larder.local/internal/directory"
+	"larder.local/httpapi/visible"
 	"larder.local/internal/jsontext"
 	"larder.local/internal/menu"
 	"larder.local/sync/runlog"
@@ -25,19 +24,18 @@ type Handlers struct {
 
 // Deps are the dependencies of the handlers.
 type Deps struct {
+	visible.Served
+
 	Config Config
 	// DrainDelay is how long larder still answers after it has ended the streams. Clients reconnect after it.
 	DrainDelay time.Duration
-	Replica    *replica.Replica
 	Auth       *auth.Auth
-	Directory  *directory.Directory
 	Follow     func() *runlog.Follower // starts to follow the runs
 	// Order returns an id and a reader for the order of a request. Requests for the same order have the same id.
 	Order func(c *gin.Context) (id string, read OrderReader, err error)
 	// Accepts returns the member "accepts" of a restaurant, as GET /v1/restaurants/{restaurant} has it.
 	Accepts func(menu.RestaurantID) []byte
 	Metrics *metrics.Metrics
-	Clock   func() time.Time
 }
 
 // New returns handlers without open streams.

@@ -7,12 +7,9 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"larder.local/cache"
-	"larder.local/cache/replica"
 	"larder.local/httpapi/metrics"
 	"larder.local/httpapi/respond"
-	"larder.local/internal/directory"
-	"larder.local/internal/menu"
-	"larder.local/ordering/validate"
+	"larder.local/httpapi/visible"
 )
 
 // Handlers answer reads of menus, products, restaurants and rejection reasons.
@@ -29,13 +26,11 @@ const lists = 8
 
 // Deps are the dependencies of the handlers.
 type Deps struct {
-	Replica   *replica.Replica
-	Directory *directory.Directory
-	Stale     func(version cache.Version) bool // reports whether it is stale (policy S5)
-	Terms     func(of menu.RestaurantID, now time.Time) (delivery, pickup validate.Terms)
-	Metrics   *metrics.Metrics
-	Clock     func() time.Time
-	OpenMenu  bool // everyone may read menus
+	visible.Served
+
+	Stale    func(version cache.Version) bool // reports whether it is stale (policy S5)
+	Metrics  *metrics.Metrics
+	OpenMenu bool // everyone may read menus
 	// MaxAge, StaleWhileRevalidate and StaleIfError are the Cache-Control of public reads (policy H5).
 	MaxAge, StaleWhileRevalidate, StaleIfError time.Duration
 }

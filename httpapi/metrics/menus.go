@@ -8,8 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"larder.local/cache/replica"
-	"larder.local/internal/directory"
+	"larder.local/httpapi/visible"
 	menusync "larder.local/sync"
 	"larder.local/sync/runlog"
 )
@@ -18,10 +17,9 @@ import (
 // reads only memory. There is no label for restaurants, so the number of series does not grow
 // with their number (docs/decisions/0037-metric-labels-and-cardinality.md).
 type Menus struct {
-	Replica   *replica.Replica
-	Directory *directory.Directory
-	Runner    *menusync.Runner
-	Clock     func() time.Time
+	visible.Served
+
+	Runner *menusync.Runner
 }
 
 // Collector returns the collector of the series.

@@ -1,54 +1,43 @@
 package ops
 
 import (
-	"time"
-
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/semaphore"
 
 	"larder.local/cache"
-	"larder.local/cache/replica"
 	"larder.local/httpapi/audit"
 	"larder.local/httpapi/respond"
 	"larder.local/httpapi/visible"
-	"larder.local/internal/directory"
 	"larder.local/internal/menu"
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
-	"larder.local/ordering/validate"
 	menusync "larder.local/sync"
 )
 
 // Handlers answer requests about restaurants, syncs and versions.
 type Handlers struct {
-	Availability *Availability
-
 	deps  Deps
 	diffs *semaphore.Weighted // the comparisons in progress
 }
 
 // Deps are the dependencies of the handlers.
 type Deps struct {
-	Replica   *replica.Replica
+	visible.Served
+
 	Store     *cache.Store
-	Directory *directory.Directory
 	Scheduler *menusync.Scheduler
 	Runner    *menusync.Runner // of the Scheduler
 	Journal   ordering.Journal
 	Paused    func(connection string) bool // whether Redis may have lost orders (policy O14a)
 	Tokens    func(connection string) upstream.TokenStatus
-	Terms     func(restaurant menu.RestaurantID, now time.Time) (delivery, pickup validate.Terms)
 	Audit     *audit.Log
-	Clock     func() time.Time
 	Log       logrus.FieldLogger
 }
 
 // New returns the handlers.
 func New(deps Deps) *Handlers {
-	h := &Handlers{deps: deps, diffs: semaphore.NewWeighted(maxDiffs)}
-	h.Availability = &Availability{&h.deps}
-	return h
+	return &Handlers{deps: deps, diffs: semaphore.NewWeighted(maxDiffs)}
 }
 
 // OfMenu returns a handler that calls answer with the menu in the path.

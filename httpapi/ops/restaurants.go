@@ -165,7 +165,7 @@ func (h *Handlers) Restaurant(c *gin.Context, id menu.RestaurantID) error {
 		Content:          respond.OrNull(version.Content),
 		Phone:            respond.OrNull(cmp.Or(restaurant.Phone, restaurant.GuestPhone)),
 		Address:          respond.OrNull(restaurant.Address),
-		Availability:     availabilityOf(&h.deps, id),
+		Availability:     h.availabilityOf(id),
 	}
 	if version.Held {
 		view.Hold = &version.Hold.Until

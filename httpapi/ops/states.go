@@ -93,20 +93,6 @@ func (h *Handlers) statesOf(version cache.Version) []state {
 	return all
 }
 
-// stateSummary has the states of all restaurants in this instance's memory. They are up to cache.poll old.
-type stateSummary struct {
-	of  *directory.Index
-	all [][]state // by position in the index
-}
-
-func (h *Handlers) stateSummary() stateSummary {
-	made := stateSummary{of: h.deps.Directory.Index()}
-	for _, one := range made.of.Entries() {
-		made.all = append(made.all, h.servedStates(one.ID))
-	}
-	return made
-}
-
 // summarised limits the orders that a summary counts.
 const summarised = 100
 
@@ -131,7 +117,7 @@ func (h *Handlers) Summary(c *gin.Context) error {
 		return err
 	}
 	who := auth.CallerOf(c)
-	view := h.stateSummary().count(who.Viewer(), directory.SearchWords(text))
+	view := h.count(who.Viewer(), directory.SearchWords(text))
 	connections := h.deps.Directory.Connections(who.Viewer())
 	view.Tokens = map[string]upstream.TokenStatus{}
 	for _, name := range connections {
@@ -152,20 +138,21 @@ func (h *Handlers) Summary(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
 }
 
-// count counts the viewer's restaurants that match all words, in total and by state.
-func (s stateSummary) count(who directory.Viewer, words []string) summaryView {
+// count counts the viewer's restaurants that match all words, in total and by state in this instance's memory, which is up
+// to cache.poll old.
+func (h *Handlers) count(who directory.Viewer, words []string) summaryView {
 	view := summaryView{States: map[state]int{}}
-	wanted := filters()
-	for _, want := range wanted {
+	for _, want := range filters() {
 		view.States[want] = 0
 	}
-	for at, one := range s.of.Entries() {
+	for _, one := range h.deps.Directory.Index().Entries() {
 		if !who.Sees(one.Connection) || !one.Matches(words) {
 			continue
 		}
 		view.Restaurants++
-		for _, want := range wanted {
-			if matches(s.all[at], want) {
+		states := h.servedStates(one.ID)
+		for want := range view.States {
+			if matches(states, want) {
 				view.States[want]++
 			}
 		}

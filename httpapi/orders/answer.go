@@ -72,9 +72,9 @@ func (h *Handlers) Note(c *gin.Context, call respond.OrderCall, result ordering.
 		outcome = respond.TextOf(result.Call.Operation).Outcome
 	}
 	if result.Replayed && err == nil {
-		h.deps.Metrics.Replay(string(call.Operation))
+		h.Metrics.Replay(string(call.Operation))
 	} else {
-		h.deps.Metrics.Order(string(call.Operation), outcome)
+		h.Metrics.Order(string(call.Operation), outcome)
 	}
 	h.logOrder(c, call, outcome, result, err)
 }
@@ -82,7 +82,7 @@ func (h *Handlers) Note(c *gin.Context, call respond.OrderCall, result ordering.
 // logOrder logs the result, without keys, bodies and guests' data.
 func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome string, result ordering.Result, err error) {
 	record, made := result.Record, result.Call
-	line := h.deps.Log.WithFields(tracing.LogFields(c.Request.Context())).WithFields(logrus.Fields{
+	line := h.Log.WithFields(tracing.LogFields(c.Request.Context())).WithFields(logrus.Fields{
 		"event":      "order." + outcome,
 		"requestId":  respond.RequestID(c),
 		"operation":  string(call.Operation),

@@ -38,7 +38,7 @@ func TestOrderLinesAreThoseOfLogrus(t *testing.T) {
 			log, plain := logrus.New(), logrus.New()
 			log.Out, log.Formatter, plain.Out, plain.Formatter = &got, format, &want, format
 			hook := logtest.NewLocal(log)
-			h := New(Deps{Log: log})
+			h := &Handlers{Log: log}
 			var fields []logrus.Fields
 			for i, line := range orderLines() {
 				c := requestContext(t.Context(), line.traced)

@@ -6,30 +6,24 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
-	"larder.local/cache/replica"
 	"larder.local/httpapi/audit"
 	"larder.local/httpapi/auth"
 	"larder.local/httpapi/metrics"
 	"larder.local/httpapi/ratelimit"
 	"larder.local/httpapi/respond"
-	"larder.local/internal/directory"
+	"larder.local/httpapi/visible"
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
 	"larder.local/ordering/validate"
 )
 
-// Handlers check, place, change and return orders, and resolve unknown outcomes.
+// Handlers check, place, change and return orders, and resolve unknown outcomes. The caller sets all fields.
 type Handlers struct {
-	deps Deps
-}
+	visible.Served
 
-// Deps are the dependencies of the handlers.
-type Deps struct {
 	Orders  Engine
 	Journal ordering.Journal
 
-	Replica   *replica.Replica
-	Directory *directory.Directory
 	Auth      *auth.Auth
 	Audit     *audit.Log
 	Validator *validate.Validator
@@ -59,18 +53,13 @@ type Engine interface {
 	AcceptRestore(ctx context.Context, connection string) (bool, error)
 }
 
-// New returns the handlers.
-func New(deps Deps) *Handlers {
-	return &Handlers{deps: deps}
-}
-
 // input returns a body for package validate.
 func (h *Handlers) input(c *gin.Context, connection string, body []byte) validate.Input {
 	return validate.Input{
 		Body:      body,
 		V1:        true,
-		Guest:     h.deps.Auth.FromGuest(c.Request),
+		Guest:     h.Auth.FromGuest(c.Request),
 		Language:  respond.Language(c),
-		FieldCase: h.deps.FieldCases[connection],
+		FieldCase: h.FieldCases[connection],
 	}
 }

@@ -24,7 +24,7 @@ func (h *Handlers) List(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	seen, err := visible.Recorded(c, h.deps.Directory, h.deps.Journal)
+	seen, err := visible.Recorded(c, h.Directory, h.Journal)
 	if err != nil {
 		return err
 	}
@@ -34,11 +34,11 @@ func (h *Handlers) List(c *gin.Context) error {
 		return err
 	}
 	query := ordering.Query{State: state, Connections: connections, Limit: limit, Cursor: cursor}
-	records, next, err := h.deps.Journal.List(c.Request.Context(), query)
+	records, next, err := h.Journal.List(c.Request.Context(), query)
 	if errors.Is(err, ordering.ErrCursor) {
 		err = respond.BadCursor()
 	}
-	list := orderPage{Unreadable: []ordering.Unreadable{}, Paused: visible.Paused(query.Connections, h.deps.Paused)}
+	list := orderPage{Unreadable: []ordering.Unreadable{}, Paused: visible.Paused(query.Connections, h.Paused)}
 	if format, ok := errors.AsType[*ordering.FormatError](err); ok && len(records) > 0 {
 		list.Unreadable, err = format.Unreadable, nil // an empty list would look as if there were no orders (policy O20)
 	}
@@ -83,12 +83,12 @@ type unknownView struct {
 }
 
 func (h *Handlers) listed(ctx context.Context, record ordering.Record) (listedOrder, error) {
-	view := listedOrder{newRecordView(record), visible.Name(h.deps.Directory, h.deps.Replica, record.Restaurant), nil}
+	view := listedOrder{newRecordView(record), visible.Name(h.Directory, h.Replica, record.Restaurant), nil}
 	call, unknown := record.UnknownCall()
 	if !unknown {
 		return view, nil
 	}
-	restaurant, _ := h.deps.Directory.Restaurant(record.Restaurant)
+	restaurant, _ := h.Directory.Restaurant(record.Restaurant)
 	phone := cmp.Or(restaurant.Phone, restaurant.GuestPhone)
 	view.Unknown = &unknownView{Operation: call.Operation, Call: call.Number, RestaurantPhone: respond.OrNull(phone)}
 	if said := call.Answer; said != nil {
@@ -149,11 +149,11 @@ type resolutionView struct {
 // Details answers GET /v1/ops/orders/{ref}: the record with all requests and responses, for
 // talking to the guest and the restaurant.
 func (h *Handlers) Details(c *gin.Context) error {
-	seen, err := visible.Recorded(c, h.deps.Directory, h.deps.Journal)
+	seen, err := visible.Recorded(c, h.Directory, h.Journal)
 	if err != nil {
 		return err
 	}
-	record, err := h.deps.Orders.ByRef(c.Request.Context(), seen, respond.Param(c, "ref"))
+	record, err := h.Orders.ByRef(c.Request.Context(), seen, respond.Param(c, "ref"))
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (h *Handlers) Details(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	restaurant, _ := h.deps.Directory.Restaurant(record.Restaurant)
+	restaurant, _ := h.Directory.Restaurant(record.Restaurant)
 	view := opsOrderView{
 		listedOrder:       listed,
 		RestaurantPhone:   respond.OrNull(cmp.Or(restaurant.Phone, restaurant.GuestPhone)),
@@ -179,7 +179,7 @@ func (h *Handlers) Details(c *gin.Context) error {
 
 // sent returns the body of a call, or nil if it is not kept.
 func (h *Handlers) sent(ctx context.Context, record ordering.Record, call int) (json.RawMessage, error) {
-	body, err := h.deps.Journal.Body(ctx, record.Connection, record.Ref, call)
+	body, err := h.Journal.Body(ctx, record.Connection, record.Ref, call)
 	if errors.Is(err, ordering.ErrNoBody) || err == nil && !json.Valid(body) {
 		return nil, nil //nolint:nilnil // not kept is a valid result, shown as null
 	}

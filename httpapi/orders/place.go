@@ -26,7 +26,7 @@ import (
 
 // Validate answers POST …/orders/validate with the violations and the total of an order. It places nothing.
 func (h *Handlers) Validate(c *gin.Context) error {
-	restaurant, err := visible.Restaurant(c, h.deps.Directory)
+	restaurant, err := visible.Restaurant(c, h.Directory)
 	if err != nil {
 		return err
 	}
@@ -34,13 +34,13 @@ func (h *Handlers) Validate(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	h.chargeOrder(c, h.deps.ValidateLimit, body)
-	version, catalogue, err := h.deps.Replica.Current(c.Request.Context(), restaurant.ID, restaurant.Connection)
+	h.chargeOrder(c, h.ValidateLimit, body)
+	version, catalogue, err := h.Replica.Current(c.Request.Context(), restaurant.ID, restaurant.Connection)
 	if err != nil {
 		return err
 	}
 	room := make([]byte, 0, min(2*len(body), 16<<10)+1<<10) // for most results
-	text, err := h.deps.Validator.AppendResult(append(room, `{"result":`...), validate.Request{
+	text, err := h.Validator.AppendResult(append(room, `{"result":`...), validate.Request{
 		Restaurant: restaurant.ID,
 		Version:    version,
 		Catalogue:  catalogue,
@@ -57,11 +57,11 @@ func (h *Handlers) Validate(c *gin.Context) error {
 
 // Place answers POST …/orders.
 func (h *Handlers) Place(c *gin.Context) error {
-	restaurant, err := visible.Restaurant(c, h.deps.Directory)
+	restaurant, err := visible.Restaurant(c, h.Directory)
 	if err != nil {
 		return err
 	}
-	key, err := respond.IdempotencyKey(c, !h.deps.AllowMissingKey, auth.IsGuest(c))
+	key, err := respond.IdempotencyKey(c, !h.AllowMissingKey, auth.IsGuest(c))
 	if err != nil {
 		return err
 	}
@@ -81,19 +81,19 @@ func (h *Handlers) Place(c *gin.Context) error {
 		Order:       new(validate.Order),
 	}
 	if auth.IsGuest(c) {
-		h.chargeOrder(c, h.deps.PublicLimit, body)
+		h.chargeOrder(c, h.PublicLimit, body)
 		if err = h.decodePublicOrder(request.Order, input); err != nil {
 			return respond.WithLanguage(c, err) // not noted: guests could fill the log
 		}
 		// Guests share one client, so each address has its own share of the capacity (policy O8a).
-		request.CapacityKey = auth.PublicClient + " " + ratelimit.AddressKey(h.deps.Auth.ClientIP(c))
+		request.CapacityKey = auth.PublicClient + " " + ratelimit.AddressKey(h.Auth.ClientIP(c))
 	} else {
 		err = request.Order.Decode(input, nil)
 	}
 	// Orders does not cancel a call in progress when the client disconnects (policy O8).
 	var placed ordering.Result
 	if err == nil {
-		placed, err = h.deps.Orders.Place(c.Request.Context(), request)
+		placed, err = h.Orders.Place(c.Request.Context(), request)
 	}
 	return h.answerOrder(c, respond.OrderCall{Operation: upstream.OpCreate, Connection: connection, Restaurant: restaurant.ID}, placed, err)
 }
@@ -101,11 +101,11 @@ func (h *Handlers) Place(c *gin.Context) error {
 // Order answers GET /v1/orders/{orderID} with the journal's record. Orders of connections that
 // the caller does not see are answered as unknown.
 func (h *Handlers) Order(c *gin.Context) error {
-	connections, err := visible.Connections(c, h.deps.Directory)
+	connections, err := visible.Connections(c, h.Directory)
 	if err != nil {
 		return err
 	}
-	record, err := h.current(h.deps.Orders.ByOrderID(c.Request.Context(), connections, respond.Param(c, "orderID")))
+	record, err := h.current(h.Orders.ByOrderID(c.Request.Context(), connections, respond.Param(c, "orderID")))
 	return respond.Answer(c, newRecordView(record), err)
 }
 
@@ -116,7 +116,7 @@ func (h *Handlers) ByKey(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	record, err := h.current(h.deps.Orders.ByKey(c.Request.Context(), connections, auth.CallerOf(c).Client, key))
+	record, err := h.current(h.Orders.ByKey(c.Request.Context(), connections, auth.CallerOf(c).Client, key))
 	if auth.IsGuest(c) && err == nil {
 		view, err := h.guestView(c.Request.Context(), record)
 		return respond.Answer(c, view, err)
@@ -126,7 +126,7 @@ func (h *Handlers) ByKey(c *gin.Context) error {
 
 // connectionsAndKey returns the connections that a request selects, and the idempotency key in its query or else in its header.
 func (h *Handlers) connectionsAndKey(c *gin.Context, inQuery string) (connections []string, key string, err error) {
-	if connections, err = visible.Connections(c, h.deps.Directory); err != nil {
+	if connections, err = visible.Connections(c, h.Directory); err != nil {
 		return nil, "", err
 	}
 	key, wrong := respond.BareKey(cmp.Or(inQuery, c.GetHeader("Idempotency-Key")), auth.IsGuest(c))
@@ -145,7 +145,7 @@ func (h *Handlers) Follow(c *gin.Context) (id string, read func(context.Context)
 	}
 	client := auth.CallerOf(c).Client
 	return strings.Join(append([]string{client, key}, connections...), "\n"), func(ctx context.Context) ([]byte, bool, error) {
-		record, err := h.current(h.deps.Orders.ByKey(ctx, connections, client, key))
+		record, err := h.current(h.Orders.ByKey(ctx, connections, client, key))
 		if err != nil {
 			return nil, false, err
 		}
@@ -160,7 +160,7 @@ func (h *Handlers) Follow(c *gin.Context) (id string, read func(context.Context)
 
 // current returns *ordering.RestoredError instead of a record that may be older than the order (policy O14a).
 func (h *Handlers) current(record ordering.Record, err error) (ordering.Record, error) {
-	if err == nil && !isFinal(record.State) && h.deps.Paused(record.Connection) {
+	if err == nil && !isFinal(record.State) && h.Paused(record.Connection) {
 		return ordering.Record{}, &ordering.RestoredError{Connection: record.Connection}
 	}
 	return record, err
@@ -185,14 +185,14 @@ func Tokens(body []byte) int {
 // chargeOrder takes the tokens of an order's size. The middleware has taken the first token.
 func (h *Handlers) chargeOrder(c *gin.Context, l *ratelimit.Limiter, body []byte) {
 	if more := Tokens(body) - 1; more > 0 {
-		l.Charge(ratelimit.AddressKey(h.deps.Auth.ClientIP(c)), more)
+		l.Charge(ratelimit.AddressKey(h.Auth.ClientIP(c)), more)
 	}
 }
 
 // decodePublicOrder decodes an order without a token, and rejects payment types that are not configured for guests
 // (policy H3). It reports only the first violation, because a body can repeat the field thousands of times (policy H7).
 func (h *Handlers) decodePublicOrder(order *validate.Order, in validate.Input) error {
-	allowed := h.deps.GuestPayments
+	allowed := h.GuestPayments
 	err := order.Decode(in, allowed)
 	name := order.RefusedPayment()
 	if err != nil || name == "" {
@@ -255,7 +255,7 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 		if err != nil {
 			return err
 		}
-		changed, err := h.deps.Orders.Change(c.Request.Context(), ordering.ChangeRequest{
+		changed, err := h.Orders.Change(c.Request.Context(), ordering.ChangeRequest{
 			Operation:  operation,
 			OrderID:    orderID,
 			Connection: connection,
@@ -271,7 +271,7 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 
 // connectionOfOrder returns the connection of the order, among those that the request selects.
 func (h *Handlers) connectionOfOrder(c *gin.Context, orderID string) (string, error) {
-	connections, err := visible.Connections(c, h.deps.Directory)
+	connections, err := visible.Connections(c, h.Directory)
 	if err != nil {
 		return "", err
 	}
@@ -280,7 +280,7 @@ func (h *Handlers) connectionOfOrder(c *gin.Context, orderID string) (string, er
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), lookupTimeout)
 	defer cancel()
-	record, err := h.deps.Orders.ByOrderID(ctx, connections, orderID)
+	record, err := h.Orders.ByOrderID(ctx, connections, orderID)
 	return record.Connection, err
 }
 

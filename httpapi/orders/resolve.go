@@ -30,15 +30,15 @@ func (h *Handlers) Resolve(c *gin.Context) error {
 func (h *Handlers) resolve(c *gin.Context, resolution ordering.ResolveRequest) (ordering.Result, error) {
 	who := auth.CallerOf(c)
 	var err error
-	if resolution.Connections, err = visible.Recorded(c, h.deps.Directory, h.deps.Journal); err != nil {
+	if resolution.Connections, err = visible.Recorded(c, h.Directory, h.Journal); err != nil {
 		return ordering.Result{}, err
 	}
 	resolution.By, resolution.RequestID = who.Client, respond.RequestID(c)
-	resolved, err := h.deps.Orders.Resolve(c.Request.Context(), resolution)
+	resolved, err := h.Orders.Resolve(c.Request.Context(), resolution)
 	if err != nil {
 		return ordering.Result{}, resolutionProblem(err)
 	}
-	h.deps.Log.WithFields(logrus.Fields{
+	h.Log.WithFields(logrus.Fields{
 		"event":      "order.resolved",
 		"ref":        resolved.Record.Ref,
 		"orderID":    resolved.Record.OrderID,
@@ -50,7 +50,7 @@ func (h *Handlers) resolve(c *gin.Context, resolution ordering.ResolveRequest) (
 		"outcome":    resolved.Call.Outcome,
 		"state":      resolved.Record.State,
 	}).Info("an order's unknown outcome was resolved")
-	h.deps.Audit.Add(c, audit.Entry{
+	h.Audit.Add(c, audit.Entry{
 		Action:     audit.Resolve,
 		Connection: respond.OrNull(resolved.Record.Connection),
 		Restaurant: respond.OrNull(resolved.Record.Restaurant),
@@ -123,18 +123,18 @@ func (h *Handlers) AcceptJournal(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	accepted, err := h.deps.Orders.AcceptRestore(c.Request.Context(), connection)
+	accepted, err := h.Orders.AcceptRestore(c.Request.Context(), connection)
 	if err != nil {
 		return err
 	}
 	if accepted {
-		h.deps.Log.WithFields(logrus.Fields{
+		h.Log.WithFields(logrus.Fields{
 			"event":      "journal.accept",
 			"requestId":  respond.RequestID(c),
 			"client":     auth.CallerOf(c).Client,
 			"connection": connection,
 		}).Warn("restored journal accepted; orders and changes of orders are sent again")
-		h.deps.Audit.Add(c, audit.Entry{Action: audit.AcceptRestore, Connection: respond.OrNull(connection)})
+		h.Audit.Add(c, audit.Entry{Action: audit.AcceptRestore, Connection: respond.OrNull(connection)})
 	}
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: acceptance{connection, accepted}})
 }
@@ -152,7 +152,7 @@ func (h *Handlers) connectionToAccept(c *gin.Context) (string, error) {
 	if inQuery {
 		name, given = asked, true
 	}
-	return visible.Connection(c, h.deps.Directory, name, given)
+	return visible.Connection(c, h.Directory, name, given)
 }
 
 // readAcceptance reads the body of POST /v1/ops/journal/accept: empty, or an object whose only field is connection.

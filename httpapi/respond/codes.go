@@ -6,112 +6,72 @@ import "net/http"
 // the codes of orders (policy V).
 type Code string
 
-// The codes of policy V that this package uses, and codes for HTTP itself.
-const (
-	CodeMalformedJSON          Code = "malformed_json"
-	CodeValidationFailed       Code = "validation_failed"
-	CodeRestaurantNotFound     Code = "restaurant_not_found"
-	CodeRestaurantRequired     Code = "restaurant_required"
-	CodeProductNotFound        Code = "product_not_found"
-	CodeRunNotFound            Code = "run_not_found"
-	CodeBatchNotFound          Code = "batch_not_found"
-	CodeVersionNotFound        Code = "version_not_found"
-	CodeVersionGone            Code = "version_gone"
-	CodeSyncBusy               Code = "sync_busy"
-	CodeNoOpening              Code = "no_opening"
-	CodeConnectionNotFound     Code = "connection_not_found"
-	CodeConnectionRequired     Code = "connection_required"
-	CodeExternalIDAmbiguous    Code = "external_id_ambiguous"
-	CodeNoCatalogue            Code = "no_catalogue"
-	CodeMenuOfAnotherService   Code = "menu_of_another_service"
-	CodeNoReasons              Code = "no_rejection_reasons"
-	CodeIdempotencyKeyRequired Code = "idempotency_key_required"
-	CodeIdempotencyKeyReused   Code = "idempotency_key_reused"
-	CodeIdempotencyKeyInFlight Code = "idempotency_key_in_flight"
-	CodeOrderNotFound          Code = "order_not_found"
-	CodeOrderAmbiguous         Code = "order_ambiguous"
-	CodeOrderOfAnotherService  Code = "order_of_another_service"
-	CodeOrderBusy              Code = "order_busy"
-	CodeOutcomeUnknown         Code = "outcome_unknown"
-	CodeOrderState             Code = "order_state"
-	CodeOrderIDTaken           Code = "order_id_taken"
-	CodeOrderOutcomeUnknown    Code = "order_outcome_unknown"
-	CodeJournalUnavailable     Code = "journal_unavailable"
-	CodeJournalRestored        Code = "journal_restored"
-	CodeJournalFormat          Code = "journal_format"
-	CodeUpstreamRefused        Code = "upstream_refused"
-	CodeUpstreamUnavailable    Code = "upstream_unavailable"
-	CodeUpstreamBusy           Code = "upstream_busy"
-	CodeStorageUnavailable     Code = "storage_unavailable"
-	CodeStreamsUnavailable     Code = "streams_unavailable"
-	CodeRateLimited            Code = "rate_limited"
-	CodeUnauthorized           Code = "unauthorized"
-	CodeForbidden              Code = "forbidden"
-	CodeInvalidParameter       Code = "invalid_parameter"
-	CodeNotFound               Code = "not_found"
-	CodeMethodNotAllowed       Code = "method_not_allowed"
-	CodeNotAcceptable          Code = "not_acceptable"
-	CodeRequestTimeout         Code = "request_timeout"
-	CodeTooLarge               Code = "payload_too_large"
-	CodeUnsupportedMedia       Code = "unsupported_media_type"
-	CodeClientGone             Code = "client_closed_request" // only in the log and the metrics: the client has disconnected
-	CodeInternal               Code = "internal"
+// The codes of policy V that this package uses, and codes for HTTP itself, each with its HTTP status and problem title. This is
+// the only source of error statuses.
+//
+//nolint:gochecknoglobals // constants
+var (
+	CodeMalformedJSON        = newCode("malformed_json", http.StatusBadRequest, "The body is not valid JSON")
+	CodeValidationFailed     = newCode("validation_failed", http.StatusUnprocessableEntity, "The request is not valid")
+	CodeRestaurantNotFound   = newCode("restaurant_not_found", http.StatusNotFound, "Restaurant not found")
+	CodeRestaurantRequired   = newCode("restaurant_required", http.StatusBadRequest, "A restaurant is required")
+	CodeProductNotFound      = newCode("product_not_found", http.StatusNotFound, "Product not found")
+	CodeRunNotFound          = newCode("run_not_found", http.StatusNotFound, "Run not found")
+	CodeBatchNotFound        = newCode("batch_not_found", http.StatusNotFound, "Batch not found")
+	CodeVersionNotFound      = newCode("version_not_found", http.StatusNotFound, "Version not found")
+	CodeVersionGone          = newCode("version_gone", http.StatusGone, "The version is not available")
+	CodeSyncBusy             = newCode("sync_busy", http.StatusConflict, "Another run is in progress")
+	CodeNoOpening            = newCode("no_opening", http.StatusUnprocessableEntity, "The next opening is not known")
+	CodeConnectionNotFound   = newCode("connection_not_found", http.StatusNotFound, "Connection not found")
+	CodeConnectionRequired   = newCode("connection_required", http.StatusBadRequest, "A connection is required")
+	CodeExternalIDAmbiguous  = newCode("external_id_ambiguous", http.StatusConflict, "Several products have this externalId")
+	CodeNoCatalogue          = newCode("no_catalogue", http.StatusServiceUnavailable, "There is no menu yet")
+	CodeMenuOfAnotherService = newCode("menu_of_another_service", http.StatusServiceUnavailable,
+		"The menu is of another ordering service")
+	CodeNoReasons              = newCode("no_rejection_reasons", http.StatusServiceUnavailable, "There are no rejection reasons yet")
+	CodeIdempotencyKeyRequired = newCode("idempotency_key_required", http.StatusBadRequest, "A valid Idempotency-Key is required")
+	CodeIdempotencyKeyReused   = newCode("idempotency_key_reused", http.StatusUnprocessableEntity,
+		"The Idempotency-Key was used for another request")
+	CodeIdempotencyKeyInFlight = newCode("idempotency_key_in_flight", http.StatusConflict,
+		"The first request with this Idempotency-Key is in progress")
+	CodeOrderNotFound         = newCode("order_not_found", http.StatusNotFound, "Order not found")
+	CodeOrderAmbiguous        = newCode("order_ambiguous", http.StatusBadRequest, "Several connections have an order with this id")
+	CodeOrderOfAnotherService = newCode("order_of_another_service", http.StatusConflict, "The order belongs to another ordering service")
+	CodeOrderBusy             = newCode("order_busy", http.StatusConflict, "Another change of the order is in progress")
+	CodeOutcomeUnknown        = newCode("outcome_unknown", http.StatusConflict, "The outcome of the order's last change is unknown")
+	CodeOrderState            = newCode("order_state", http.StatusConflict, "The order's state does not allow this change")
+	CodeOrderIDTaken          = newCode("order_id_taken", http.StatusConflict, "Another order has this orderID")
+	CodeOrderOutcomeUnknown   = newCode("order_outcome_unknown", http.StatusGatewayTimeout, "The outcome of the operation is unknown")
+	CodeJournalUnavailable    = newCode("journal_unavailable", http.StatusServiceUnavailable, "Orders cannot be recorded")
+	CodeJournalRestored       = newCode("journal_restored", http.StatusServiceUnavailable, "Orders are paused")
+	CodeJournalFormat         = newCode("journal_format", http.StatusServiceUnavailable, "The order records cannot be read")
+	CodeUpstreamRefused       = newCode("upstream_refused", http.StatusBadGateway, "The ordering service refused the operation")
+	CodeUpstreamUnavailable   = newCode("upstream_unavailable", http.StatusServiceUnavailable, "The ordering service is unreachable")
+	CodeUpstreamBusy          = newCode("upstream_busy", http.StatusServiceUnavailable,
+		"Too many requests are waiting for the ordering service")
+	CodeStorageUnavailable = newCode("storage_unavailable", http.StatusServiceUnavailable, "The storage is unavailable")
+	CodeStreamsUnavailable = newCode("streams_unavailable", http.StatusServiceUnavailable, "Event streams are unavailable")
+	CodeRateLimited        = newCode("rate_limited", http.StatusTooManyRequests, "Too many requests")
+	CodeUnauthorized       = newCode("unauthorized", http.StatusUnauthorized, "A valid bearer token is required")
+	CodeForbidden          = newCode("forbidden", http.StatusForbidden, "Not allowed")
+	CodeInvalidParameter   = newCode("invalid_parameter", http.StatusBadRequest, "A parameter is not valid")
+	CodeNotFound           = newCode("not_found", http.StatusNotFound, "Path not found")
+	CodeMethodNotAllowed   = newCode("method_not_allowed", http.StatusMethodNotAllowed, "Method not allowed")
+	CodeNotAcceptable      = newCode("not_acceptable", http.StatusNotAcceptable, "No acceptable content encoding")
+	CodeRequestTimeout     = newCode("request_timeout", http.StatusRequestTimeout, "The body did not arrive in time")
+	CodeTooLarge           = newCode("payload_too_large", http.StatusRequestEntityTooLarge, "The body is too large")
+	CodeUnsupportedMedia   = newCode("unsupported_media_type", http.StatusUnsupportedMediaType, "The body must be JSON")
+	CodeClientGone         = newCode("client_closed_request", 499, "The client has disconnected") // only in the log and the metrics
+	CodeInternal           = newCode("internal", http.StatusInternalServerError, "Internal error")
 )
 
-// statuses has the HTTP status and the problem title of each code. It is the only source of error statuses.
-var statuses = map[Code]struct { //nolint:gochecknoglobals // constant
-	status int
-	title  string
-}{
-	CodeMalformedJSON:          {http.StatusBadRequest, "The body is not valid JSON"},
-	CodeValidationFailed:       {http.StatusUnprocessableEntity, "The request is not valid"},
-	CodeRestaurantNotFound:     {http.StatusNotFound, "Restaurant not found"},
-	CodeRestaurantRequired:     {http.StatusBadRequest, "A restaurant is required"},
-	CodeProductNotFound:        {http.StatusNotFound, "Product not found"},
-	CodeRunNotFound:            {http.StatusNotFound, "Run not found"},
-	CodeBatchNotFound:          {http.StatusNotFound, "Batch not found"},
-	CodeVersionNotFound:        {http.StatusNotFound, "Version not found"},
-	CodeVersionGone:            {http.StatusGone, "The version is not available"},
-	CodeNoOpening:              {http.StatusUnprocessableEntity, "The next opening is not known"},
-	CodeSyncBusy:               {http.StatusConflict, "Another run is in progress"},
-	CodeConnectionNotFound:     {http.StatusNotFound, "Connection not found"},
-	CodeConnectionRequired:     {http.StatusBadRequest, "A connection is required"},
-	CodeExternalIDAmbiguous:    {http.StatusConflict, "Several products have this externalId"},
-	CodeNoCatalogue:            {http.StatusServiceUnavailable, "There is no menu yet"},
-	CodeMenuOfAnotherService:   {http.StatusServiceUnavailable, "The menu is of another ordering service"},
-	CodeNoReasons:              {http.StatusServiceUnavailable, "There are no rejection reasons yet"},
-	CodeIdempotencyKeyRequired: {http.StatusBadRequest, "A valid Idempotency-Key is required"},
-	CodeIdempotencyKeyReused:   {http.StatusUnprocessableEntity, "The Idempotency-Key was used for another request"},
-	CodeIdempotencyKeyInFlight: {http.StatusConflict, "The first request with this Idempotency-Key is in progress"},
-	CodeOrderNotFound:          {http.StatusNotFound, "Order not found"},
-	CodeOrderAmbiguous:         {http.StatusBadRequest, "Several connections have an order with this id"},
-	CodeOrderOfAnotherService:  {http.StatusConflict, "The order belongs to another ordering service"},
-	CodeOrderBusy:              {http.StatusConflict, "Another change of the order is in progress"},
-	CodeOutcomeUnknown:         {http.StatusConflict, "The outcome of the order's last change is unknown"},
-	CodeOrderState:             {http.StatusConflict, "The order's state does not allow this change"},
-	CodeOrderIDTaken:           {http.StatusConflict, "Another order has this orderID"},
-	CodeOrderOutcomeUnknown:    {http.StatusGatewayTimeout, "The outcome of the operation is unknown"},
-	CodeJournalUnavailable:     {http.StatusServiceUnavailable, "Orders cannot be recorded"},
-	CodeJournalFormat:          {http.StatusServiceUnavailable, "The order records cannot be read"},
-	CodeJournalRestored:        {http.StatusServiceUnavailable, "Orders are paused"},
-	CodeUpstreamRefused:        {http.StatusBadGateway, "The ordering service refused the operation"},
-	CodeUpstreamUnavailable:    {http.StatusServiceUnavailable, "The ordering service is unreachable"},
-	CodeUpstreamBusy:           {http.StatusServiceUnavailable, "Too many requests are waiting for the ordering service"},
-	CodeStorageUnavailable:     {http.StatusServiceUnavailable, "The storage is unavailable"},
-	CodeStreamsUnavailable:     {http.StatusServiceUnavailable, "Event streams are unavailable"},
-	CodeRateLimited:            {http.StatusTooManyRequests, "Too many requests"},
-	CodeUnauthorized:           {http.StatusUnauthorized, "A valid bearer token is required"},
-	CodeForbidden:              {http.StatusForbidden, "Not allowed"},
-	CodeInvalidParameter:       {http.StatusBadRequest, "A parameter is not valid"},
-	CodeNotFound:               {http.StatusNotFound, "Path not found"},
-	CodeMethodNotAllowed:       {http.StatusMethodNotAllowed, "Method not allowed"},
-	CodeNotAcceptable:          {http.StatusNotAcceptable, "No acceptable content encoding"},
-	CodeRequestTimeout:         {http.StatusRequestTimeout, "The body did not arrive in time"},
-	CodeTooLarge:               {http.StatusRequestEntityTooLarge, "The body is too large"},
-	CodeUnsupportedMedia:       {http.StatusUnsupportedMediaType, "The body must be JSON"},
-	CodeClientGone:             {499, "The client has disconnected"},
-	CodeInternal:               {http.StatusInternalServerError, "Internal error"},
+// statuses and titles have the HTTP status and the problem title of each code.
+var statuses, titles = map[Code]int{}, map[Code]string{} //nolint:gochecknoglobals // constants
+
+func newCode(name Code, status int, title string) Code {
+	statuses[name], titles[name] = status, title
+	return name
 }
 
 // Status returns the code's HTTP status and title.
-func (c Code) Status() (status int, title string) { return statuses[c].status, statuses[c].title }
+func (c Code) Status() (status int, title string) { return statuses[c], titles[c] }

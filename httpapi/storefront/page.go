@@ -19,13 +19,11 @@ import (
 
 	"larder.local/cache"
 	"larder.local/cache/encoded"
-	"larder.local/cache/replica"
 	"larder.local/httpapi/respond"
 	"larder.local/httpapi/visible"
 	"larder.local/httpapi/web"
 	"larder.local/internal/directory"
 	"larder.local/internal/menu"
-	"larder.local/ordering/validate"
 	"larder.local/ordering/violation"
 )
 
@@ -42,16 +40,14 @@ const (
 
 // Deps are the dependencies of the page.
 type Deps struct {
-	Config    Config
-	Hosts     []string // the first one is used in absolute addresses
-	OpenMenu  bool     // everyone may read menus
-	Orders    bool     // guests may order without a token
-	Payments  []string // payment types of these orders
-	Replica   *replica.Replica
-	Directory *directory.Directory
-	Terms     func(of menu.RestaurantID, now time.Time) (delivery, pickup validate.Terms) // of its orders
-	Clock     func() time.Time
-	Assets    *web.Assets
+	visible.Served
+
+	Config   Config
+	Hosts    []string // the first one is used in absolute addresses
+	OpenMenu bool     // everyone may read menus
+	Orders   bool     // guests may order without a token
+	Payments []string // payment types of these orders
+	Assets   *web.Assets
 }
 
 // Page serves the page at /. It is safe for concurrent use.

@@ -14,6 +14,7 @@ import (
 	"larder.local/cache"
 	"larder.local/cache/encoded"
 	"larder.local/cache/replica"
+	"larder.local/httpapi/visible"
 	"larder.local/httpapi/web"
 	"larder.local/internal/directory"
 	"larder.local/internal/menu"
@@ -26,10 +27,10 @@ func newPage(t *testing.T, restaurants *directory.Directory) *Page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := New(Deps{
-		Replica: &replica.Replica{}, Directory: restaurants, Assets: assets, Clock: time.Now,
+	page, err := New(Deps{Assets: assets, Served: visible.Served{
+		Replica: &replica.Replica{}, Directory: restaurants, Clock: time.Now,
 		Terms: validate.New(validate.DefaultConfig(), time.Now).Terms,
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -17,7 +18,16 @@ import (
 	"larder.local/internal/directory"
 	"larder.local/internal/menu"
 	"larder.local/ordering"
+	"larder.local/ordering/validate"
 )
+
+// Served is what handlers read about restaurants: those that are configured, their menus, and what orders have to keep to.
+type Served struct {
+	Directory *directory.Directory
+	Replica   *replica.Replica
+	Terms     func(of menu.RestaurantID, now time.Time) (delivery, pickup validate.Terms)
+	Clock     func() time.Time
+}
 
 // Restaurant returns the path's restaurant. A restaurant that the caller may not see is answered as unknown.
 func Restaurant(c *gin.Context, known *directory.Directory) (directory.Restaurant, error) {

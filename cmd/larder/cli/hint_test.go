@@ -31,7 +31,7 @@ func TestEveryRefusalHasANextStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes := regexp.MustCompile(`(?m)^\tCode\w+ +Code += "([a-z_]+)"`).FindAllStringSubmatch(string(source), -1)
+	codes := regexp.MustCompile(`(?m)^\tCode\w+ += newCode\("([a-z_]+)"`).FindAllStringSubmatch(string(source), -1)
 	if len(codes) < 35 {
 		t.Fatalf("%d codes found", len(codes))
 	}
