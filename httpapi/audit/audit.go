@@ -21,11 +21,9 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder.local/cache"
-	"larder.local/cache/replica"
 	"larder.local/httpapi/auth"
 	"larder.local/httpapi/respond"
 	"larder.local/httpapi/visible"
-	"larder.local/internal/directory"
 	"larder.local/internal/menu"
 	"larder.local/internal/redisdb"
 )
@@ -81,36 +79,25 @@ const (
 
 // Log is the audit log: a stream in Redis that all instances share.
 type Log struct {
-	redis     redis.UniversalClient // sends each command once
-	key       string
-	directory *directory.Directory
-	replica   *replica.Replica // has the names of menus
-	clock     func() time.Time
-	log       logrus.FieldLogger
+	visible.Served
+
+	redis redis.UniversalClient // sends each command once
+	key   string
+	log   logrus.FieldLogger
 }
 
 // New opens the audit log that all instances of this Redis share.
-func New(db *redisdb.DB, known *directory.Directory, served *replica.Replica, clock func() time.Time, log logrus.FieldLogger) *Log {
-	return &Log{
-		redis:     db.NoRetry(),
-		key:       cache.NewKeys(db.Prefix()).OpsAudit(),
-		directory: known,
-		replica:   served,
-		clock:     clock,
-		log:       log,
-	}
+func New(db *redisdb.DB, served visible.Served, log logrus.FieldLogger) *Log {
+	return &Log{served, db.NoRetry(), cache.NewKeys(db.Prefix()).OpsAudit(), log}
 }
 
 // write appends an entry, and removes the oldest entries above auditKept.
 func (a *Log) write(ctx context.Context, d Entry) error {
-	text, err := json.Marshal(d)
-	if err != nil {
-		return fmt.Errorf("audit: %w", err)
-	}
+	text, _ := json.Marshal(d) //nolint:errchkjson // texts and numbers cannot fail
 	// The action is already done, so the entry is written even if the client has disconnected.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditLimit)
 	defer cancel()
-	err = a.redis.XAdd(ctx, &redis.XAddArgs{Stream: a.key, MaxLen: auditKept, Values: []any{auditField, text}}).Err()
+	err := a.redis.XAdd(ctx, &redis.XAddArgs{Stream: a.key, MaxLen: auditKept, Values: []any{auditField, text}}).Err()
 	if err != nil {
 		return fmt.Errorf("audit: %w: %w", redisdb.ErrUnavailable, err)
 	}
@@ -124,14 +111,14 @@ var entryID = regexp.MustCompile(`^[0-9]{1,19}-[0-9]{1,19}$`)
 // Redis only adds a log line.
 func (a *Log) Add(c *gin.Context, d Entry) {
 	who := auth.CallerOf(c)
-	d.At, d.Client, d.Via, d.RequestID = menu.FormatTime(a.clock()), who.Client, "token", respond.RequestID(c)
+	d.At, d.Client, d.Via, d.RequestID = menu.FormatTime(a.Clock()), who.Client, "token", respond.RequestID(c)
 	if who.BySession() {
 		d.Via = "session"
 	}
 	switch {
 	case d.Connection != nil:
 	case d.Restaurant != nil:
-		name, _ := a.directory.ConnectionOf(*d.Restaurant) // "" if the id is not configured
+		name, _ := a.Directory.ConnectionOf(*d.Restaurant) // "" if the id is not configured
 		d.Connection = respond.OrNull(name)
 	default:
 		d.Connection = respond.OrNull(who.Connection)
@@ -178,8 +165,8 @@ type listedEntry struct {
 // listed returns an entry for the list of a caller.
 func (a *Log) listed(who auth.Caller, d Entry) listedEntry {
 	if d.Restaurant != nil {
-		if restaurant, err := visible.Find(a.directory, who, string(*d.Restaurant)); err == nil {
-			return listedEntry{d, visible.Name(a.directory, a.replica, restaurant.ID)}
+		if restaurant, err := visible.Find(a.Directory, who, string(*d.Restaurant)); err == nil {
+			return listedEntry{d, visible.Name(a.Directory, a.Replica, restaurant.ID)}
 		}
 	}
 	return listedEntry{Entry: d}
