@@ -76,27 +76,17 @@ func (a *Assets) Serve(w http.ResponseWriter, r *http.Request, name string) bool
 	return true
 }
 
-// Policy is the Content-Security-Policy of a page. Its zero value allows only resources of larder's
-// own origin, and no inline scripts, inline styles, framing, or text that becomes markup.
-type Policy struct {
-	// Images are further origins of images, as scheme and host ("https://img.example").
-	Images []string
-}
-
-// String returns the header's value.
-func (p Policy) String() string {
-	images := strings.Join(append([]string{"'self'", "data:"}, p.Images...), " ")
-	return strings.Join([]string{
-		"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src " + images,
+// SetPolicy sets the Content-Security-Policy and the other headers of every page. The policy allows only resources of larder's
+// own origin, and no inline scripts, inline styles, framing, or text that becomes markup. Images are further origins of
+// images, as scheme and host ("https://img.example").
+func SetPolicy(header http.Header, images ...string) {
+	header.Set("Content-Security-Policy", strings.Join([]string{
+		"default-src 'none'", "script-src 'self'", "style-src 'self'",
+		"img-src " + strings.Join(append([]string{"'self'", "data:"}, images...), " "),
 		"connect-src 'self'", "font-src 'self'", "manifest-src 'self'",
 		"base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
 		"require-trusted-types-for 'script'", "trusted-types 'none'",
-	}, "; ")
-}
-
-// Set sets the policy and the other headers of every page.
-func (p Policy) Set(header http.Header) {
-	header.Set("Content-Security-Policy", p.String())
+	}, "; "))
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
