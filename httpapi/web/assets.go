@@ -21,28 +21,22 @@ type Assets struct{ byName map[string]*Asset }
 
 // NewAssets reads the embedded files. Pages refer to other files as "/web/larder.js", and modules as "./texts.ru.json".
 // NewAssets adds the version of the other file to each such address, so that browsers may cache that file forever.
-func NewAssets() (*Assets, error) {
+func NewAssets() *Assets {
 	assets := &Assets{byName: map[string]*Asset{}}
-	files, err := fs.ReadDir(dist, "dist")
-	if err != nil {
-		return nil, err
-	}
+	files, _ := dist.ReadDir("dist") // cannot fail: it is embedded above
 	rank := func(file fs.DirEntry) int { return slices.Index([]string{".js", ".html"}, path.Ext(file.Name())) }
 	slices.SortStableFunc(files, func(a, b fs.DirEntry) int { return rank(a) - rank(b) }) // a file comes after those that it names
 	versions := []string{}
 	for _, file := range files {
 		name := file.Name()
-		body, err := fs.ReadFile(dist, "dist/"+name)
-		if err != nil {
-			return nil, err
-		}
+		body, _ := dist.ReadFile("dist/" + name)
 		asset := newAsset(name, []byte(strings.NewReplacer(versions...).Replace(string(body))))
 		assets.byName[name] = asset
 		for _, address := range []string{Path + name, "./" + name} {
 			versions = append(versions, `"`+address+`"`, `"`+address+"?v="+asset.Version()+`"`)
 		}
 	}
-	return assets, nil
+	return assets
 }
 
 // Add adds an asset that is made from the configuration, and returns its address. Callers must not use it
