@@ -93,14 +93,11 @@ func New(db *redisdb.DB, served visible.Served, log logrus.FieldLogger) *Log {
 
 // write appends an entry, and removes the oldest entries above auditKept.
 func (a *Log) write(ctx context.Context, d Entry) error {
-	text, err := json.Marshal(d)
-	if err != nil {
-		return fmt.Errorf("audit: %w", err)
-	}
+	text, _ := json.Marshal(d) //nolint:errchkjson // texts and numbers cannot fail
 	// The action is already done, so the entry is written even if the client has disconnected.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditLimit)
 	defer cancel()
-	err = a.redis.XAdd(ctx, &redis.XAddArgs{Stream: a.key, MaxLen: auditKept, Values: []any{auditField, text}}).Err()
+	err := a.redis.XAdd(ctx, &redis.XAddArgs{Stream: a.key, MaxLen: auditKept, Values: []any{auditField, text}}).Err()
 	if err != nil {
 		return fmt.Errorf("audit: %w: %w", redisdb.ErrUnavailable, err)
 	}
