@@ -203,7 +203,7 @@ func (h *health) componentsOf(ctx context.Context, found readinessReport) *compo
 		p.Catalogues = component{Msg: fmt.Sprintf("no menu yet for %d of %s: %s",
 			len(found.missing), countOf(len(found.all), "restaurant"), firstOf(found.missing))}
 	}
-	if found.redis == nil && h.deps.UnknownOrders != nil {
+	if found.redis == nil {
 		p.Former = h.formerComponents(ctx)
 	}
 	failed, refused := h.failed(ctx, found)

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -30,7 +29,6 @@ import (
 	"larder.local/internal/menu"
 	"larder.local/internal/redisdb"
 	"larder.local/internal/setting"
-	"larder.local/internal/silentlog"
 	"larder.local/internal/tracing"
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
@@ -51,7 +49,7 @@ type Connection struct {
 	FieldCase upstream.FieldCase // spelling of field names in orders, also in those that validate returns
 }
 
-// Deps are the dependencies of a Server. UnknownOrders, Metrics, Clock and Log are optional.
+// Deps are the dependencies of a Server. Photos, Tracing and Clock are optional.
 type Deps struct {
 	Replica   *replica.Replica
 	Store     *cache.Store
@@ -118,10 +116,6 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	}
 	if deps.Clock == nil {
 		deps.Clock = time.Now
-	}
-	deps.Log = cmp.Or(deps.Log, silentlog.New())
-	if deps.Metrics == nil {
-		deps.Metrics = metrics.New(deps.Version)
 	}
 	s := &Server{
 		cfg:      cfg,

@@ -30,7 +30,7 @@ type OrderCounts struct {
 		Health(connection string) (ordering.JournalHealth, bool)
 	}
 	Journal ordering.Journal
-	// Unknown counts the orders of a connection with an unknown outcome; it may be nil.
+	// Unknown counts the orders of a connection with an unknown outcome.
 	Unknown     func(ctx context.Context, connection string) (int64, error)
 	TakesOrders func() bool // reports whether any client may place orders
 	Log         logrus.FieldLogger
@@ -55,9 +55,6 @@ func (o *OrderCounts) refresh() {
 	defer cancel()
 	for _, connection := range o.Connections {
 		o.ready[connection] = o.Journal.Ready(ctx, connection) == nil
-	}
-	if o.Unknown == nil {
-		return
 	}
 	former, err := o.Journal.Former(ctx, o.Connections)
 	all := slices.Concat(o.Connections, former)
