@@ -202,7 +202,7 @@ func (s *Server) newMenuHandlers() {
 		Paused:    s.paused,
 		Tokens: func(connection string) upstream.TokenStatus {
 			i := slices.IndexFunc(deps.Connections, func(c Connection) bool { return c.Name == connection })
-			return deps.Connections[i].TokenStatus()
+			return deps.Connections[i].Token()
 		},
 		Audit: s.auditLog,
 		Log:   deps.Log,

@@ -78,17 +78,9 @@ func (e *everySecond) Collect(ch chan<- prometheus.Metric) {
 // Connection is a connection to an ordering service.
 type Connection struct {
 	Name    string
-	Breaker func() string               // state of the breaker for reads: closed, open or half-open; nil: no series
-	Load    func() upstream.Load        // load of the connection; nil: no series
-	Token   func() upstream.TokenStatus // state of the token; nil: none was needed
-}
-
-// TokenStatus returns the state of the connection's token.
-func (u Connection) TokenStatus() upstream.TokenStatus {
-	if u.Token == nil {
-		return upstream.TokenStatus{State: upstream.TokenNone, OK: true}
-	}
-	return u.Token()
+	Breaker func() string               // state of the breaker for reads: closed, open or half-open
+	Load    func() upstream.Load        // load of the connection
+	Token   func() upstream.TokenStatus // state of the token
 }
 
 // tokenValues are the values of larder_upstream_token_state. Those above 1 are problems.
@@ -98,20 +90,15 @@ var tokenValues = map[upstream.TokenState]float64{ //nolint:gochecknoglobals // 
 
 // Collect sends the series of one connection: its circuit breaker, its token and its load (policy O8a).
 func (u Connection) Collect(out Sink) {
-	if u.Breaker != nil {
-		current := u.Breaker()
-		for _, state := range [...]string{"closed", "open", "half-open"} {
-			out.Gauge("larder_upstream_breaker",
-				"1 for the current state of the connection's circuit breaker for reads, 0 for the other states.",
-				BoolGauge(state == current), "connection", u.Name, "state", state)
-		}
+	current := u.Breaker()
+	for _, state := range [...]string{"closed", "open", "half-open"} {
+		out.Gauge("larder_upstream_breaker",
+			"1 for the current state of the connection's circuit breaker for reads, 0 for the other states.",
+			BoolGauge(state == current), "connection", u.Name, "state", state)
 	}
 	out.Gauge("larder_upstream_token_state",
 		"State of the connection's token: 0 none was needed, 1 valid, 2 the token endpoint asked to wait, 3 it refused, 4 it failed.",
-		tokenValues[u.TokenStatus().State], "connection", u.Name)
-	if u.Load == nil {
-		return
-	}
+		tokenValues[u.Token().State], "connection", u.Name)
 	load := u.Load()
 	out.Gauge("larder_upstream_calls_waiting", "Calls waiting for a slot of the connection.",
 		float64(load.Waiting), "connection", u.Name)
