@@ -185,13 +185,11 @@ func (s *Server) newAuth() *auth.Auth {
 func (s *Server) newMenuHandlers() {
 	cfg, deps := s.cfg, s.deps
 	s.menus = menus.New(menus.Deps{
-		Served:               s.served,
-		Stale:                deps.Runner.Stale,
-		Metrics:              deps.Metrics,
-		OpenMenu:             s.authCfg.MenuIsOpen(),
-		MaxAge:               cfg.MaxAge,
-		StaleWhileRevalidate: cfg.StaleWhileRevalidate,
-		StaleIfError:         cfg.StaleIfError,
+		Served:       s.served,
+		Stale:        deps.Runner.Stale,
+		Metrics:      deps.Metrics,
+		OpenMenu:     s.authCfg.MenuIsOpen(),
+		CacheControl: menus.PublicCacheControl(cfg.MaxAge, cfg.StaleWhileRevalidate, cfg.StaleIfError),
 	})
 	s.opsHandlers = ops.New(ops.Deps{
 		Served:    s.served,
