@@ -15,6 +15,7 @@ import (
 	"larder.local/httpapi/auth"
 	"larder.local/httpapi/compat"
 	"larder.local/httpapi/menus"
+	"larder.local/httpapi/metrics"
 	"larder.local/httpapi/openapi"
 	"larder.local/httpapi/respond"
 	"larder.local/internal/menu"
@@ -184,7 +185,7 @@ func newRouted(t *testing.T, cfg Config) *Server {
 	authCfg.SetDefaults()
 	server, err := New(cfg, authCfg, Deps{
 		Replica: replica.New(kept, replica.Config{Restaurants: func() []menu.RestaurantID { return nil }, Log: logger}),
-		Store:   kept, Redis: store,
+		Store:   kept, Redis: store, Metrics: metrics.New(""), Log: logger,
 	})
 	if err != nil {
 		t.Fatal(err)

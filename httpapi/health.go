@@ -122,7 +122,7 @@ func (h *health) inspect(ctx context.Context) readinessReport {
 	}
 	found.journal = h.journalComponent(ctx, found)
 	for _, connection := range h.deps.Connections {
-		found.tokens = found.tokens || !connection.TokenStatus().OK
+		found.tokens = found.tokens || !connection.Token().OK
 	}
 	return found
 }
@@ -203,7 +203,7 @@ func (h *health) componentsOf(ctx context.Context, found readinessReport) *compo
 		p.Catalogues = component{Msg: fmt.Sprintf("no menu yet for %d of %s: %s",
 			len(found.missing), countOf(len(found.all), "restaurant"), firstOf(found.missing))}
 	}
-	if found.redis == nil && h.deps.UnknownOrders != nil {
+	if found.redis == nil {
 		p.Former = h.formerComponents(ctx)
 	}
 	failed, refused := h.failed(ctx, found)
@@ -212,7 +212,7 @@ func (h *health) componentsOf(ctx context.Context, found readinessReport) *compo
 	}
 	foreign := byConnection(found.foreign)
 	for _, connection := range h.deps.Connections {
-		token := connection.TokenStatus()
+		token := connection.Token()
 		one := component{OK: token.OK, Token: token.State}
 		var texts []string
 		if token.Msg != "" {

@@ -26,7 +26,7 @@ func (s *Server) routeConsole(engine *gin.Engine) error {
 			return err
 		}
 		get(engine, path, func(c *gin.Context) {
-			web.Policy{}.Set(c.Writer.Header())
+			web.SetPolicy(c.Writer.Header())
 			c.Header("Cache-Control", "no-cache")
 			asset.ServeHTTP(c.Writer, c.Request)
 		})

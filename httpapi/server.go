@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -30,7 +29,6 @@ import (
 	"larder.local/internal/menu"
 	"larder.local/internal/redisdb"
 	"larder.local/internal/setting"
-	"larder.local/internal/silentlog"
 	"larder.local/internal/tracing"
 	"larder.local/internal/upstream"
 	"larder.local/ordering"
@@ -51,7 +49,7 @@ type Connection struct {
 	FieldCase upstream.FieldCase // spelling of field names in orders, also in those that validate returns
 }
 
-// Deps are the dependencies of a Server. UnknownOrders, Metrics, Clock and Log are optional.
+// Deps are the dependencies of a Server. Photos, Tracing and Clock are optional.
 type Deps struct {
 	Replica   *replica.Replica
 	Store     *cache.Store
@@ -118,10 +116,6 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	}
 	if deps.Clock == nil {
 		deps.Clock = time.Now
-	}
-	deps.Log = cmp.Or(deps.Log, silentlog.New())
-	if deps.Metrics == nil {
-		deps.Metrics = metrics.New(deps.Version)
 	}
 	s := &Server{
 		cfg:      cfg,
@@ -191,13 +185,11 @@ func (s *Server) newAuth() *auth.Auth {
 func (s *Server) newMenuHandlers() {
 	cfg, deps := s.cfg, s.deps
 	s.menus = menus.New(menus.Deps{
-		Served:               s.served,
-		Stale:                deps.Runner.Stale,
-		Metrics:              deps.Metrics,
-		OpenMenu:             s.authCfg.MenuIsOpen(),
-		MaxAge:               cfg.MaxAge,
-		StaleWhileRevalidate: cfg.StaleWhileRevalidate,
-		StaleIfError:         cfg.StaleIfError,
+		Served:       s.served,
+		Stale:        deps.Runner.Stale,
+		Metrics:      deps.Metrics,
+		OpenMenu:     s.authCfg.MenuIsOpen(),
+		CacheControl: menus.PublicCacheControl(cfg.MaxAge, cfg.StaleWhileRevalidate, cfg.StaleIfError),
 	})
 	s.opsHandlers = ops.New(ops.Deps{
 		Served:    s.served,
@@ -208,7 +200,7 @@ func (s *Server) newMenuHandlers() {
 		Paused:    s.paused,
 		Tokens: func(connection string) upstream.TokenStatus {
 			i := slices.IndexFunc(deps.Connections, func(c Connection) bool { return c.Name == connection })
-			return deps.Connections[i].TokenStatus()
+			return deps.Connections[i].Token()
 		},
 		Audit: s.auditLog,
 		Log:   deps.Log,
@@ -280,32 +272,53 @@ func (s *Server) newEngine() (*gin.Engine, error) {
 
 // observe registers the metrics that are read at a scrape.
 func (s *Server) observe() {
-	state := metrics.State{
-		Memory:        s.deps.Replica.Memory,
-		Streams:       s.events.Open,
-		Spans:         s.deps.Tracing.Spans,
-		Connected:     s.open.open.Load,
-		MaxConnected:  s.open.limit,
-		LimitReached:  s.open.filled.Load,
-		RefusedByIP:   s.open.each.refused.Load,
-		RedisDown:     s.deps.Scheduler.RedisDown,
-		RedisReadOnly: func() bool { return s.deps.Scheduler.RedisRefusesWrites() != nil },
-		RedisPools:    s.deps.Redis.Pools(),
-	}
 	var connections []string
 	for _, c := range s.deps.Connections {
 		connections = append(connections, c.Name)
-		state.Connections = append(state.Connections, c.Connection)
 	}
 	s.scrape = metrics.NewScrape(s.deps.Metrics.Registry())
-	counts := metrics.NewOrderCounts(metrics.OrderSource{
+	counts := &metrics.OrderCounts{
 		Connections: connections,
 		Orders:      s.deps.Orders,
 		Journal:     s.deps.Journal,
 		Unknown:     s.deps.UnknownOrders,
 		TakesOrders: s.auth.TakesOrders,
 		Log:         s.deps.Log,
-	})
+	}
 	served := metrics.Menus{Served: s.served, Runner: s.deps.Runner}
-	s.deps.Metrics.Registry().MustRegister(state.Collector(), served.Collector(), counts.Collector())
+	s.deps.Metrics.Registry().MustRegister(metrics.Collector(s.collect), served.Collector(), counts.Collector())
+}
+
+// collect sends the values that a scrape reads from memory.
+func (s *Server) collect(out metrics.Sink) {
+	used, limit := s.deps.Replica.Memory()
+	out.Gauge("larder_cache_bytes", "Bytes used by cached response bodies.", float64(used))
+	out.Gauge("larder_cache_limit_bytes", "Limit of larder_cache_bytes (cache.memory).", float64(limit))
+	sent, dropped := s.deps.Tracing.Spans()
+	const spans = "Trace spans, by result: sent or dropped."
+	out.Counter("larder_trace_spans_total", spans, float64(sent), "result", "sent")
+	out.Counter("larder_trace_spans_total", spans, float64(dropped), "result", "dropped")
+	out.Gauge("larder_http_connections", "Open connections of the public listener.", float64(s.open.open.Load()))
+	out.Gauge("larder_http_connections_limit", "Limit of larder_http_connections; 0: no limit.", float64(s.open.limit))
+	out.Counter("larder_http_connections_full_total", "Number of times the connection limit was reached.",
+		float64(s.open.filled.Load()))
+	out.Counter("larder_http_connections_refused_total",
+		"Connections closed because their address had reached its limit.", float64(s.open.each.refused.Load()))
+	out.Gauge("larder_redis_up", "0 if Redis did not answer the last ping, else 1.", metrics.BoolGauge(!s.deps.Scheduler.RedisDown()))
+	out.Gauge("larder_redis_writable", "0 if Redis answers but rejects writes, else 1.",
+		metrics.BoolGauge(s.deps.Scheduler.RedisRefusesWrites() == nil))
+	for _, kind := range [...]string{metrics.StreamMenu, metrics.StreamOrder, metrics.StreamOps} {
+		out.Gauge("larder_event_streams", "Open event streams, by kind: menu, order or ops.",
+			float64(s.events.Open(kind)), "kind", kind)
+	}
+	for _, pool := range s.deps.Redis.Pools() {
+		const connections = "Connections to Redis, by client and state (idle or used)."
+		out.Gauge("larder_redis_connections", connections, float64(pool.Idle()), "client", pool.Name, "state", "idle")
+		out.Gauge("larder_redis_connections", connections, float64(pool.Used()), "client", pool.Name, "state", "used")
+		out.Counter("larder_redis_pool_timeouts_total", "Redis commands that got no connection in time, by client.",
+			float64(pool.Timeouts()), "client", pool.Name)
+	}
+	for _, connection := range s.deps.Connections {
+		connection.Collect(out)
+	}
 }

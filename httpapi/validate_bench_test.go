@@ -92,7 +92,7 @@ func validateServer(b *testing.B, view string) (url string) {
 		Runner:      runner,
 		Validator:   validate.New(p.Ordering.Config, time.Now),
 		Directory:   directory.New([]directory.Connection{{Name: "main"}}, []directory.Restaurant{{ID: apitest.Bistro, Name: apitest.Bistro, Connection: "main"}}),
-		Connections: []httpapi.Connection{{Connection: metrics.Connection{Name: "main"}}},
+		Connections: []httpapi.Connection{apitest.IdleConnection("main")},
 		Redis:       redis,
 		Metrics:     metrics.New("1.2.3"),
 		Log:         log,

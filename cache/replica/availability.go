@@ -70,10 +70,7 @@ func (a *Availability) now(restaurant menu.RestaurantID) *heldState {
 	}
 	now, state := a.replica.cfg.Clock(), one.state.Load()
 	if now.Before(state.from) || !state.until.IsZero() && !now.Before(state.until) { // or the clock was set back
-		next := newState(state.all, now)
-		if one.state.CompareAndSwap(state, next) {
-			return next
-		}
+		one.state.CompareAndSwap(state, newState(state.all, now))
 		return one.state.Load()
 	}
 	return state

@@ -82,6 +82,7 @@ type replacedKey struct {
 // signingKeysOf returns the configured key, or the keys in Redis.
 func signingKeysOf(cfg Config, db *redisdb.DB, clock func() time.Time) *signingKeys {
 	keys := &signingKeys{clock: clock, changed: func(string) {}}
+	keys.replaced.Store(&[]replacedKey{})
 	if cfg.SigningKey != "" {
 		keys.signing.Store(newSigningKey([]byte(cfg.SigningKey)))
 		return keys
@@ -134,11 +135,9 @@ func (k *signingKeys) known(id string) *signingKey {
 	if key := k.signing.Load(); key != nil && key.id == id {
 		return key
 	}
-	if replaced := k.replaced.Load(); replaced != nil {
-		for _, old := range *replaced {
-			if old.id == id && k.clock().Before(old.until) {
-				return old.signingKey
-			}
+	for _, old := range *k.replaced.Load() {
+		if old.id == id && k.clock().Before(old.until) {
+			return old.signingKey
 		}
 	}
 	return nil
@@ -156,12 +155,8 @@ func (k *signingKeys) read(ctx context.Context, recent time.Duration) (*signingK
 	// Independent of the request, because its result is for all requests.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyTimeout)
 	defer cancel()
-	var known []replacedKey
-	if replaced := k.replaced.Load(); replaced != nil {
-		known = *replaced
-	}
 	revokedBefore := len(k.revoked)
-	stored, replaced, err := k.exchange(ctx, key, known)
+	stored, replaced, err := k.exchange(ctx, key, *k.replaced.Load())
 	k.readAt = k.clock()
 	k.failing.Store(&err)
 	if err != nil {

@@ -16,12 +16,7 @@ import (
 
 // keysIn returns the keys that one instance has read from Redis.
 func keysIn(opened *redisdb.DB) *signingKeys {
-	return &signingKeys{
-		storedKeys: storedKeysOf(opened),
-		clock:      time.Now,
-		lifetime:   time.Hour,
-		changed:    func(string) {},
-	}
+	return signingKeysOf(Config{TokenLifetime: time.Hour}, opened, time.Now)
 }
 
 func openOn(t *testing.T, url string) *redisdb.DB {

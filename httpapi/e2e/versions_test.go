@@ -18,7 +18,9 @@ import (
 	"larder.local/cache"
 	"larder.local/cache/replica"
 	"larder.local/httpapi"
+	"larder.local/httpapi/metrics"
 	"larder.local/internal/menu"
+	"larder.local/internal/silentlog"
 	"larder.local/internal/testkit/apitest"
 	"larder.local/internal/testkit/menutest"
 	"larder.local/internal/testkit/redistest"
@@ -133,6 +135,10 @@ func follower(w *apitest.Fixture) string {
 		Redis:     w.Redis,
 		Orders:    w.Engine,
 		Journal:   w.Journal,
+		Metrics:   metrics.New(""),
+		Log:       silentlog.New(),
+
+		UnknownOrders: w.Journal.Unknown,
 	})
 	if err != nil {
 		w.T.Fatal(err)

@@ -35,7 +35,7 @@ type conn struct {
 	deadlinesSetAt  time.Time // when the usual deadlines were set; zero if others are set
 	shortRead       bool      // the read deadline is that of recheck
 	lastSent        bool      // the last response was written
-	date            date
+	date            Date
 
 	request  Request
 	response Response

@@ -34,7 +34,7 @@ func (c *conn) respond(size int) nextStep {
 		next = stepClose
 	}
 	head := append(c.response.Head, "Date: "...)
-	head = c.date.append(head, begun)
+	head = c.date.Append(head, begun)
 	if next == stepClose {
 		head = append(head, "\r\nConnection: close"...)
 	}
@@ -85,14 +85,14 @@ func (c *conn) linger() {
 	_, _ = io.Copy(io.Discard, struct{ io.Reader }{c.Conn})
 }
 
-// date caches the text of a second.
-type date struct {
+// Date caches the text of a second.
+type Date struct {
 	second int64
 	text   [len(http.TimeFormat)]byte
 }
 
-// append appends the time in the format of the Date header.
-func (d *date) append(dst []byte, now time.Time) []byte {
+// Append appends the time in the format of the Date header.
+func (d *Date) Append(dst []byte, now time.Time) []byte {
 	if second := now.Unix(); second != d.second {
 		d.second = second
 		now.UTC().AppendFormat(d.text[:0], http.TimeFormat)

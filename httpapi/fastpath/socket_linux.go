@@ -21,10 +21,7 @@ func newSocket(conn net.Conn) socket {
 	if !ok {
 		return socket{}
 	}
-	raw, err := system.SyscallConn()
-	if err != nil { // closed: its own methods report that
-		return socket{}
-	}
+	raw, _ := system.SyscallConn() // nil if it is closed: its own methods report that
 	return socket{raw: raw}
 }
 

@@ -14,9 +14,8 @@ import (
 
 // Handlers answer reads of menus, products, restaurants and rejection reasons.
 type Handlers struct {
-	deps               Deps
-	publicCacheControl string              // Cache-Control of public menu reads
-	turns              *semaphore.Weighted // to compute lists
+	deps  Deps
+	turns *semaphore.Weighted // to compute lists
 }
 
 // lists limits how many lists are computed at once. Thousands that wait for a processor would delay all other
@@ -31,17 +30,13 @@ type Deps struct {
 	Stale    func(version cache.Version) bool // reports whether it is stale (policy S5)
 	Metrics  *metrics.Metrics
 	OpenMenu bool // everyone may read menus
-	// MaxAge, StaleWhileRevalidate and StaleIfError are the Cache-Control of public reads (policy H5).
-	MaxAge, StaleWhileRevalidate, StaleIfError time.Duration
+	// CacheControl is the Cache-Control of public menu reads (policy H5).
+	CacheControl string
 }
 
 // New returns the handlers.
 func New(deps Deps) *Handlers {
-	return &Handlers{
-		deps:               deps,
-		publicCacheControl: PublicCacheControl(deps.MaxAge, deps.StaleWhileRevalidate, deps.StaleIfError),
-		turns:              semaphore.NewWeighted(lists),
-	}
+	return &Handlers{deps: deps, turns: semaphore.NewWeighted(lists)}
 }
 
 // View answers a read of the menu view of the caller's connection, as published. Policy O1a

@@ -123,7 +123,7 @@ func (h *Handlers) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modif
 // and the request has no token, else private.
 func (h *Handlers) cacheControl(known bool) (control string, private bool) {
 	if h.deps.OpenMenu && !known {
-		return h.publicCacheControl, false
+		return h.deps.CacheControl, false
 	}
 	return "private, no-cache", true
 }

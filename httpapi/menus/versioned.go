@@ -7,6 +7,7 @@ import (
 
 	"larder.local/cache"
 	"larder.local/cache/encoded"
+	"larder.local/httpapi/fastpath"
 	"larder.local/httpapi/respond"
 )
 
@@ -95,9 +96,7 @@ func (h HeaderFields) moment(name string, at time.Time) { h.Text(name, at.Format
 // wireFields writes fields in the format of HTTP/1.1. It does not allocate while its capacity is sufficient.
 type wireFields struct {
 	lines []byte
-
-	second   int64 // the second of dateText, which is mostly the same
-	dateText [len(http.TimeFormat)]byte
+	date  fastpath.Date // of the last moment, which is mostly the same
 }
 
 // Text implements headerWriter.
@@ -110,9 +109,5 @@ func (l *wireFields) number(name string, value int64) {
 }
 
 func (l *wireFields) moment(name string, at time.Time) {
-	if second := at.Unix(); second != l.second {
-		l.second = second
-		at.AppendFormat(l.dateText[:0], http.TimeFormat)
-	}
-	l.lines = append(append(append(append(l.lines, name...), ": "...), l.dateText[:]...), "\r\n"...)
+	l.lines = append(l.date.Append(append(append(l.lines, name...), ": "...), at), "\r\n"...)
 }

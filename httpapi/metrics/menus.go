@@ -23,11 +23,11 @@ type Menus struct {
 }
 
 // Collector returns the collector of the series.
-func (s Menus) Collector() prometheus.Collector { return &everySecond{Collector: collector(s.collect)} }
+func (s Menus) Collector() prometheus.Collector { return &everySecond{Collector: Collector(s.collect)} }
 
 // collect sends the current values. States and outcomes without restaurants are 0, so that
 // alerting rules need not handle missing series.
-func (s Menus) collect(out sink) {
+func (s Menus) collect(out Sink) {
 	var ages []float64 // seconds
 	states := map[string]int{"fresh": 0, "stale": 0, "missing": 0}
 	outcomes := map[string]int{
@@ -57,22 +57,22 @@ func (s Menus) collect(out sink) {
 		}
 	}
 	slices.Sort(ages)
-	out.gauge("larder_menu_age_seconds", "Age of the oldest served menu: time since a sync last confirmed it.",
+	out.Gauge("larder_menu_age_seconds", "Age of the oldest served menu: time since a sync last confirmed it.",
 		quantile(ages, 1))
 	for _, share := range [...]float64{0.5, 0.9, 0.99} {
-		out.gauge("larder_menu_age_quantile_seconds", "Quantiles (0.5, 0.9, 0.99) of the age of the served menus.",
+		out.Gauge("larder_menu_age_quantile_seconds", "Quantiles (0.5, 0.9, 0.99) of the age of the served menus.",
 			quantile(ages, share), "share", strconv.FormatFloat(share, 'g', -1, 64))
 	}
 	for state, count := range states {
-		out.gauge("larder_restaurants", "Restaurants, by the state of their menu: fresh, stale or missing.",
+		out.Gauge("larder_restaurants", "Restaurants, by the state of their menu: fresh, stale or missing.",
 			float64(count), "state", state)
 	}
 	for outcome, count := range outcomes {
-		out.gauge("larder_restaurants_by_last_outcome", "Restaurants with a menu, by the outcome of their last sync.",
+		out.Gauge("larder_restaurants_by_last_outcome", "Restaurants with a menu, by the outcome of their last sync.",
 			float64(count), "outcome", outcome)
 	}
 	for connection, at := range success {
-		out.gauge("larder_sync_last_success_timestamp_seconds",
+		out.Gauge("larder_sync_last_success_timestamp_seconds",
 			"Unix time at which a sync last confirmed a menu of the connection, on any instance.",
 			float64(at.UnixMilli())/1000, "connection", connection)
 	}

@@ -38,7 +38,7 @@ type Metrics struct {
 	steps    *prometheus.HistogramVec
 	runTime  *prometheus.HistogramVec
 	redis    *prometheus.HistogramVec
-	reads    map[read]prometheus.Counter
+	reads    map[Path]map[bool]prometheus.Counter // by whether the encoded body was cached
 
 	mu     sync.RWMutex
 	series map[request]requestSeries // a lookup by labels takes as long as ten increments
@@ -88,18 +88,18 @@ func New(version string) *Metrics {
 			[]float64{0.002, 0.01, 0.05, 0.25, 1, 5, 15, 60}, "outcome"),
 		redis: observe("larder_redis_call_duration_seconds", "Time of a Redis command or pipeline including its retries, by result.",
 			[]float64{0.0002, 0.001, 0.005, 0.025, 0.1, 0.5, 2, 5}, "result"),
-		reads:  map[read]prometheus.Counter{},
+		reads:  map[Path]map[bool]prometheus.Counter{},
 		series: map[request]requestSeries{},
 	}
 	reads := count("larder_menu_reads_total",
 		"Reads of menus, dishes and menu views, by path (fast or standard) and cache (hit or miss of the encoded body).",
 		"path", "cache")
 	for _, path := range [...]Path{Standard, Fast} {
-		m.reads[read{path, false}] = reads.WithLabelValues(string(path), "miss")
-		m.reads[read{path, true}] = reads.WithLabelValues(string(path), "hit")
+		miss, hit := reads.WithLabelValues(string(path), "miss"), reads.WithLabelValues(string(path), "hit")
+		m.reads[path] = map[bool]prometheus.Counter{false: miss, true: hit}
 	}
 	registry.MustRegister(
-		collector(func(out sink) { m.collect(version, out) }),
+		Collector(func(out Sink) { m.collect(version, out) }),
 		collectors.NewGoCollector(), &everySecond{Collector: collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})},
 	)
 	m.startAtZero()
@@ -107,14 +107,14 @@ func New(version string) *Metrics {
 }
 
 // collect sends the version of the build and the number of dropped log lines.
-func (m *Metrics) collect(version string, out sink) {
-	out.gauge("larder_build_info", "Version of the running build; always 1.",
+func (m *Metrics) collect(version string, out Sink) {
+	out.Gauge("larder_build_info", "Version of the running build; always 1.",
 		1, "version", version, "goversion", runtime.Version())
 	dropped := 0.0
 	if m.LogLinesDropped != nil {
 		dropped = m.LogLinesDropped()
 	}
-	out.counter("larder_log_lines_dropped_total", "Log lines dropped because their reader stalled or closed.", dropped)
+	out.Counter("larder_log_lines_dropped_total", "Log lines dropped because their reader stalled or closed.", dropped)
 }
 
 // startAtZero creates the series whose label values are known. Otherwise an alert rule would not see the first event as an increase.
@@ -275,15 +275,9 @@ type requestSeries struct {
 	duration prometheus.Observer // nil for streams
 }
 
-// read has the labels of a read.
-type read struct {
-	path Path
-	hit  bool
-}
-
 // Read counts a read of a menu, dish or menu view. hit means that the encoded body was cached.
 func (m *Metrics) Read(path Path, hit bool) {
-	m.reads[read{path, hit}].Inc()
+	m.reads[path][hit].Inc()
 }
 
 // class returns the label value of a status: 2xx, 3xx, 4xx, 5xx or other.

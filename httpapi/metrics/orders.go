@@ -22,23 +22,18 @@ const (
 	countInterval = 5 * time.Second
 )
 
-// OrderSource has the sources of the order metrics.
-type OrderSource struct {
+// OrderCounts caches the journal's counts of orders for all instances. If the journal cannot be
+// read, the last counts stay: unknown orders still exist while Redis is down.
+type OrderCounts struct {
 	Connections []string
 	Orders      interface {
 		Health(connection string) (ordering.JournalHealth, bool)
 	}
 	Journal ordering.Journal
-	// Unknown counts the orders of a connection with an unknown outcome; it may be nil.
+	// Unknown counts the orders of a connection with an unknown outcome.
 	Unknown     func(ctx context.Context, connection string) (int64, error)
 	TakesOrders func() bool // reports whether any client may place orders
 	Log         logrus.FieldLogger
-}
-
-// OrderCounts caches the journal's counts of orders for all instances. If the journal cannot be
-// read, the last counts stay: unknown orders still exist while Redis is down.
-type OrderCounts struct {
-	OrderSource
 
 	mu       sync.Mutex // held while the journal is read: other scrapes wait for the result
 	loadedAt time.Time
@@ -47,11 +42,6 @@ type OrderCounts struct {
 	ready    map[string]bool  // by connection
 	// unreadable has the former connections whose records another version of larder wrote (policy O20).
 	unreadable []string
-}
-
-// NewOrderCounts returns empty counts.
-func NewOrderCounts(source OrderSource) *OrderCounts {
-	return &OrderCounts{OrderSource: source, unknown: map[string]int64{}, ready: map[string]bool{}}
 }
 
 // refresh reads the journal, unless it was read within countInterval. The caller holds the lock.
@@ -65,9 +55,6 @@ func (o *OrderCounts) refresh() {
 	defer cancel()
 	for _, connection := range o.Connections {
 		o.ready[connection] = o.Journal.Ready(ctx, connection) == nil
-	}
-	if o.Unknown == nil {
-		return
 	}
 	former, err := o.Journal.Former(ctx, o.Connections)
 	all := slices.Concat(o.Connections, former)
@@ -94,9 +81,10 @@ func (o *OrderCounts) refresh() {
 
 // Collector returns the collector of the counts.
 func (o *OrderCounts) Collector() prometheus.Collector {
-	return collector(func(out sink) {
+	o.unknown, o.ready = map[string]int64{}, map[string]bool{}
+	return Collector(func(out Sink) {
 		gauge := func(name, help string, value float64, connection string) {
-			out.gauge(name, help, value, "connection", connection)
+			out.Gauge(name, help, value, "connection", connection)
 		}
 		const format = "1 while orders stop because another version of larder wrote the order records."
 		o.mu.Lock()
@@ -117,12 +105,12 @@ func (o *OrderCounts) Collector() prometheus.Collector {
 			isPaused := !health.PausedAt.IsZero()
 			gauge("larder_orders_ready",
 				"1 if new orders can be recorded safely, 0 while they are rejected; absent if no client may place orders.",
-				boolGauge(isReady && !isPaused), connection)
+				BoolGauge(isReady && !isPaused), connection)
 			gauge("larder_journal_restored", "1 while orders are paused because Redis was restored or has lost orders.",
-				boolGauge(isPaused), connection)
+				BoolGauge(isPaused), connection)
 			gauge("larder_journal_replicas", "Redis replicas that must acknowledge each change of an order.",
 				float64(health.Replicas), connection)
-			gauge("larder_journal_format", format, boolGauge(health.Unreadable), connection)
+			gauge("larder_journal_format", format, BoolGauge(health.Unreadable), connection)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package storefront
 
 import (
+	"cmp"
 	"encoding/json"
 	"html/template"
 	"strings"
@@ -30,11 +31,7 @@ func (v *view) addHours(delivery, pickup validate.Terms, now time.Time) {
 	default:
 		v.Closed = v.Say("Closed, opens ", "Закрыто, откроется: ") + v.weekday(next) + next.Format(" 15:04")
 	}
-	schedule := pickup.Hours
-	if schedule == nil {
-		schedule = delivery.Hours
-	}
-	if schedule != nil {
+	if schedule := cmp.Or(pickup.Hours, delivery.Hours); schedule != nil {
 		v.OpeningHours = openingHours(schedule)
 	}
 }

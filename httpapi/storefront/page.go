@@ -55,7 +55,7 @@ type Page struct {
 	deps     Deps
 	shared   shared
 	template *template.Template
-	policy   web.Policy
+	images   []string // origins of images
 	pages    *encoded.Bodies
 	encoder  *encoded.Encoder
 	slots    *semaphore.Weighted // to render
@@ -83,7 +83,7 @@ func New(deps Deps) (*Page, error) {
 	p := &Page{
 		deps:     deps,
 		template: text,
-		policy:   web.Policy{Images: deps.Config.images()},
+		images:   deps.Config.images(),
 		pages:    encoded.NewBodies(memory),
 		encoder:  encoded.NewEncoder(),
 		slots:    semaphore.NewWeighted(rendering),
@@ -220,7 +220,7 @@ func (p *Page) Serve(c *gin.Context) error {
 		}
 		body = ready.Body
 	}
-	p.policy.Set(header)
+	web.SetPolicy(header, p.images...)
 	respond.VaryByLanguage(c)
 	header.Add("Vary", "Accept-Encoding")
 	status := http.StatusOK

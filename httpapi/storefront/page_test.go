@@ -23,10 +23,7 @@ import (
 
 func newPage(t *testing.T, restaurants *directory.Directory) *Page {
 	t.Helper()
-	assets, err := web.NewAssets()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assets := web.NewAssets()
 	page, err := New(Deps{Assets: assets, Served: visible.Served{
 		Replica: &replica.Replica{}, Directory: restaurants, Clock: time.Now,
 		Terms: validate.New(validate.DefaultConfig(), time.Now).Terms,

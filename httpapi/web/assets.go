@@ -26,28 +26,22 @@ type Assets struct{ byName map[string]*Asset }
 
 // NewAssets reads the embedded files. Pages refer to other files as "/web/larder.js", and modules as "./texts.ru.json".
 // NewAssets adds the version of the other file to each such address, so that browsers may cache that file forever.
-func NewAssets() (*Assets, error) {
+func NewAssets() *Assets {
 	assets := &Assets{byName: map[string]*Asset{}}
-	files, err := fs.ReadDir(dist, "dist")
-	if err != nil {
-		return nil, err
-	}
+	files, _ := dist.ReadDir("dist") // cannot fail: it is embedded above
 	rank := func(file fs.DirEntry) int { return slices.Index([]string{".js", ".html"}, path.Ext(file.Name())) }
 	slices.SortStableFunc(files, func(a, b fs.DirEntry) int { return rank(a) - rank(b) }) // a file comes after those that it names
 	versions := []string{}
 	for _, file := range files {
 		name := file.Name()
-		body, err := fs.ReadFile(dist, "dist/"+name)
-		if err != nil {
-			return nil, err
-		}
+		body, _ := dist.ReadFile("dist/" + name)
 		asset := newAsset(name, []byte(strings.NewReplacer(versions...).Replace(string(body))))
 		assets.byName[name] = asset
 		for _, address := range []string{Path + name, "./" + name} {
 			versions = append(versions, `"`+address+`"`, `"`+address+"?v="+asset.Version()+`"`)
 		}
 	}
-	return assets, nil
+	return assets
 }
 
 // Add adds an asset that is made from the configuration, and returns its address. Callers must not use it
@@ -81,27 +75,17 @@ func (a *Assets) Serve(w http.ResponseWriter, r *http.Request, name string) bool
 	return true
 }
 
-// Policy is the Content-Security-Policy of a page. Its zero value allows only resources of larder's
-// own origin, and no inline scripts, inline styles, framing, or text that becomes markup.
-type Policy struct {
-	// Images are further origins of images, as scheme and host ("https://img.example").
-	Images []string
-}
-
-// String returns the header's value.
-func (p Policy) String() string {
-	images := strings.Join(append([]string{"'self'", "data:"}, p.Images...), " ")
-	return strings.Join([]string{
-		"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src " + images,
+// SetPolicy sets the Content-Security-Policy and the other headers of every page. The policy allows only resources of larder's
+// own origin, and no inline scripts, inline styles, framing, or text that becomes markup. Images are further origins of
+// images, as scheme and host ("https://img.example").
+func SetPolicy(header http.Header, images ...string) {
+	header.Set("Content-Security-Policy", strings.Join([]string{
+		"default-src 'none'", "script-src 'self'", "style-src 'self'",
+		"img-src " + strings.Join(append([]string{"'self'", "data:"}, images...), " "),
 		"connect-src 'self'", "font-src 'self'", "manifest-src 'self'",
 		"base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
 		"require-trusted-types-for 'script'", "trusted-types 'none'",
-	}, "; ")
-}
-
-// Set sets the policy and the other headers of every page.
-func (p Policy) Set(header http.Header) {
-	header.Set("Content-Security-Policy", p.String())
+	}, "; "))
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")

@@ -138,15 +138,13 @@ func NewFor(tb testing.TB, changes ...func(*Plan)) *Fixture {
 		p.Orders = w.Engine
 	}
 	deps := httpapi.Deps{
-		Replica:   w.Replica,
-		Store:     w.Store,
-		Scheduler: w.scheduler,
-		Runner:    w.Runner,
-		Validator: validator,
-		Orders:    p.Orders,
-		Connections: []httpapi.Connection{
-			{Connection: metrics.Connection{Name: "main"}}, {Connection: metrics.Connection{Name: "north"}},
-		},
+		Replica:         w.Replica,
+		Store:           w.Store,
+		Scheduler:       w.scheduler,
+		Runner:          w.Runner,
+		Validator:       validator,
+		Orders:          p.Orders,
+		Connections:     []httpapi.Connection{IdleConnection("main"), IdleConnection("north")},
 		Journal:         w.Journal,
 		UnknownOrders:   w.Journal.Unknown,
 		Redis:           w.Redis,
@@ -353,3 +351,13 @@ func (w *Fixture) Schedule() {
 
 // Ahead moves the clock of package httpapi forward.
 func (w *Fixture) Ahead(d time.Duration) { w.skew.Add(int64(d)) }
+
+// IdleConnection returns a connection without calls and without a token.
+func IdleConnection(name string) httpapi.Connection {
+	return httpapi.Connection{Connection: metrics.Connection{
+		Name:    name,
+		Breaker: func() string { return "closed" },
+		Load:    func() upstream.Load { return upstream.Load{} },
+		Token:   func() upstream.TokenStatus { return upstream.TokenStatus{State: upstream.TokenNone, OK: true} },
+	}}
+}
