@@ -146,18 +146,6 @@ func (a *Availability) poll(ctx context.Context, restaurants []menu.RestaurantID
 	return err
 }
 
-// runReader reads announced availability until ctx ends. If that fails, the poll reads again.
-func (a *Availability) runReader(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-a.queue.wake:
-			_ = a.Read(ctx, a.queue.pop(noticesAtATime)...)
-		}
-	}
-}
-
 // runEnds ends restrictions at their time, until ctx ends.
 func (a *Availability) runEnds(ctx context.Context) {
 	ticker := time.NewTicker(endsWithin)

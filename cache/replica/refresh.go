@@ -36,10 +36,10 @@ func (r *Replica) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { r.runSubscriber(ctx); return nil })
 	group.Go(func() error { r.runPoller(ctx); return nil })
-	group.Go(func() error { r.Availability.runReader(ctx); return nil })
+	group.Go(func() error { r.Availability.queue.run(ctx, r.Availability.Read); return nil })
 	group.Go(func() error { r.Availability.runEnds(ctx); return nil })
 	for range noticeWorkers {
-		group.Go(func() error { r.runNoticeWorker(ctx); return nil })
+		group.Go(func() error { r.noticeQueue.run(ctx, r.refresh); return nil })
 	}
 	return group.Wait()
 }
@@ -49,7 +49,7 @@ func (r *Replica) Run(ctx context.Context) error {
 // redisdb.ErrUnavailable, cache.ErrNoCatalogue, cache.ErrCorrupt.
 func (r *Replica) Poll(ctx context.Context) error {
 	wanted := r.wantedRestaurants()
-	err := errors.Join(r.Availability.poll(ctx, wanted), r.refresh(ctx, wanted), r.pollReasons(ctx))
+	err := errors.Join(r.Availability.poll(ctx, wanted), r.refresh(ctx, wanted...), r.pollReasons(ctx))
 	logForeign(r, wanted)
 	return err
 }
@@ -71,7 +71,7 @@ func (r *Replica) wantedRestaurants() []menu.RestaurantID {
 
 // refresh updates the restaurants to their versions in Redis: it compares them,
 // sets all newer ones as pending, and then loads them.
-func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) error {
+func (r *Replica) refresh(ctx context.Context, restaurants ...menu.RestaurantID) error {
 	behind, err := r.compare(ctx, restaurants)
 	if err != nil {
 		return err

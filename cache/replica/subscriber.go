@@ -38,18 +38,6 @@ func (r *Replica) onNotice(restaurant menu.RestaurantID, version int64) {
 	r.noticeQueue.add(restaurant)
 }
 
-// runNoticeWorker loads announced versions. If that fails, the poll tries again and logs the error.
-func (r *Replica) runNoticeWorker(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-r.noticeQueue.wake:
-			_ = r.refresh(ctx, r.noticeQueue.pop(noticesAtATime))
-		}
-	}
-}
-
 // queue holds restaurants to refresh, each once.
 type queue struct {
 	mu   sync.Mutex
@@ -64,6 +52,18 @@ func (q *queue) add(one menu.RestaurantID) {
 	defer q.mu.Unlock()
 	q.all[one] = struct{}{}
 	q.wake.Set()
+}
+
+// run passes restaurants of the queue to refresh until ctx ends. If that fails, the poll tries again and logs the error.
+func (q *queue) run(ctx context.Context, refresh func(context.Context, ...menu.RestaurantID) error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-q.wake:
+			_ = refresh(ctx, q.pop(noticesAtATime)...)
+		}
+	}
 }
 
 // pop returns at most most restaurants, and wakes another worker if more are left.
