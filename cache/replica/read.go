@@ -9,10 +9,7 @@ import (
 )
 
 func (s *slots) find(restaurant menu.RestaurantID) *slot {
-	found, ok := s.all.Load(restaurant)
-	if !ok {
-		return nil
-	}
+	found, _ := s.all.Load(restaurant)
 	one, _ := found.(*slot)
 	return one
 }

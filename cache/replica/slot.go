@@ -108,9 +108,6 @@ func (r *Replica) apply(ctx context.Context, version cache.Version) error {
 // Install adds a version that this process has just published, so that it is served
 // here immediately. A version lower than the current one is ignored.
 func (r *Replica) Install(snapshot *cache.Snapshot) {
-	if snapshot == nil || snapshot.Catalogue == nil {
-		return
-	}
 	catalogue := snapshot.Catalogue
 	if !r.slots.isSetUp(snapshot) { // published with the settings of a newer configuration (policy S9)
 		r.noticeQueue.add(snapshot.Restaurant)
