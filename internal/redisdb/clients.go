@@ -86,14 +86,11 @@ func (noRetryHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 func (noRetryHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
-		var (
-			answer redis.Error
-			broken *net.OpError
-		)
+		broken, ok := errors.AsType[*net.OpError](err)
 		switch {
-		case err == nil, errors.As(err, &answer), errors.Is(err, redis.ErrClosed):
+		case err == nil, errors.As(err, new(redis.Error)), errors.Is(err, redis.ErrClosed):
 			return err
-		case errors.As(err, &broken) && broken.Op == "dial":
+		case ok && broken.Op == "dial":
 			return err // nothing was sent
 		}
 		return noReplyError{cause: err}
