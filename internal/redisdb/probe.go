@@ -58,12 +58,11 @@ func (db *DB) MayUse(ctx context.Context, keys ...string) error {
 	if db.Embedded() {
 		return nil
 	}
-	replies, err := db.noRetry.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		for _, key := range keys {
-			pipe.Do(ctx, "EVAL", "return 1", 1, key)
-		}
-		return nil
-	})
+	pipe := db.noRetry.Pipeline()
+	for _, key := range keys {
+		pipe.Do(ctx, "EVAL", "return 1", 1, key)
+	}
+	replies, err := pipe.Exec(ctx)
 	for _, reply := range replies {
 		said, ok := errors.AsType[redis.Error](reply.Err())
 		if ok && errorClass(said.Error()) == NoPermission {
