@@ -99,7 +99,7 @@ func (s *Scheduler) runBatch(ctx context.Context, id string) error {
 	if b.Force && b.Done == 0 { // policy S5a
 		for _, t := range s.set.Load().reasons {
 			if b.Connection == "" || b.Connection == t.Connection {
-				group.Go(func() error { _ = s.runner.fetchReasons(ctx, t); return nil })
+				group.Go(func() error { _ = s.fetchReasons(ctx, t); return nil })
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func (s *Scheduler) syncOne(ctx context.Context, b runlog.Batch, restaurant menu
 		}
 		run, err = s.Start(ctx, restaurant, Request{By: b.By, Force: b.Force, batch: true})
 		if err == nil && !run.Finished() {
-			run, err = s.runner.Wait(ctx, restaurant, run.ID)
+			run, err = s.Wait(ctx, restaurant, run.ID)
 		}
 		now := s.deps.Clock().UTC()
 		switch {
