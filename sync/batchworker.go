@@ -21,28 +21,22 @@ const (
 	batchTries = 3
 )
 
-// BatchRequest asks for a sync of many restaurants.
-type BatchRequest struct {
-	Connection string // limits the batch to its restaurants; empty: all
-	By         string // the client's id; may be empty
-	Force      bool   // as in Request
-}
-
-// StartBatch saves a batch of all restaurants, or of all restaurants of a connection, and returns at
-// once. The Scheduler of any instance executes it. Errors: ErrTooManyBatches, redisdb.ErrUnavailable.
-func (s *Scheduler) StartBatch(ctx context.Context, req BatchRequest) (runlog.Batch, error) {
+// StartBatch saves a batch of all restaurants, or of all restaurants of a connection, and returns at once. It takes By,
+// Connection and Force, as in Request, from req. The Scheduler of any instance executes it. Errors: ErrTooManyBatches,
+// redisdb.ErrUnavailable.
+func (s *Scheduler) StartBatch(ctx context.Context, req runlog.Batch) (runlog.Batch, error) {
 	var restaurants []menu.RestaurantID
 	for _, restaurant := range s.set.Load().restaurants {
 		if req.Connection == "" || restaurant.Connection == req.Connection {
 			restaurants = append(restaurants, restaurant.ID)
 		}
 	}
-	b, err := s.runs.StartBatch(ctx, runlog.Batch{Connection: req.Connection, By: cleanName(req.By), Force: req.Force}, restaurants)
-	if err != nil {
-		return runlog.Batch{}, err
+	req.By = cleanName(req.By)
+	b, err := s.runs.StartBatch(ctx, req, restaurants)
+	if err == nil {
+		s.newBatch.Set()
 	}
-	s.newBatch.Set()
-	return b, nil
+	return b, err
 }
 
 // runBatches executes the open batches, together with the other instances, until ctx ends.
