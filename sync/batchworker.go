@@ -44,8 +44,7 @@ func (s *Scheduler) runBatches(ctx context.Context) {
 	var group stdsync.WaitGroup
 	defer group.Wait()
 	var running stdsync.Map // ids of batches
-	ticker := time.NewTicker(batchPollInterval)
-	defer ticker.Stop()
+	ticks := time.Tick(batchPollInterval)
 	for s.health.wait(ctx) {
 		ids, err := s.runs.OpenBatches(ctx)
 		if err != nil {
@@ -66,7 +65,7 @@ func (s *Scheduler) runBatches(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-s.newBatch:
-		case <-ticker.C:
+		case <-ticks:
 		}
 	}
 }

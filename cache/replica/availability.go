@@ -148,13 +148,12 @@ func (a *Availability) poll(ctx context.Context, restaurants []menu.RestaurantID
 
 // runEnds ends restrictions at their time, until ctx ends.
 func (a *Availability) runEnds(ctx context.Context) {
-	ticker := time.NewTicker(endsWithin)
-	defer ticker.Stop()
+	ticks := time.Tick(endsWithin)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-ticks:
 			a.all.Range(func(key, _ any) bool {
 				id, _ := key.(menu.RestaurantID)
 				a.settle(ctx, id)
