@@ -19,11 +19,10 @@ type contentCache struct {
 	contents weakMap[contentKey, menu.Content]
 }
 
-// contentKey identifies a content that is compiled with settings, or with the stored ones.
+// contentKey identifies a content that is compiled with settings.
 type contentKey struct {
-	hash        string
-	settings    menu.Settings
-	asPublished bool
+	hash     string
+	settings menu.Settings
 }
 
 // content returns the content with the key. If memory has none, concurrent callers share one load; the

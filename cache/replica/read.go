@@ -50,9 +50,6 @@ func (r *Replica) Version(restaurant menu.RestaurantID) (cache.Version, bool) {
 // Redis, once for all concurrent readers. ctx ends only this caller's wait.
 // Errors: cache.ErrNoCatalogue; redisdb.ErrUnavailable; cache.ErrCorrupt; ctx's.
 func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (*cache.Snapshot, error) {
-	if snapshot, ok := r.Cached(restaurant); ok {
-		return snapshot, nil
-	}
 	find := func() (*cache.Snapshot, bool) { return r.Cached(restaurant) }
 	return loadOnce(ctx, r, string(restaurant), find, func(ctx context.Context) (*cache.Snapshot, error) {
 		return r.load(ctx, restaurant)

@@ -32,8 +32,7 @@ type Config struct {
 	// and with those whose content cannot be loaded. They should be synced again (policy S2a). The function must return
 	// immediately. It may be nil.
 	DataLost func([]menu.RestaurantID)
-	// Setup returns what this instance's configuration says about a menu (policies O16 and S9). nil: menus are served as
-	// they were published.
+	// Setup returns what this instance's configuration says about a menu (policies O16 and S9). nil: the default settings.
 	Setup func(menu.RestaurantID) Setup
 	// Sources returns the source of a connection and its former names. nil: orders may use any menu.
 	Sources func(connection string) []string
@@ -52,8 +51,7 @@ type Setup struct {
 	Settings menu.Settings
 	Name     string // of the restaurant; empty: that of the menu
 
-	asPublished bool                 // with the settings of the publisher
-	snoozed     map[string]time.Time // by operators now
+	snoozed map[string]time.Time // by operators now
 }
 
 // Replica has the catalogues in the memory of this process, and serves all reads from there, also while Redis
@@ -102,16 +100,13 @@ func New(store *cache.Store, cfg Config) *Replica {
 		cfg.Restaurants = func() []menu.RestaurantID { return nil }
 	}
 	if cfg.Setup == nil {
-		cfg.Setup = func(menu.RestaurantID) Setup { return Setup{asPublished: true} }
+		cfg.Setup = func(menu.RestaurantID) Setup { return Setup{Settings: menu.DefaultSettings()} }
 	}
 	bodies := encoded.NewBodies(cfg.Memory)
 	r := &Replica{
 		store: store,
 		cfg:   cfg,
 		contents: &contentCache{load: func(ctx context.Context, key contentKey) (*menu.Content, error) {
-			if key.asPublished {
-				return store.Content(ctx, key.hash, nil)
-			}
 			return store.Content(ctx, key.hash, &key.settings)
 		}},
 		bodies:  bodies,
@@ -139,11 +134,11 @@ func New(store *cache.Store, cfg Config) *Replica {
 func loadOnce[T any](
 	ctx context.Context, r *Replica, key string, find func() (T, bool), load func(context.Context) (T, error),
 ) (T, error) {
-	var none T
-	if err := ctx.Err(); err != nil {
-		return none, err
+	if value, ok := find(); ok {
+		return value, nil
 	}
-	if err := r.slots.misses.find(key); err != nil {
+	var none T
+	if err := cmp.Or(ctx.Err(), r.slots.misses.find(key)); err != nil {
 		return none, err
 	}
 	return shared(ctx, &r.flight, key, func(ctx context.Context) (T, error) {

@@ -38,7 +38,7 @@ func (s *slots) supersedes(v cache.Version, held *cache.Snapshot) bool {
 // isSetUp reports whether a catalogue is compiled with this instance's settings (policy S9) and what is snoozed now.
 func (s *slots) isSetUp(snapshot *cache.Snapshot) bool {
 	of := s.setup(snapshot.Restaurant)
-	return (of.asPublished || of.Settings == snapshot.Catalogue.Settings()) && cmp.Or(of.Name, snapshot.Name) == snapshot.Name &&
+	return of.Settings == snapshot.Catalogue.Settings() && cmp.Or(of.Name, snapshot.Name) == snapshot.Name &&
 		maps.EqualFunc(of.snoozed, snapshot.Catalogue.Snoozes.All(), time.Time.Equal)
 }
 
@@ -50,8 +50,7 @@ func (s *slots) completes(snapshot, held *cache.Snapshot) bool {
 
 // contentKey returns the key of a version's content with this instance's settings.
 func (s *slots) contentKey(v cache.Version) contentKey {
-	of := s.setup(v.Restaurant)
-	return contentKey{hash: v.Content, settings: of.Settings, asPublished: of.asPublished}
+	return contentKey{hash: v.Content, settings: s.setup(v.Restaurant).Settings}
 }
 
 // compile loads a version and compiles it with this instance's settings, whatever those of its publisher are (policy
