@@ -60,6 +60,8 @@ func (s *Scheduler) Run(ctx context.Context) error {
 func (s *Scheduler) watchRedis(ctx context.Context) {
 	keys := s.deps.Store.Keys()
 	s.health.watch(ctx, func(ctx context.Context, doubt bool) error {
+		ctx, cancel := context.WithTimeout(ctx, pingLimit)
+		defer cancel()
 		if !doubt {
 			return s.deps.Redis.Probe(ctx)
 		}
