@@ -130,10 +130,7 @@ func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID s
 // cleanName makes a name safe for a list with one name per line.
 func cleanName(name string) string {
 	name = strings.ToValidUTF8(strings.ReplaceAll(name, "\n", " "), "")
-	if len(name) > maxName {
-		name = strings.ToValidUTF8(name[:maxName], "")
-	}
-	return name
+	return strings.ToValidUTF8(name[:min(len(name), maxName)], "")
 }
 
 // flights are the runs that are queued or running in this process.
