@@ -100,7 +100,7 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 	var held []menu.RestaurantID
 	var lost []*cache.Snapshot
 	for _, id := range restaurants {
-		if now := r.slots.current(id); now == nil || r.slots.isElsewhere(now.snapshot.Version) {
+		if now := r.slots.current(id); now == nil || cache.IsElsewhere(r.store, now.snapshot.Version) {
 			behind = append(behind, id)
 		} else {
 			held = append(held, id)
@@ -109,7 +109,7 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 	err = r.store.Statuses(ctx, held, func(there cache.Version) {
 		id := there.Restaurant
 		now := r.slots.current(id)
-		if now == nil || r.slots.isElsewhere(now.snapshot.Version) {
+		if now == nil || cache.IsElsewhere(r.store, now.snapshot.Version) {
 			return // dropped meanwhile, or the configuration has changed
 		}
 		here := now.snapshot

@@ -32,7 +32,7 @@ type Config struct {
 	// and with those whose content cannot be loaded. They should be synced again (policy S2a). The function must return
 	// immediately. It may be nil.
 	DataLost func([]menu.RestaurantID)
-	// Setup returns what this instance's configuration says about a menu (policies O16 and S9). nil: the default settings.
+	// Setup returns what this instance's configuration says about a menu (policy S9). nil: the default settings.
 	Setup func(menu.RestaurantID) Setup
 	// Sources returns the source of a connection and its former names. nil: orders may use any menu.
 	Sources func(connection string) []string
@@ -47,7 +47,6 @@ type Config struct {
 
 // Setup is what an instance's configuration says about a menu.
 type Setup struct {
-	Sources  []string // as of cache.StoreConfig
 	Settings menu.Settings
 	Name     string // of the restaurant; empty: that of the menu
 
@@ -112,6 +111,7 @@ func New(store *cache.Store, cfg Config) *Replica {
 		bodies:  bodies,
 		encoder: encoded.NewEncoder(),
 		slots: slots{
+			store:   store,
 			allowed: cfg.Allowed,
 			bodies:  bodies,
 			misses:  misses{clock: cfg.Clock, all: make(map[string]miss)},

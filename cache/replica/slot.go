@@ -30,6 +30,7 @@ type currentEntry struct {
 
 // slots holds the slots of all restaurants, and the state that changes with them.
 type slots struct {
+	store   *cache.Store
 	all     sync.Map                     // menu.RestaurantID to *slot
 	allowed func(menu.RestaurantID) bool // Config.Allowed
 	setup   func(menu.RestaurantID) Setup
@@ -153,7 +154,7 @@ func (s *slots) replaceCurrent(version cache.Version, catalogue *menu.Catalogue)
 			}
 			s.misses.forget(version.Restaurant)
 			s.watches.onReplaced(before, snapshot)
-		case s.isForeign(version) != s.isForeign(before.snapshot.Version):
+		case s.store.IsOwn(version) != s.store.IsOwn(before.snapshot.Version):
 		case version.Version == before.snapshot.Version.Version && isNewerCheck(version.CheckedAt, before.snapshot.CheckedAt):
 			snapshot.Catalogue, snapshot.Stops, snapshot.Served = before.snapshot.Catalogue, before.snapshot.Stops, before.snapshot.Served
 			snapshot.Name, snapshot.ModifiedAt = before.snapshot.Name, before.snapshot.ModifiedAt // see compile
