@@ -138,9 +138,6 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 
 // raiseFloors raises the floors of versions in memory that Redis has lost, in memory too, and requests a sync of them.
 func (r *Replica) raiseFloors(ctx context.Context, lost []*cache.Snapshot) error {
-	if len(lost) == 0 {
-		return nil
-	}
 	versions := make([]cache.Version, len(lost))
 	for i, snapshot := range lost {
 		versions[i] = snapshot.Version
