@@ -81,7 +81,7 @@ type State struct {
 
 // State reads the restaurant's current version and whether its content exists. If the version in memory, held, is
 // current, it takes one round trip. If Redis has lost held, State raises the floor (policy S2a). with adds commands of
-// the caller to the round trip, which may run twice; nil adds none. Errors: ErrCorrupt, redisdb.ErrUnavailable.
+// the caller to the round trip, which may run twice. Errors: ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) State(
 	ctx context.Context, restaurant menu.RestaurantID, held Version, with func(redis.Pipeliner),
 ) (State, error) {
@@ -89,9 +89,7 @@ func (s *Store) State(
 		held = Version{} // its own keys may not have it yet
 	}
 	pipe := s.redis.Client().Pipeline()
-	if with != nil {
-		with(pipe)
-	}
+	with(pipe)
 	status := pipe.HMGet(ctx, s.keys.Current(restaurant), statusFields()...)
 	floor := pipe.HMGet(ctx, s.keys.Fence(restaurant), "floor")
 	var there *redis.IntCmd
