@@ -27,10 +27,8 @@ func (s *Store) Restrict(ctx context.Context, restaurant menu.RestaurantID, said
 	for kind, r := range forget {
 		values = append(values, string(kind), strconv.FormatInt(r.Rev, 10))
 	}
-	if err := restrictScript.Run(ctx, s.redis.Client(), []string{s.keys.Availability(restaurant)}, values...).Err(); err != nil {
-		return unavailable("save the availability of "+string(restaurant), err)
-	}
-	return nil
+	err := restrictScript.Run(ctx, s.redis.Client(), []string{s.keys.Availability(restaurant)}, values...).Err()
+	return unavailable("save the availability of "+string(restaurant), err)
 }
 
 // AnnounceAvailability makes all instances read the availability of a restaurant now. Without it, they do so at their next poll.

@@ -17,15 +17,10 @@ type publishTx struct {
 	version     Version
 	overlay     bool // the previous version has the same content
 
-	staged  []stagedKey
+	staged  []string // pairs: staged key, final key
+	sizes   []any    // pairs: the command that counts the elements of a staged key, and their number
 	old     []string
 	current []any // fields and values
-}
-
-type stagedKey struct {
-	from, to string
-	count    string // the command that counts its elements
-	want     int
 }
 
 // stageKey plans the renaming of a key and returns its staged name. A key without
@@ -33,7 +28,7 @@ type stagedKey struct {
 func (f *publishTx) stageKey(final, count string, want int) (staged string) {
 	staged = final + "~" + f.token
 	if want > 0 {
-		f.staged = append(f.staged, stagedKey{staged, final, count, want})
+		f.staged, f.sizes = append(f.staged, staged, final), append(f.sizes, count, want)
 	}
 	return staged
 }
@@ -72,14 +67,11 @@ func (s *Store) commit(ctx context.Context, f *publishTx) error {
 	}
 	arguments := []any{
 		publisher(p.Fence, p.Run), p.Base, historyEntry{v.Version, v.Content}.String(), f.overlay, s.history,
-		s.keys.Notices(), notice(v.Restaurant, v.Version), oldLife.Milliseconds(), len(f.staged),
+		s.keys.Notices(), notice(v.Restaurant, v.Version), oldLife.Milliseconds(), len(f.staged) / 2,
 		s.sources.tag(v.Restaurant),
 	}
-	for _, staged := range f.staged {
-		keys = append(keys, staged.from, staged.to)
-		arguments = append(arguments, staged.count, staged.want)
-	}
-	answer, err := publishScript.Run(ctx, s.redis.NoRetry(), append(keys, f.old...), append(arguments, f.current...)...).StringSlice()
+	answer, err := publishScript.Run(ctx, s.redis.NoRetry(),
+		slices.Concat(keys, f.staged, f.old), slices.Concat(arguments, f.sizes, f.current)...).StringSlice()
 	if err != nil {
 		if s.committed(ctx, f) {
 			return nil

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/redis/go-redis/v9"
-
 	"larder.local/internal/menu"
 )
 
@@ -67,10 +65,7 @@ func (s *Store) Restore(ctx context.Context, v Version, c *menu.Catalogue, publi
 	if err == nil {
 		_, err = s.storeContent(ctx, p, v.Content, "")
 	}
-	if err != nil {
-		return unavailable("restore content "+v.Content, err)
-	}
-	return nil
+	return unavailable("restore content "+v.Content, err)
 }
 
 // storeContent stores the content and adds the restaurant to its users, before any version refers to it.
@@ -114,17 +109,12 @@ func (s *Store) storeContent(ctx context.Context, p Publication, hash, own strin
 
 // addUser adds the restaurant to the content's users and returns their number.
 func (s *Store) addUser(ctx context.Context, hash string, restaurant menu.RestaurantID) (int64, error) {
-	var count *redis.IntCmd
-	_, err := s.redis.Client().Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		pipe.SAdd(ctx, s.keys.Contents(), hash)
-		pipe.SAdd(ctx, s.keys.ContentUsers(hash), string(restaurant))
-		count = pipe.SCard(ctx, s.keys.ContentUsers(hash))
-		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	return count.Val(), nil
+	pipe := s.redis.Client().Pipeline()
+	pipe.SAdd(ctx, s.keys.Contents(), hash)
+	pipe.SAdd(ctx, s.keys.ContentUsers(hash), string(restaurant))
+	count := pipe.SCard(ctx, s.keys.ContentUsers(hash))
+	_, err := pipe.Exec(ctx)
+	return count.Val(), err
 }
 
 // indexContent writes the documented hashes of a content that restaurants share. Concurrent writers

@@ -26,8 +26,11 @@ var (
 	ErrCorrupt = errors.New("unreadable data in redis")
 )
 
-// unavailable wraps an error of Redis. The caller handles redis.Nil before.
+// unavailable wraps an error of Redis; nil stays nil. The caller handles redis.Nil before.
 func unavailable(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
 	return fmt.Errorf("cache: %s: %w: %w", doing, redisdb.ErrUnavailable, err)
 }
 

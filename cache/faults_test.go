@@ -130,7 +130,7 @@ func TestEveryCommandMayFail(t *testing.T) {
 		}
 		stops := []byte(`{"values":["{\"disabled\":false}"],"of":[0` + strings.Repeat(",0", 40) + `]}`)
 		if n := everyFault(t, fault, func() error {
-			_, err := s.UpdateStopLists(ctx, cache.StopListUpdate{Version: again, Stops: stops, At: now})
+			_, err := s.UpdateStopLists(ctx, again, 0, "", stops, now)
 			return err
 		}, unchanged); n < 2 {
 			t.Errorf("only %d commands of an update failed", n)

@@ -50,10 +50,7 @@ func quarantine(ctx context.Context, s *Store, restaurant menu.RestaurantID, con
 	state, err := quarantineScript.Run(ctx, s.redis.Client(), []string{
 		s.keys.Quarantined("owners"), s.keys.Quarantined("views"), s.keys.Quarantined("ages"), s.keys.Quarantined("counts"),
 	}, s.keys.Current(restaurant), content, packed, maxQuarantinedAll).Int()
-	if err != nil {
-		return notKept, unavailable("keep the quarantined menu of "+string(restaurant), err)
-	}
-	return state, nil
+	return state, unavailable("keep the quarantined menu of "+string(restaurant), err)
 }
 
 // ErrNotQuarantined means that no quarantined menu of the restaurant is kept.

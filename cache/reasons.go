@@ -12,10 +12,7 @@ import (
 // the time. The error is redisdb.ErrUnavailable.
 func (s *Store) SaveReasons(ctx context.Context, connection string, raw []byte) error {
 	err := s.redis.Client().HSet(ctx, s.keys.Reasons(connection), "reasons", raw, "at", menu.FormatTime(s.clock())).Err()
-	if err != nil {
-		return unavailable("save rejection reasons of "+connection, err)
-	}
-	return nil
+	return unavailable("save rejection reasons of "+connection, err)
 }
 
 // Reasons returns a connection's rejection reasons and when they were saved.
@@ -48,10 +45,7 @@ func ReasonsNotFound(ctx context.Context, s *Store, connection string, found boo
 	} else {
 		times, err = s.redis.Client().HIncrBy(ctx, s.keys.Reasons(connection), "notFound", 1).Result()
 	}
-	if err != nil {
-		return 0, unavailable("count of missing rejection reasons of "+connection, err)
-	}
-	return times, nil
+	return times, unavailable("count of missing rejection reasons of "+connection, err)
 }
 
 // takeOverReasons is takeOver for rejection reasons.

@@ -60,6 +60,13 @@ func (s *Store) IsOwn(v Version) bool {
 	return len(names) == 0 || slices.Contains(names, v.Source)
 }
 
+// IsElsewhere reports whether a version is not stored under the keys of its restaurant's source: it is of another one, or of
+// a former one.
+func IsElsewhere(s *Store, v Version) bool {
+	current := s.sources.current(v.Restaurant)
+	return current != "" && current != v.Source
+}
+
 // takeOver moves the menus without a source, or of a former source, to the restaurants' source (policy O16). It returns
 // the restaurants that have a menu of their source then.
 func takeOver(ctx context.Context, s *Store, restaurants []menu.RestaurantID) (map[menu.RestaurantID]bool, error) {

@@ -13,47 +13,41 @@ import (
 	"larder.local/internal/redisdb"
 )
 
-// StopListUpdate is a change of stop values without a new version. The content and the stopped ids of the current
-// version do not change. Only the stop lists of other restaurants change, or the notation of stop values.
-type StopListUpdate struct {
-	Version Version // the current version
-	Fence   int64   // the publisher's fence (policy S2)
-	Run     string  // the run that holds the lease of this fence; if empty, only the fence is checked
-	Stops   []byte  // the stop values: menu.Published.Stops
-	At      time.Time
-}
-
-// UpdateStopLists saves the stop values with the version, so that the published view shows them, and returns
-// the changed version. It makes no new version and sends no notice; replicas see the change at their next poll.
-// It does nothing if the values are equal. Errors: ErrFenced, ErrStale, redisdb.ErrUnavailable.
-func (s *Store) UpdateStopLists(ctx context.Context, r StopListUpdate) (Version, error) {
-	version := r.Version
-	published := PublishedSum(version.Content, r.Stops)
+// UpdateStopLists saves stop values, menu.Published.Stops, with the current version without a new version: its content and
+// its stopped ids do not change. Only the stop lists of other restaurants change, or the notation of stop values. The
+// published view then shows them. fence and run are as in Publication.
+//
+// It returns the changed version, and does nothing if the values are equal. It sends no notice; replicas see the change at
+// their next poll. Errors: ErrFenced, ErrStale, redisdb.ErrUnavailable.
+func (s *Store) UpdateStopLists(
+	ctx context.Context, version Version, fence int64, run string, stops []byte, at time.Time,
+) (Version, error) {
+	published := PublishedSum(version.Content, stops)
 	if published == version.Published {
 		return version, nil
 	}
-	version.Published, version.PublishedAt = published, afterLast(truncateMillis(r.At), version.PublishedAt)
-	if err := s.saveStopLists(ctx, version, r); err != nil {
+	version.Published, version.PublishedAt = published, afterLast(truncateMillis(at), version.PublishedAt)
+	if err := s.saveStopLists(ctx, version, fence, run, stops); err != nil {
 		return Version{}, fmt.Errorf("cache: update the stop lists of %s@%d: %w", version.Restaurant, version.Version, err)
 	}
 	return version, nil
 }
 
-func (s *Store) saveStopLists(ctx context.Context, v Version, r StopListUpdate) error {
+func (s *Store) saveStopLists(ctx context.Context, v Version, fence int64, run string, stops []byte) error {
 	final := s.keys.StopValues(v.Restaurant, v.Version)
 	staged := final + "~" + rand.Text()
-	packed := s.packer.pack(r.Stops)
+	packed := s.packer.pack(stops)
 	if err := s.redis.Client().Set(ctx, staged, packed, stagedLife).Err(); err != nil {
 		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, err)
 	}
 	answer, err := updateStopsScript.Run(ctx, s.redis.NoRetry(),
 		[]string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant), staged, final, s.keys.Published(v.Restaurant)},
-		publisher(r.Fence, r.Run), v.Version, len(packed),
+		publisher(fence, run), v.Version, len(packed),
 		"published", v.Published, "publishedAt", menu.FormatTime(v.PublishedAt)).StringSlice()
 	if err != nil {
 		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, err)
 	}
-	return publishError(answer, r.Fence)
+	return publishError(answer, fence)
 }
 
 // PublishedSum identifies a published view, by its content and stop values. It is the value of Version.Published.

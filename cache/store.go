@@ -3,6 +3,7 @@ package cache
 import (
 	"cmp"
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -80,7 +81,7 @@ type State struct {
 
 // State reads the restaurant's current version and whether its content exists. If the version in memory, held, is
 // current, it takes one round trip. If Redis has lost held, State raises the floor (policy S2a). with adds commands of
-// the caller to the round trip, which may run twice; nil adds none. Errors: ErrCorrupt, redisdb.ErrUnavailable.
+// the caller to the round trip, which may run twice. Errors: ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) State(
 	ctx context.Context, restaurant menu.RestaurantID, held Version, with func(redis.Pipeliner),
 ) (State, error) {
@@ -88,9 +89,7 @@ func (s *Store) State(
 		held = Version{} // its own keys may not have it yet
 	}
 	pipe := s.redis.Client().Pipeline()
-	if with != nil {
-		with(pipe)
-	}
+	with(pipe)
 	status := pipe.HMGet(ctx, s.keys.Current(restaurant), statusFields()...)
 	floor := pipe.HMGet(ctx, s.keys.Fence(restaurant), "floor")
 	var there *redis.IntCmd
@@ -283,4 +282,27 @@ func readNotice(payload string) (restaurant menu.RestaurantID, version int64, ok
 	number, id, _ := strings.Cut(payload, " ")
 	version, err := strconv.ParseInt(number, 10, 64)
 	return menu.RestaurantID(id), version, err == nil && version >= 0 && id != ""
+}
+
+//go:embed *.lua
+var luaFiles embed.FS
+
+// The Lua scripts. All keys of one script have the same hash tag, as a cluster requires (see Keys).
+var (
+	publishScript     = redisdb.Script(luaFiles, "publish.lua", redisdb.Lua(luaFiles, "fenced.lua"))
+	takeOverScript    = redisdb.Script(luaFiles, "takeover.lua")
+	raiseFloorScript  = redisdb.Script(luaFiles, "raisefloor.lua")
+	updateStopsScript = redisdb.Script(luaFiles, "updatestops.lua", redisdb.Lua(luaFiles, "fenced.lua"), redisdb.Lua(luaFiles, "mirror.lua"))
+	releaseScript     = redisdb.Script(luaFiles, "release.lua", redisdb.Lua(luaFiles, "mirror.lua"))
+	confirmScript     = redisdb.Script(luaFiles, "confirm.lua")
+	sweepScript       = redisdb.Script(luaFiles, "sweep.lua")
+	restrictScript    = redisdb.Script(luaFiles, "restrict.lua")
+	quarantineScript  = redisdb.Script(luaFiles, "quarantine.lua")
+)
+
+// CheckedLua returns the source of the Lua functions checked(current, at, ahead, outcome) and mirror(current, published), for
+// the script that finishes a run. checked stores two fields in Keys.Current: the time of the last confirmation, and the outcome
+// of the last run (policy S3). mirror copies them to Keys.Published.
+func CheckedLua() string {
+	return redisdb.Lua(luaFiles, "checked.lua") + redisdb.Lua(luaFiles, "mirror.lua")
 }

@@ -401,12 +401,8 @@ func TestVersionsOfOneSecondHaveDifferentModificationTimes(t *testing.T) {
 			before = v
 		}
 		// Stop lists that are updated in the same second get a later time too.
-		later, err := s.UpdateStopLists(t.Context(), cache.StopListUpdate{
-			Version: before,
-			Fence:   1,
-			Stops:   cachetest.Publication(t, bistro, 0, cachetest.MenuJSON(3, 5, "d1")).Published.Stops,
-			At:      before.PublishedAt,
-		})
+		stops := cachetest.Publication(t, bistro, 0, cachetest.MenuJSON(3, 5, "d1")).Published.Stops
+		later, err := s.UpdateStopLists(t.Context(), before, 1, "", stops, before.PublishedAt)
 		if err != nil || !later.PublishedAt.Equal(noon.Add(5*time.Second)) {
 			t.Errorf("updated at %s, %v; want the next second", later.PublishedAt, err)
 		}

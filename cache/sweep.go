@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"larder.local/internal/menu"
+	"larder.local/internal/sleep"
 )
 
 const (
@@ -22,19 +23,15 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 	client := s.redis.Client()
 	// Less than a day, so that a daily caller does not miss its turn.
 	mine, err := client.SetNX(ctx, s.keys.Swept(), menu.FormatTime(s.clock()), sweepGrace-time.Hour).Result()
-	if err != nil {
+	if err != nil || !mine {
 		return 0, unavailable("sweep", err)
-	}
-	if !mine {
-		return 0, nil
 	}
 	removed, err := s.sweepAll(ctx)
 	if err != nil {
 		// Another instance may try today. If this fails too, the sweep runs tomorrow.
 		_ = client.Del(ctx, s.keys.Swept()).Err()
-		return removed, unavailable("sweep", err)
 	}
-	return removed, nil
+	return removed, unavailable("sweep", err)
 }
 
 func (s *Store) sweepAll(ctx context.Context) (removed int, err error) {
@@ -106,10 +103,8 @@ func (s *Store) unlist(ctx context.Context, hash string) error {
 func (s *Store) Run(ctx context.Context) error {
 	for {
 		_, _ = s.Sweep(ctx) // tried again in an hour; until then it only costs space
-		select {
-		case <-ctx.Done():
+		if sleep.For(ctx, time.Hour) != nil {
 			return nil
-		case <-time.After(time.Hour):
 		}
 	}
 }

@@ -127,7 +127,7 @@ func TestBatch(t *testing.T) {
 		if first := noticesUntil(t, f, isReset); len(first) != 1 {
 			t.Fatalf("before the reset: %+v", first)
 		}
-		started, err := g.StartBatch(t.Context(), menusync.BatchRequest{By: "ops"})
+		started, err := g.StartBatch(t.Context(), runlog.Batch{By: "ops"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,14 +188,14 @@ func TestBatch(t *testing.T) {
 			}
 		}
 
-		mine, err := g.StartBatch(t.Context(), menusync.BatchRequest{Connection: "other", Force: true})
+		mine, err := g.StartBatch(t.Context(), runlog.Batch{Connection: "other", Force: true})
 		if err != nil || mine.Total != 1 {
 			t.Fatalf("a batch of one connection: %+v, %v", mine, err)
 		}
 		if b := g.batch(other, mine.ID); b.Outcomes[runlog.OutcomeUpdated] != 1 || !b.Force || b.Connection != "other" {
 			t.Errorf("forced: %+v", b)
 		}
-		none, err := g.StartBatch(t.Context(), menusync.BatchRequest{Connection: "nobody's"})
+		none, err := g.StartBatch(t.Context(), runlog.Batch{Connection: "nobody's"})
 		if err != nil || none.Total != 0 || !none.Finished() {
 			t.Errorf("a batch without restaurants: %+v, %v", none, err)
 		}
@@ -224,7 +224,7 @@ func TestABatchIsTakenOver(t *testing.T) {
 			}
 		}
 	})
-	started, err := g.StartBatch(t.Context(), menusync.BatchRequest{})
+	started, err := g.StartBatch(t.Context(), runlog.Batch{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestABatchIsShared(t *testing.T) {
 	one, two := &observer{}, &observer{}
 	first := g.another(func(d *menusync.Deps) { d.Observer = one })
 	second := g.another(func(d *menusync.Deps) { d.Observer = two })
-	started, err := first.StartBatch(t.Context(), menusync.BatchRequest{})
+	started, err := first.StartBatch(t.Context(), runlog.Batch{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestABatchContinuesAfterAnOutageOfRedis(t *testing.T) {
 	g.schedule(g.Instance)
 	f := g.Follow()
 	noticesUntil(t, f, isReset)
-	started, err := g.StartBatch(t.Context(), menusync.BatchRequest{Force: true})
+	started, err := g.StartBatch(t.Context(), runlog.Batch{Force: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,11 +351,11 @@ func TestBatchesAreBounded(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	for n := range 8 {
-		if _, err := g.StartBatch(t.Context(), menusync.BatchRequest{}); err != nil {
+		if _, err := g.StartBatch(t.Context(), runlog.Batch{}); err != nil {
 			t.Fatalf("batch %d: %v", n+1, err)
 		}
 	}
-	if _, err := g.StartBatch(t.Context(), menusync.BatchRequest{}); !errors.Is(err, runlog.ErrTooManyBatches) {
+	if _, err := g.StartBatch(t.Context(), runlog.Batch{}); !errors.Is(err, runlog.ErrTooManyBatches) {
 		t.Errorf("a batch above the limit: %v", err)
 	}
 	g.schedule(g.Instance)

@@ -21,28 +21,22 @@ const (
 	batchTries = 3
 )
 
-// BatchRequest asks for a sync of many restaurants.
-type BatchRequest struct {
-	Connection string // limits the batch to its restaurants; empty: all
-	By         string // the client's id; may be empty
-	Force      bool   // as in Request
-}
-
-// StartBatch saves a batch of all restaurants, or of all restaurants of a connection, and returns at
-// once. The Scheduler of any instance executes it. Errors: ErrTooManyBatches, redisdb.ErrUnavailable.
-func (s *Scheduler) StartBatch(ctx context.Context, req BatchRequest) (runlog.Batch, error) {
+// StartBatch saves a batch of all restaurants, or of all restaurants of a connection, and returns at once. It takes By,
+// Connection and Force, as in Request, from req. The Scheduler of any instance executes it. Errors: ErrTooManyBatches,
+// redisdb.ErrUnavailable.
+func (s *Scheduler) StartBatch(ctx context.Context, req runlog.Batch) (runlog.Batch, error) {
 	var restaurants []menu.RestaurantID
 	for _, restaurant := range s.set.Load().restaurants {
 		if req.Connection == "" || restaurant.Connection == req.Connection {
 			restaurants = append(restaurants, restaurant.ID)
 		}
 	}
-	b, err := s.runs.StartBatch(ctx, runlog.Batch{Connection: req.Connection, By: cleanName(req.By), Force: req.Force}, restaurants)
-	if err != nil {
-		return runlog.Batch{}, err
+	req.By = cleanName(req.By)
+	b, err := s.runs.StartBatch(ctx, req, restaurants)
+	if err == nil {
+		s.newBatch.Set()
 	}
-	s.newBatch.Set()
-	return b, nil
+	return b, err
 }
 
 // runBatches executes the open batches, together with the other instances, until ctx ends.
@@ -50,8 +44,7 @@ func (s *Scheduler) runBatches(ctx context.Context) {
 	var group stdsync.WaitGroup
 	defer group.Wait()
 	var running stdsync.Map // ids of batches
-	ticker := time.NewTicker(batchPollInterval)
-	defer ticker.Stop()
+	ticks := time.Tick(batchPollInterval)
 	for s.health.wait(ctx) {
 		ids, err := s.runs.OpenBatches(ctx)
 		if err != nil {
@@ -72,7 +65,7 @@ func (s *Scheduler) runBatches(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-s.newBatch:
-		case <-ticker.C:
+		case <-ticks:
 		}
 	}
 }
@@ -99,7 +92,7 @@ func (s *Scheduler) runBatch(ctx context.Context, id string) error {
 	if b.Force && b.Done == 0 { // policy S5a
 		for _, t := range s.set.Load().reasons {
 			if b.Connection == "" || b.Connection == t.Connection {
-				group.Go(func() error { _ = s.runner.fetchReasons(ctx, t); return nil })
+				group.Go(func() error { _ = s.fetchReasons(ctx, t); return nil })
 			}
 		}
 	}
@@ -140,7 +133,7 @@ func (s *Scheduler) syncOne(ctx context.Context, b runlog.Batch, restaurant menu
 		}
 		run, err = s.Start(ctx, restaurant, Request{By: b.By, Force: b.Force, batch: true})
 		if err == nil && !run.Finished() {
-			run, err = s.runner.Wait(ctx, restaurant, run.ID)
+			run, err = s.Wait(ctx, restaurant, run.ID)
 		}
 		now := s.deps.Clock().UTC()
 		switch {

@@ -134,7 +134,7 @@ func (b *breaker) nextTrial(menus []*Target, connection string, now time.Time) [
 
 // startTrials queues the restaurants that try a service whose circuit breaker is open.
 func (s *Scheduler) startTrials(now time.Time) {
-	for name, b := range s.runner.breakers {
+	for name, b := range s.breakers {
 		for _, t := range b.nextTrial(s.set.Load().menus, name, now) {
 			s.push(t, bySchedule, runlog.TriggerCron, time.Time{}, true)
 		}

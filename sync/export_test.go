@@ -90,7 +90,7 @@ func (r *Runner) RefreshQueued(ctx context.Context) error {
 // StartTrials queues the next trials of circuit breakers, and returns the restaurants that may be read in them.
 func (s *Scheduler) StartTrials(connection string) (chosen []menu.RestaurantID) {
 	s.startTrials(s.deps.Clock())
-	b := s.runner.breakers[connection]
+	b := s.breakers[connection]
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for id := range b.trial {

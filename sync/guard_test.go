@@ -271,7 +271,7 @@ func TestOnlyAForcedSyncOfOneRestaurantPassesTheGuard_S4(t *testing.T) {
 		for _, body := range [][]byte{view(0), view(1)} {
 			g.service.set(func(s *service) { s.body = body })
 			stop := g.schedule(g.Instance)
-			batch, err := g.StartBatch(t.Context(), menusync.BatchRequest{By: "ops", Force: true})
+			batch, err := g.StartBatch(t.Context(), runlog.Batch{By: "ops", Force: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -52,9 +52,9 @@ func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt 
 		if doubt {
 			tested = time.Now()
 		}
-		err := h.ask(ctx, ask, doubt)
+		err := ask(ctx, doubt)
 		if err != nil && doubt && h.isUp() && !errors.As(err, new(*redisdb.RefusedError)) {
-			err = h.ask(ctx, ask, false) // a slow Redis may be too slow only for the test of all rights
+			err = ask(ctx, false) // a slow Redis may be too slow only for the test of all rights
 		}
 		if ctx.Err() != nil {
 			return
@@ -79,13 +79,6 @@ func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt 
 		_ = sleep.For(ctx, pause/2+rand.N(pause/2))
 		pause = min(2*pause, lastPing)
 	}
-}
-
-// ask makes one probe.
-func (h *health) ask(ctx context.Context, probe func(ctx context.Context, doubt bool) error, doubt bool) error {
-	ctx, cancel := context.WithTimeout(ctx, pingLimit)
-	defer cancel()
-	return probe(ctx, doubt)
 }
 
 // set records the result of a probe. It reports whether Redis has just recovered.

@@ -42,7 +42,7 @@ type Request struct {
 // a running run, and a forced one a running run that skips as much. A fresh request does not join it, and no request
 // joins a rollback. Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
 func (s *Scheduler) Start(ctx context.Context, restaurant menu.RestaurantID, req Request) (runlog.Run, error) {
-	r := s.runner
+	r := s.Runner
 	t, err := r.Target(restaurant)
 	if err != nil {
 		return runlog.Run{}, err
@@ -89,7 +89,7 @@ func (s *Scheduler) runQueued(ctx context.Context, t *Target, id string, own for
 	// Stored instead of Get: this process holds the run, even if its queue entry expired while Redis was down.
 	run, err := s.runs.With(t.keys).Stored(ctx, t.ID, id)
 	if err == nil && run.State == runlog.StateQueued {
-		_, err = s.runner.once(ctx, t, run, time.Time{}, own)
+		_, err = s.once(ctx, t, run, time.Time{}, own)
 	}
 	if errors.Is(err, ErrBusy) || errors.Is(err, redisdb.ErrUnavailable) {
 		time.AfterFunc(retryQueued, func() { s.pushQueued(t, id, own) })
@@ -98,7 +98,7 @@ func (s *Scheduler) runQueued(ctx context.Context, t *Target, id string, own for
 	if err != nil { // its record is gone
 		s.deps.Log.WithError(err).WithField("event", "sync.queued_run_failed").WithField("run", id).Debug("queued run not executed")
 	}
-	s.runner.flights.end(id)
+	s.flights.end(id)
 }
 
 // Wait returns the run when it has finished, on any instance. If ctx ends first, it returns the run as
@@ -130,10 +130,7 @@ func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID s
 // cleanName makes a name safe for a list with one name per line.
 func cleanName(name string) string {
 	name = strings.ToValidUTF8(strings.ReplaceAll(name, "\n", " "), "")
-	if len(name) > maxName {
-		name = strings.ToValidUTF8(name[:maxName], "")
-	}
-	return name
+	return strings.ToValidUTF8(name[:min(len(name), maxName)], "")
 }
 
 // flights are the runs that are queued or running in this process.

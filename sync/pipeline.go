@@ -234,13 +234,8 @@ func (p *pipelineRun) keep(ctx context.Context, st state, m built, now lastFetch
 		p.runner.deps.Replica.Install(&cache.Snapshot{Version: st.current, Catalogue: m.catalogue})
 	}
 	// The published view shows other restaurants' stop lists too.
-	version, err := p.target.store.UpdateStopLists(ctx, cache.StopListUpdate{
-		Version: st.current,
-		Fence:   p.lease.fence,
-		Run:     p.run.ID,
-		Stops:   m.published.Stops,
-		At:      p.runner.deps.Clock().UTC(),
-	})
+	at := p.runner.deps.Clock().UTC()
+	version, err := p.target.store.UpdateStopLists(ctx, st.current, p.lease.fence, p.run.ID, m.published.Stops, at)
 	if err != nil {
 		return &stepError{doing: "publish " + p.subject(), err: err}
 	}

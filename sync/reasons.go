@@ -77,7 +77,7 @@ func (s *Scheduler) pushReasons(t *Target, why runlog.Trigger, tick time.Time) {
 				return
 			}
 		}
-		_, err := s.runner.syncReasons(ctx, t, why, tick)
+		_, err := s.syncReasons(ctx, t, why, tick)
 		s.logDeferred(t, err)
 	}})
 }

@@ -52,10 +52,10 @@ type MenuRefresh struct {
 // an order that was refused a moment ago, if it has not finished. It returns nil if no sync may start: too soon after the
 // last one, or syncs are paused. It does no I/O.
 func (s *Scheduler) RefreshMenu(restaurant menu.RestaurantID) *MenuRefresh {
-	if _, err := s.runner.Target(restaurant); err != nil || !s.health.isUp() {
+	if _, err := s.Target(restaurant); err != nil || !s.health.isUp() {
 		return nil
 	}
-	all, now := &s.runner.refreshes, s.deps.Clock()
+	all, now := &s.refreshes, s.deps.Clock()
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	last := all.last[restaurant]
@@ -91,7 +91,7 @@ func (f *MenuRefresh) Wait(ctx context.Context) int64 {
 	if over || id == "" {
 		return version
 	}
-	run, err := f.scheduler.runner.Wait(ctx, f.restaurant, id)
+	run, err := f.scheduler.Wait(ctx, f.restaurant, id)
 	if err != nil {
 		return 0
 	}

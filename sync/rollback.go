@@ -133,7 +133,7 @@ func (p *pipelineRun) storedView(
 // Release ends the hold of a rollback immediately, and starts a new sync (policy S7a).
 // Without a hold it only syncs. Errors as Start.
 func (s *Scheduler) Release(ctx context.Context, restaurant menu.RestaurantID, by string) (runlog.Run, error) {
-	t, err := s.runner.Target(restaurant)
+	t, err := s.Target(restaurant)
 	if err != nil {
 		return runlog.Run{}, err
 	}

@@ -100,8 +100,8 @@ type Deps struct {
 // Scheduler calls it. All methods may be called from any goroutine.
 type Runner struct {
 	deps      Deps
-	redis     redis.UniversalClient      // without retries: scripts must not run twice
-	set       *atomic.Pointer[targetSet] // the current targets; the Scheduler replaces them
+	redis     redis.UniversalClient     // without retries: scripts must not run twice
+	set       atomic.Pointer[targetSet] // the current targets; the Scheduler replaces them
 	runs      *runlog.Log
 	flights   flights
 	refreshes refreshes
@@ -134,7 +134,6 @@ func NewRunner(d Deps) (*Runner, error) {
 	r := &Runner{
 		deps:      d,
 		redis:     d.Redis.NoRetry(),
-		set:       new(atomic.Pointer[targetSet]),
 		flights:   flights{runs: map[string]flight{}, asked: map[menu.RestaurantID]string{}},
 		refreshes: refreshes{last: map[menu.RestaurantID]*MenuRefresh{}},
 		breakers:  make(map[string]*breaker, len(d.Connections)),

@@ -60,17 +60,14 @@ func ParseSchedule(text, timeZone, key string) (*Schedule, error) {
 	if err != nil {
 		return nil, fmt.Errorf(`schedule %q: %w: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`, text, err)
 	}
-	switch spec := parsed.(type) {
-	case cron.ConstantDelaySchedule:
-		return &Schedule{every: spec.Delay, shift: shiftOf(key, spec.Delay)}, nil
-	case *cron.SpecSchedule:
-		if spec.Location == time.Local { // cron's default; the text has no time zone of its own
-			spec.Location = zone
-		}
-		return &Schedule{spec: inZone(spec), shift: shiftOf(key, cronSpread)}, nil
-	default:
-		return nil, fmt.Errorf("schedule %q has an unsupported type", text)
+	if every, ok := parsed.(cron.ConstantDelaySchedule); ok {
+		return &Schedule{every: every.Delay, shift: shiftOf(key, every.Delay)}, nil
 	}
+	spec, _ := parsed.(*cron.SpecSchedule) // there is no third type
+	if spec.Location == time.Local {       // cron's default; the text has no time zone of its own
+		spec.Location = zone
+	}
+	return &Schedule{spec: inZone(spec), shift: shiftOf(key, cronSpread)}, nil
 }
 
 // shiftOf returns the shift for key: a multiple of spreadStep below within.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	stdsync "sync"
-	"sync/atomic"
 	"time"
 
 	"larder.local/cache"
@@ -21,15 +20,13 @@ const refreshQueued = queuedLife / 3
 // retryQueued is the pause before a manual run tries again to get a lease.
 const retryQueued = 250 * time.Millisecond
 
-// Scheduler calls a Runner: on each restaurant's schedule, for manual runs and
+// Scheduler calls its Runner: on each restaurant's schedule, for manual runs and
 // batches, and to catch up at the start and after Redis was down.
 type Scheduler struct {
-	deps      Deps
-	runner    *Runner
-	runs      *runlog.Log
-	set       *atomic.Pointer[targetSet] // the current targets, which the Runner reads
-	replacing stdsync.Mutex              // one Replace at a time
-	replaced  sleep.Signal               // set until cron uses the current targets
+	*Runner
+
+	replacing stdsync.Mutex // one Replace at a time
+	replaced  sleep.Signal  // set until cron uses the current targets
 	queue     *queue
 	health    *health
 	newBatch  sleep.Signal // set when a batch was started here
@@ -38,10 +35,7 @@ type Scheduler struct {
 // NewScheduler returns a Scheduler for the Runner. Run starts it.
 func NewScheduler(r *Runner) *Scheduler {
 	return &Scheduler{
-		deps:     r.deps,
-		runner:   r,
-		runs:     r.runs,
-		set:      r.set,
+		Runner:   r,
 		replaced: sleep.NewSignal(),
 		queue:    newQueue(r.deps.Config.Concurrency, r.deps.Connections),
 		health:   newHealth(r.deps.Log, r.suspected),
@@ -66,6 +60,8 @@ func (s *Scheduler) Run(ctx context.Context) error {
 func (s *Scheduler) watchRedis(ctx context.Context) {
 	keys := s.deps.Store.Keys()
 	s.health.watch(ctx, func(ctx context.Context, doubt bool) error {
+		ctx, cancel := context.WithTimeout(ctx, pingLimit)
+		defer cancel()
 		if !doubt {
 			return s.deps.Redis.Probe(ctx)
 		}
@@ -184,7 +180,7 @@ func (s *Scheduler) push(t *Target, p priority, why runlog.Trigger, tick time.Ti
 	return s.queue.pushScheduled(Work{Target: t, Priority: p, Run: func(ctx context.Context) {
 		now := s.set.Load().byID[t.ID] // with its current configuration; nil if it was removed
 		if now != nil && (needed || !s.isFresh(ctx, now)) {
-			_, err := s.runner.once(ctx, now, s.runner.newRun(now, why, ""), tick, forceNone)
+			_, err := s.once(ctx, now, s.newRun(now, why, ""), tick, forceNone)
 			s.logDeferred(now, err)
 		}
 		t.pending.Store(false)
@@ -221,7 +217,7 @@ func (s *Scheduler) isFresh(ctx context.Context, t *Target) bool {
 
 func (s *Scheduler) keepQueued(ctx context.Context) {
 	for sleep.For(ctx, refreshQueued) == nil {
-		if err := s.runner.flights.extendQueued(ctx, s.runner.redis); err != nil {
+		if err := s.flights.extendQueued(ctx, s.redis); err != nil {
 			s.health.suspect()
 		}
 	}

@@ -416,7 +416,7 @@ func TestRefreshReasons_S5a(t *testing.T) {
 		}
 	}
 	before := asked()
-	batch, err := g.StartBatch(t.Context(), menusync.BatchRequest{Force: true})
+	batch, err := g.StartBatch(t.Context(), runlog.Batch{Force: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package sync
 
 import (
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -12,7 +11,7 @@ func TestALaterConfigurationIsNewer_S9(t *testing.T) {
 	t.Parallel()
 	redis := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	read := time.Now().Add(-time.Hour)
-	r := &Runner{set: new(atomic.Pointer[targetSet])}
+	r := &Runner{}
 	load := func(after time.Duration) { r.set.Store(&targetSet{read: read.Add(after)}) }
 	asked := func(after time.Duration, now time.Time) lease { return lease{asked: read.Add(after), now: now} }
 

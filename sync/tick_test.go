@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	stdsync "sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,11 +41,9 @@ func ticking(t *testing.T, restaurants int) (*Scheduler, *counting) {
 	t.Helper()
 	seen := &counting{}
 	s := &Scheduler{
-		deps:  Deps{Observer: seen, Clock: time.Now},
-		set:   new(atomic.Pointer[targetSet]),
-		queue: newQueue(1, make([]Connection, 1)),
+		Runner: &Runner{deps: Deps{Observer: seen, Clock: time.Now}},
+		queue:  newQueue(1, make([]Connection, 1)),
 	}
-	s.runner = &Runner{set: s.set}
 	s.health = newHealth(silentlog.New(), sleep.NewSignal())
 	s.health.set(nil)
 	set := &targetSet{}

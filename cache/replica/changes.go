@@ -41,9 +41,6 @@ func (r *Replica) Changes(ctx context.Context, snap *cache.Snapshot, since int64
 	}
 	key := bodyKey(snap, encoded.ChangesOnly, enc)
 	key.Since = since
-	if ready, ok := r.bodies.Get(key); ok {
-		return ready, nil
-	}
 	return r.loadBody(ctx, key, func(ctx context.Context) (*encoded.Representation, error) {
 		ready, err := r.diffBody(ctx, snap, since, enc)
 		if err == nil {

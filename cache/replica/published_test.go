@@ -204,12 +204,7 @@ func TestUpdateStopLists_Refuses(t *testing.T) {
 			"a version that is no longer current": {one, 5, cache.ErrStale},
 			"a fence below the stored one":        {two, 4, cache.ErrFenced},
 		} {
-			_, err := s.UpdateStopLists(t.Context(), cache.StopListUpdate{
-				Version: c.version,
-				Fence:   c.fence,
-				Stops:   stops,
-				At:      noon,
-			})
+			_, err := s.UpdateStopLists(t.Context(), c.version, c.fence, "", stops, noon)
 			if !errors.Is(err, c.want) {
 				t.Errorf("%s: %v, want %v", name, err, c.want)
 			}

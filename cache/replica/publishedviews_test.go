@@ -54,12 +54,8 @@ func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := read(t, replica, "chain-1").Published
-	if _, err := s.UpdateStopLists(t.Context(), cache.StopListUpdate{
-		Version: read(t, replica, "chain-1").Version,
-		Fence:   1,
-		Stops:   published.Stops,
-		At:      noon.Add(time.Hour),
-	}); err != nil {
+	first := read(t, replica, "chain-1").Version
+	if _, err := s.UpdateStopLists(t.Context(), first, 1, "", published.Stops, noon.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	poll()

@@ -101,7 +101,7 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 	var held []menu.RestaurantID
 	var lost []*cache.Snapshot
 	for _, id := range restaurants {
-		if now := r.slots.current(id); now == nil || r.slots.isElsewhere(now.snapshot.Version) {
+		if now := r.slots.current(id); now == nil || cache.IsElsewhere(r.store, now.snapshot.Version) {
 			behind = append(behind, id)
 		} else {
 			held = append(held, id)
@@ -110,7 +110,7 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 	err = r.store.Statuses(ctx, held, func(there cache.Version) {
 		id := there.Restaurant
 		now := r.slots.current(id)
-		if now == nil || r.slots.isElsewhere(now.snapshot.Version) {
+		if now == nil || cache.IsElsewhere(r.store, now.snapshot.Version) {
 			return // dropped meanwhile, or the configuration has changed
 		}
 		here := now.snapshot
@@ -139,9 +139,6 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 
 // raiseFloors raises the floors of versions in memory that Redis has lost, in memory too, and requests a sync of them.
 func (r *Replica) raiseFloors(ctx context.Context, lost []*cache.Snapshot) error {
-	if len(lost) == 0 {
-		return nil
-	}
 	versions := make([]cache.Version, len(lost))
 	for i, snapshot := range lost {
 		versions[i] = snapshot.Version

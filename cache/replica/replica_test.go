@@ -316,7 +316,6 @@ func TestReplica_Install(t *testing.T) {
 		replica.Install(&cache.Snapshot{Version: version, Catalogue: p.Catalogue})
 		return version, p.Catalogue
 	}
-	replica.Install(nil)
 	first, catalogue := offer(0, cachetest.MenuJSON(3, 1))
 	one, held := replica.Cached(bistro)
 	if !held || one.Catalogue != catalogue {

@@ -13,23 +13,10 @@ import (
 	"larder.local/internal/redisdb"
 )
 
-// isForeign reports whether a version is of another source than the configured one (policy O16).
-func (s *slots) isForeign(v cache.Version) bool {
-	names := s.setup(v.Restaurant).Sources
-	return len(names) > 0 && !slices.Contains(names, v.Source)
-}
-
-// isElsewhere reports whether a version is not stored under the keys of the configured source: it is foreign, or of a
-// former source.
-func (s *slots) isElsewhere(v cache.Version) bool {
-	names := s.setup(v.Restaurant).Sources
-	return len(names) > 0 && names[0] != v.Source
-}
-
 // supersedes reports whether a version replaces the one in memory. A version of the configured source replaces any of
 // another source, and never the other way round.
 func (s *slots) supersedes(v cache.Version, held *cache.Snapshot) bool {
-	if own, ownHeld := !s.isForeign(v), !s.isForeign(held.Version); own != ownHeld {
+	if own := s.store.IsOwn(v); own != s.store.IsOwn(held.Version) {
 		return own
 	}
 	return replaces(v, held.Version)
@@ -147,7 +134,7 @@ func (r *Replica) Refresh(restaurants ...menu.RestaurantID) {
 func logForeign(r *Replica, restaurants []menu.RestaurantID) {
 	var found []menu.RestaurantID
 	for _, id := range restaurants {
-		if now := r.slots.current(id); now != nil && r.slots.isForeign(now.snapshot.Version) {
+		if now := r.slots.current(id); now != nil && !r.store.IsOwn(now.snapshot.Version) {
 			found = append(found, id)
 		}
 	}

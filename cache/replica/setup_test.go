@@ -59,7 +59,6 @@ func TestOrdersNeedAMenuOfTheirSource_O16(t *testing.T) {
 		sources := func(menu.RestaurantID) []string { return names }
 		return cache.NewStore(db, cache.StoreConfig{Sources: sources}), Config{
 			Sources: func(string) []string { return names },
-			Setup:   func(id menu.RestaurantID) Setup { return Setup{Sources: names, Settings: menu.DefaultSettings()} },
 		}
 	}
 	old, _ := of("old c")

@@ -30,6 +30,7 @@ type currentEntry struct {
 
 // slots holds the slots of all restaurants, and the state that changes with them.
 type slots struct {
+	store   *cache.Store
 	all     sync.Map                     // menu.RestaurantID to *slot
 	allowed func(menu.RestaurantID) bool // Config.Allowed
 	setup   func(menu.RestaurantID) Setup
@@ -99,9 +100,6 @@ func (r *Replica) apply(ctx context.Context, version cache.Version) error {
 // Install adds a version that this process has just published, so that it is served
 // here immediately. A version lower than the current one is ignored.
 func (r *Replica) Install(snapshot *cache.Snapshot) {
-	if snapshot == nil || snapshot.Catalogue == nil {
-		return
-	}
 	catalogue := snapshot.Catalogue
 	if !r.slots.isSetUp(snapshot) { // published with the settings of a newer configuration (policy S9)
 		r.noticeQueue.add(snapshot.Restaurant)
@@ -147,7 +145,7 @@ func (s *slots) replaceCurrent(version cache.Version, catalogue *menu.Catalogue)
 			}
 			s.misses.forget(version.Restaurant)
 			s.watches.onReplaced(before, snapshot)
-		case s.isForeign(version) != s.isForeign(before.snapshot.Version):
+		case s.store.IsOwn(version) != s.store.IsOwn(before.snapshot.Version):
 		case version.Version == before.snapshot.Version.Version && isNewerCheck(version.CheckedAt, before.snapshot.CheckedAt):
 			snapshot.Catalogue, snapshot.Stops, snapshot.Served = before.snapshot.Catalogue, before.snapshot.Stops, before.snapshot.Served
 			snapshot.Name, snapshot.ModifiedAt = before.snapshot.Name, before.snapshot.ModifiedAt // see compile

@@ -40,11 +40,9 @@ func (d *daemon) setUp(restaurants []menusync.Restaurant) {
 	d.setups.Store(&setups)
 }
 
-// setupOf returns what the configuration says about a menu (policies O16 and S9).
+// setupOf returns what the configuration says about a menu (policy S9).
 func (d *daemon) setupOf(id menu.RestaurantID) replica.Setup {
-	setup := (*d.setups.Load())[id]
-	setup.Sources = d.sourcesOf(id)
-	return setup
+	return (*d.setups.Load())[id]
 }
 
 // recentRestaurants returns the restaurants with an order in the last hour, as far as they are found quickly.

@@ -192,14 +192,14 @@ func (m *Metrics) TickSkipped(_ menu.RestaurantID, reason menusync.SkipReason) {
 	m.skipped.WithLabelValues(string(reason)).Inc()
 }
 
-// Upstream counts an exchange with the ordering service.
-func (m *Metrics) Upstream(made upstream.Exchange) {
-	status := "none"
-	if made.Status != 0 {
-		status = class(made.Status)
+// Upstream counts an exchange with the ordering service; it is an upstream.Observer.
+func (m *Metrics) Upstream(op upstream.Operation, status int, took time.Duration) {
+	result := "none"
+	if status != 0 {
+		result = class(status)
 	}
-	m.calls.WithLabelValues(string(made.Operation), status).Inc()
-	m.callTime.WithLabelValues(string(made.Operation)).Observe(made.Duration.Seconds())
+	m.calls.WithLabelValues(string(op), result).Inc()
+	m.callTime.WithLabelValues(string(op)).Observe(took.Seconds())
 }
 
 // Redis observes a command or pipeline of Redis; it is an observer of redisdb.DB.

@@ -99,7 +99,7 @@ func counting(t *testing.T) *prometheus.Registry {
 		},
 	})
 	observer.TickSkipped(apitest.Bistro, menusync.SkipBusy)
-	observer.Upstream(upstream.Exchange{Operation: upstream.OpMenu, Status: 200, Duration: time.Second})
+	observer.Upstream(upstream.OpMenu, 200, time.Second)
 	observer.Redis(time.Millisecond, nil)
 	observer.OrderEvent("order.timed_out", "main")
 	observer.StartConnection("main")

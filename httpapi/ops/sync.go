@@ -55,7 +55,7 @@ func (h *Handlers) SyncAll(c *gin.Context) error {
 		return err
 	}
 	who := auth.CallerOf(c)
-	batch, err := h.deps.Scheduler.StartBatch(c.Request.Context(), menusync.BatchRequest{
+	batch, err := h.deps.Scheduler.StartBatch(c.Request.Context(), runlog.Batch{
 		Connection: who.Connection, By: who.Client, Force: force,
 	})
 	if err != nil {

@@ -151,8 +151,8 @@ func parseHosts(list string, topology Topology) (hosts []string, why string) {
 // parsePath returns the name of Sentinel's master, and the path with the database.
 func parsePath(path string, topology Topology) (master, database, why string) {
 	path = strings.TrimSuffix(path, "/")
-	switch topology {
-	case Sentinel:
+	switch {
+	case topology == Sentinel:
 		name, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		master, err := url.PathUnescape(name)
 		if err != nil || master == "" {
@@ -162,14 +162,10 @@ func parsePath(path string, topology Topology) (master, database, why string) {
 			return master, "", ""
 		}
 		return master, "/" + rest, ""
-	case Cluster:
-		if path != "" {
-			return "", "", "has a path, but a cluster has neither a database nor a master name"
-		}
-		return "", "", ""
-	default:
-		return "", path, ""
+	case topology == Cluster && path != "":
+		return "", "", "has a path, but a cluster has neither a database nor a master name"
 	}
+	return "", path, ""
 }
 
 // universal converts the result of redis.ParseURL to options for any topology: it copies the fields that both

@@ -161,21 +161,16 @@ func RefusalText(command, why string) string {
 
 // connErrorText explains a failed connection; it returns "" for an unknown failure.
 func connErrorText(err error) string {
-	var (
-		timeout     interface{ Timeout() bool }
-		name        *net.DNSError
-		certificate *tls.CertificateVerificationError
-		other       x509.HostnameError
-		plain       tls.RecordHeaderError
-	)
+	var timeout interface{ Timeout() bool }
+	certificate, faulty := errors.AsType[*tls.CertificateVerificationError](err)
 	switch {
-	case errors.As(err, &name):
+	case errors.As(err, new(*net.DNSError)):
 		return "its host name was not found"
-	case errors.As(err, &certificate) && errors.As(certificate.Err, &other):
+	case faulty && errors.As(certificate.Err, new(x509.HostnameError)):
 		return "its certificate is for another name: use a name of the certificate in redis.url"
-	case errors.As(err, &certificate):
+	case faulty:
 		return "its certificate is not trusted: if a private authority signed it, set redis.ca_file; otherwise look at its dates"
-	case errors.As(err, &plain):
+	case errors.As(err, new(tls.RecordHeaderError)):
 		return "it does not use TLS: use redis:// in redis.url"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"

@@ -16,12 +16,9 @@ import (
 	"larder.local/internal/silentlog"
 )
 
-// Exchange describes one HTTP exchange with the ordering service: an attempt of a call, a read, or a token request.
-type Exchange struct {
-	Operation Operation
-	Status    int // the HTTP status; 0 if there was no response
-	Duration  time.Duration
-}
+// Observer is called after each HTTP exchange with the ordering service: an attempt of a call, a read, or a token request.
+// The status is 0 if there was no response. It runs on the caller's goroutine.
+type Observer func(op Operation, status int, took time.Duration)
 
 // Client is a client of the ordering service for one configured connection. It is safe for
 // concurrent use. It starts goroutines only for token requests and for TCP connections.
@@ -30,7 +27,7 @@ type Client struct {
 	clock   func() time.Time
 	jitter  func(time.Duration) time.Duration
 	log     logrus.FieldLogger
-	observe func(Exchange)
+	observe Observer
 	dial    keptconn.DialFunc
 	reads   atomic.Pointer[http.Transport] // menu, reasons, token
 	writes  sender
@@ -46,7 +43,7 @@ type Deps struct {
 	// Log receives the events upstream.retry, upstream.reuse, upstream.token and
 	// upstream.token_refused. nil means no log.
 	Log     logrus.FieldLogger
-	Observe func(Exchange) // is called after every exchange, on the caller's goroutine
+	Observe Observer
 	// Dial opens the TCP connections to the ordering service. The default is net.Dialer.DialContext.
 	Dial keptconn.DialFunc
 	// Jitter returns the random part of a pause between attempts. By default, it is from 0 to the argument most.
@@ -67,7 +64,7 @@ func New(cfg Config, deps Deps) (*Client, error) {
 		return nil, err
 	}
 	if deps.Observe == nil {
-		deps.Observe = func(Exchange) {}
+		deps.Observe = func(Operation, int, time.Duration) {}
 	}
 	if deps.Dial == nil {
 		deps.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext

@@ -158,16 +158,12 @@ func (c Config) Validate() error {
 	faults.If(c.Concurrency < 1, "concurrency", "must be at least 1")
 	c.checkTexts(&faults)
 	faults = append(faults, c.TLS.check(c))
-	for _, t := range []struct {
-		key   string
-		value time.Duration
-	}{
-		{"timeouts.token", c.Timeouts.Token},
-		{"timeouts.menu", c.Timeouts.Menu},
-		{"timeouts.write", c.Timeouts.Write},
-	} {
-		faults.If(t.value <= 0 || t.value > maxTimeout, t.key, "must be more than 0 and at most %s, not %s", maxTimeout, t.value)
+	checkTimeout := func(key string, value time.Duration) {
+		faults.If(value <= 0 || value > maxTimeout, key, "must be more than 0 and at most %s, not %s", maxTimeout, value)
 	}
+	checkTimeout("timeouts.token", c.Timeouts.Token)
+	checkTimeout("timeouts.menu", c.Timeouts.Menu)
+	checkTimeout("timeouts.write", c.Timeouts.Write)
 	reuse := *cmp.Or(c.Timeouts.Reuse, new(defaultReuse))
 	faults.If(reuse < 0 || reuse > maxTimeout,
 		"timeouts.reuse", "must not be negative or more than %s, not %s; 0 means never", maxTimeout, reuse)

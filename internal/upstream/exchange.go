@@ -57,11 +57,11 @@ func (c *Client) send(ctx context.Context, via roundTrip, r *request, token *oau
 	defer span.End()
 	got, err := c.exchange(ctx, via, r, token)
 	c.trace(span, r, got)
-	made := Exchange{Operation: r.op, Duration: time.Since(start)}
+	status := 0
 	if got != nil {
-		made.Status = got.status
+		status = got.status
 	}
-	c.observe(made)
+	c.observe(r.op, status, time.Since(start))
 	return got, err
 }
 

@@ -47,7 +47,7 @@ func WithLogger(log logrus.FieldLogger) Option {
 }
 
 // WithObserver sets the function that is called after every exchange.
-func WithObserver(observe func(Exchange)) Option {
+func WithObserver(observe Observer) Option {
 	return Option{deps: func(d *Deps) { d.Observe = observe }}
 }
 

@@ -120,9 +120,7 @@ func (q *queue) isFree(now time.Time) bool {
 func (q *queue) await(ctx context.Context, t *waiter, p waitLimits) (*waiter, error) {
 	var expired <-chan time.Time
 	if !p.waitUntil.IsZero() {
-		timer := time.NewTimer(time.Until(p.waitUntil))
-		defer timer.Stop()
-		expired = timer.C
+		expired = time.After(time.Until(p.waitUntil))
 	}
 	var gone error // ctx's error; nil if the wait was too long
 	select {

@@ -311,8 +311,8 @@ func TestObserverSeesEveryExchange(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, `{"result":[]}`)
 	}
-	client := start(t, s, upstream.WithObserver(func(c upstream.Exchange) {
-		seen = append(seen, string(c.Operation)+" "+http.StatusText(c.Status))
+	client := start(t, s, upstream.WithObserver(func(op upstream.Operation, status int, _ time.Duration) {
+		seen = append(seen, string(op)+" "+http.StatusText(status))
 	}))
 	if _, err := client.RejectionReasons(t.Context()); err != nil {
 		t.Fatal(err)

@@ -150,20 +150,18 @@ func jwtLifetime(token string, now time.Time) time.Duration {
 
 // Probe is the result of one format of the token request.
 type Probe struct {
-	Request    TokenRequest
-	Configured bool          // this is the configured format
-	Lifetime   time.Duration // of the token
-	Err        error         // nil if the format works
+	Request  TokenRequest
+	Lifetime time.Duration // of the token
+	Err      error         // nil if the format works
 }
 
 // ProbeToken tries the configured format of the token request. If it does not work, it tries each
 // preset once (policy W1). Only `larder check --online` uses it; larder never guesses formats
-// otherwise. The error is the one of the configured format.
+// otherwise. The configured format is the first result; the error is its error.
 func (c *Client) ProbeToken(ctx context.Context) ([]Probe, error) {
-	own := c.probe(ctx, c.cfg.TokenRequest)
-	own.Configured = true
-	probes := []Probe{own}
-	if own.Err == nil {
+	probes := []Probe{c.probe(ctx, c.cfg.TokenRequest)}
+	err := probes[0].Err
+	if err == nil {
 		return probes, nil
 	}
 	for _, name := range []string{"document", "oauth"} {
@@ -171,7 +169,7 @@ func (c *Client) ProbeToken(ctx context.Context) ([]Probe, error) {
 			probes = append(probes, c.probe(ctx, preset))
 		}
 	}
-	return probes, own.Err
+	return probes, err
 }
 
 func (c *Client) probe(ctx context.Context, form TokenRequest) Probe {

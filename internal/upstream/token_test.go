@@ -425,7 +425,7 @@ func TestProbeToken_W1(t *testing.T) {
 			var got []bool
 			for i, probe := range probes {
 				got = append(got, probe.Err == nil)
-				if probe.Configured != (i == 0) || (probe.Err == nil && probe.Lifetime != time.Minute) {
+				if (probe.Request == tc.configured) != (i == 0) || (probe.Err == nil && probe.Lifetime != time.Minute) {
 					t.Errorf("probe %d = %+v", i, probe)
 				}
 			}

@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -96,18 +95,12 @@ func (s *store) run(ctx context.Context, c *tx, wait int, limit time.Duration) (
 // pipelineOf returns a pipeline to the server that has the key, with a sufficient read timeout. In
 // a cluster, a separate WAIT could go to any server.
 func (s *store) pipelineOf(ctx context.Context, key string, limit time.Duration) (redis.Pipeliner, error) {
-	var server *redis.Client
-	switch client := s.write.(type) {
-	case *redis.Client:
-		server = client
-	case *redis.ClusterClient:
-		master, err := client.MasterForKey(ctx, key)
-		if err != nil {
+	server, _ := s.write.(*redis.Client)
+	if cluster, ok := s.write.(*redis.ClusterClient); ok {
+		var err error
+		if server, err = cluster.MasterForKey(ctx, key); err != nil {
 			return nil, err
 		}
-		server = master
-	default:
-		return nil, fmt.Errorf("%w: a %T does not support WAIT", errReplicas, client)
 	}
 	if limit == 0 {
 		return server.Pipeline(), nil

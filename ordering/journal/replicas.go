@@ -194,28 +194,6 @@ func (d *durability) detect(ctx context.Context, connection string) error {
 	return d.probe(ctx, connection) // stores the rule, also in the replica
 }
 
-// ready returns nil if a new order of the connection can be stored durably (see Journal.Ready).
-func (d *durability) ready(ctx context.Context, connection string) error {
-	known := d.known(connection)
-	if time.Since(known.readAt) >= trustedFor {
-		asked := d.flight.DoChan("ready "+connection, func() (any, error) {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), infoTimeout+d.cfg.WaitTimeout)
-			defer cancel()
-			return nil, d.checkSettings(ctx, connection)
-		})
-		select {
-		case <-ctx.Done():
-			return unreachable(ctx.Err())
-		case answer := <-asked:
-			if answer.Err != nil {
-				return answer.Err
-			}
-			known = d.known(connection)
-		}
-	}
-	return d.durabilityError(known.facts, connection, d.recovered(ctx, connection))
-}
-
 // checkSettings reads the settings of the Redis server that has the connection's records. It
 // detects whether writes must wait for replicas, and caches the result.
 func (d *durability) checkSettings(ctx context.Context, connection string) error {

@@ -22,18 +22,13 @@ type readSecret struct {
 	at    time.Time
 }
 
-// Secret returns the key for the hashes of keys and bodies of a connection.
-func (j *Journal) Secret(ctx context.Context, connection string) ([]byte, error) {
-	secret, err := j.store.secret(ctx, connection)
-	return secret, failed("secret", connection, err)
-}
-
-// secret returns the key for fingerprints and hashes of keys: 32 random bytes without expiry. A connection's secret is
+// Secret returns the key for fingerprints and hashes of keys: 32 random bytes without expiry. A connection's secret is
 // beside its records: in a cluster, both are lost together, and the loss is noticed (policy O14a). Instances with different
 // secrets would place the same order twice. So it is read again every five seconds, and restored if Redis has lost it. A
 // connection without one gets that of all connections, which earlier versions use, unless its records have another format
 // (policy O20).
-func (s *store) secret(ctx context.Context, connection string) ([]byte, error) {
+func (j *Journal) Secret(ctx context.Context, connection string) ([]byte, error) {
+	s := j.store
 	kept, _ := s.secrets.Load(connection)
 	known, _ := kept.(readSecret)
 	if known.value != nil && time.Since(known.at) < trustedFor {
@@ -53,7 +48,7 @@ func (s *store) secret(ctx context.Context, connection string) ([]byte, error) {
 	if err == nil {
 		s.secrets.Store(connection, readSecret{value, at})
 	}
-	return value, err
+	return value, failed("secret", connection, err)
 }
 
 // readSecret returns the secret in Redis, and creates it if it does not exist.

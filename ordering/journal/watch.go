@@ -15,7 +15,25 @@ import (
 // no replica has been seen, it caches the result for one second. If Redis did not respond, the next
 // call checks again. The result is no guarantee: Begin ensures that every sent order has a record.
 func (j *Journal) Ready(ctx context.Context, connection string) error {
-	return j.durability.ready(ctx, connection)
+	d := j.durability
+	known := d.known(connection)
+	if time.Since(known.readAt) >= trustedFor {
+		asked := d.flight.DoChan("ready "+connection, func() (any, error) {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), infoTimeout+d.cfg.WaitTimeout)
+			defer cancel()
+			return nil, d.checkSettings(ctx, connection)
+		})
+		select {
+		case <-ctx.Done():
+			return unreachable(ctx.Err())
+		case answer := <-asked:
+			if answer.Err != nil {
+				return answer.Err
+			}
+			known = d.known(connection)
+		}
+	}
+	return d.durabilityError(known.facts, connection, d.recovered(ctx, connection))
 }
 
 // keptPredecessors is the number of replaced epochs that Redis keeps. An instance that remembers an

@@ -80,10 +80,7 @@ func (l *Log) StartBatch(ctx context.Context, b Batch, restaurants []menu.Restau
 	if err == nil {
 		err = l.writeBatch(ctx, b, restaurants)
 	}
-	if err != nil {
-		return Batch{}, redisdb.CallError(ctx, "runlog: start a batch", err)
-	}
-	return b, nil
+	return b, redisdb.CallError(ctx, "runlog: start a batch", err)
 }
 
 // writeBatch writes the batch to Redis, and then adds it to the unfinished batches. So a reader who finds

@@ -131,12 +131,11 @@ func (l *Log) Requested(ctx context.Context) (map[menu.RestaurantID]time.Time, e
 // does not count scheduled runs since that found nothing changed. Errors: redisdb.ErrUnavailable.
 func (l *Log) Last(ctx context.Context, restaurants []menu.RestaurantID) ([]Run, error) {
 	runs, answers := make([]Run, len(restaurants)), make([]*redis.XMessageSliceCmd, len(restaurants))
-	_, err := l.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		for i, id := range restaurants {
-			answers[i] = pipe.XRevRangeN(ctx, l.keys.RunLog(id), "+", "-", 1)
-		}
-		return nil
-	})
+	pipe := l.redis.Pipeline()
+	for i, id := range restaurants {
+		answers[i] = pipe.XRevRangeN(ctx, l.keys.RunLog(id), "+", "-", 1)
+	}
+	_, err := pipe.Exec(ctx)
 	for i, id := range restaurants {
 		for _, message := range answers[i].Val() {
 			runs[i] = entry(message, id).run
@@ -234,10 +233,9 @@ func (l *Log) AddToIndex(ctx context.Context, pipe redis.Pipeliner, run *Run) {
 
 // AddChange adds a run to the index of those that published another content. Errors: redisdb.ErrUnavailable.
 func (l *Log) AddChange(ctx context.Context, run *Run) error {
-	_, err := l.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		l.addTo(ctx, pipe, l.keys.ChangeIndex(), run)
-		return nil
-	})
+	pipe := l.redis.Pipeline()
+	l.addTo(ctx, pipe, l.keys.ChangeIndex(), run)
+	_, err := pipe.Exec(ctx)
 	return redisdb.CallError(ctx, "runlog: add a change", err)
 }
 

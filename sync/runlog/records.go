@@ -60,9 +60,6 @@ func unfinished(id, raw, joined string) record {
 // load reads records, without a run if it was deleted, was folded into a later one, or cannot be read. It reads the
 // unfinished ones first, so that a run that finishes meanwhile is found among the finished ones.
 func (l *Log) load(ctx context.Context, refs []runRef) ([]record, error) {
-	if len(refs) == 0 {
-		return nil, nil
-	}
 	hashes := make([]*redis.SliceCmd, len(refs))
 	streams := make([]*redis.XMessageSliceCmd, len(refs))
 	pipe := l.redis.Pipeline()

@@ -133,7 +133,7 @@ func TestProbesThatFailAlikeAreReportedOnce(t *testing.T) {
 		"token_request document: token: status 401 Unauthorized; token_request oauth works: change the configuration":                          {refused, nil},
 		"token_request document: token: connection refused; token_request oauth: token: status 502 Bad Gateway; check connections[0].auth_url": {down, broken},
 	} {
-		probes := []upstream.Probe{{Request: form("document"), Configured: true, Err: errs[0]}, {Request: form("oauth"), Err: errs[1]}}
+		probes := []upstream.Probe{{Request: form("document"), Err: errs[0]}, {Request: form("oauth"), Err: errs[1]}}
 		if got := probeText(probes, "connections[0]."); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}

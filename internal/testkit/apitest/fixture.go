@@ -121,9 +121,6 @@ func NewFor(tb testing.TB, changes ...func(*Plan)) *Fixture {
 	w.Store = cache.NewStore(w.Redis, cache.StoreConfig{Sources: sourcesOf})
 	w.Replica = replica.New(w.Store, replica.Config{
 		Restaurants: func() []menu.RestaurantID { return w.Directory.Menus() }, Log: logger, Sources: p.Sources.Names,
-		Setup: func(id menu.RestaurantID) replica.Setup {
-			return replica.Setup{Settings: menu.DefaultSettings(), Sources: sourcesOf(id)}
-		},
 	})
 	observer := metrics.New("1.2.3")
 	synced := w.SyncDeps(p, observer)

@@ -78,12 +78,7 @@ func UpdateStops(t *testing.T, s *cache.Store, at time.Time, raw []byte) cache.V
 	if err != nil {
 		t.Fatal(err)
 	}
-	version, err := s.UpdateStopLists(t.Context(), cache.StopListUpdate{
-		Version: current,
-		Fence:   1,
-		Stops:   Publication(t, Bistro, 0, raw).Published.Stops,
-		At:      at,
-	})
+	version, err := s.UpdateStopLists(t.Context(), current, 1, "", Publication(t, Bistro, 0, raw).Published.Stops, at)
 	if err != nil {
 		t.Fatalf("update: %v", err)
 	}
