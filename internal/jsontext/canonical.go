@@ -78,8 +78,11 @@ func (c *Canonical) AppendParted(dst []byte, part func(folded string) bool) (res
 		c.members = append(c.members, canonicalMember{folded: name.Folded, start: from, end: len(dst)})
 	}
 	members := c.members[first:]
+	byName := func(a, b canonicalMember) int { return strings.Compare(a.folded, b.folded) }
+	inOrder := slices.IsSortedFunc(members, byName)
+	slices.SortStableFunc(members, byName)
 	c.parted = append(c.parted[:0], '{')
-	if sortMembers(members) || slices.ContainsFunc(members, func(m canonicalMember) bool { return part(m.folded) }) {
+	if !inOrder || slices.ContainsFunc(members, func(m canonicalMember) bool { return part(m.folded) }) {
 		c.buffer = append(c.buffer[:0], dst[start:]...)
 		dst = dst[:start]
 		for _, m := range members {
@@ -93,16 +96,6 @@ func (c *Canonical) AppendParted(dst []byte, part func(folded string) bool) (res
 	c.members = c.members[:first]
 	c.parted = closed(c.parted, len("{"), '}')
 	return closed(dst, start, '}'), c.parted
-}
-
-// sortMembers sorts by the folded names and reports whether anything moved.
-func sortMembers(members []canonicalMember) bool {
-	byName := func(a, b canonicalMember) int { return strings.Compare(a.folded, b.folded) }
-	if slices.IsSortedFunc(members, byName) {
-		return false
-	}
-	slices.SortStableFunc(members, byName)
-	return true
 }
 
 // Name returns the output and sort forms of a name literal.

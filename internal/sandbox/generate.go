@@ -114,14 +114,14 @@ func guid(seed uint64) string {
 // These types have the fields of docs/ordering-service.md, section 2.4, in its order.
 type (
 	genMenu struct {
-		Name             string          `json:"name"`
-		IsPossibleDelete bool            `json:"isPossibleDelete"`
-		HaveChanges      bool            `json:"haveChanges"`
-		Categories       []genCategory   `json:"categories"`
-		Products         []genProduct    `json:"products"`
-		Schemes          []genScheme     `json:"ingredientsSchemes"`
-		Groups           []genGroup      `json:"ingredientsGroups"`
-		Ingredients      []genIngredient `json:"ingredients"`
+		Name             string        `json:"name"`
+		IsPossibleDelete bool          `json:"isPossibleDelete"`
+		HaveChanges      bool          `json:"haveChanges"`
+		Categories       []genCategory `json:"categories"`
+		Products         []genItem     `json:"products"`
+		Schemes          []genScheme   `json:"ingredientsSchemes"`
+		Groups           []genGroup    `json:"ingredientsGroups"`
+		Ingredients      []genItem     `json:"ingredients"`
 	}
 	genMeasure struct {
 		Value json.Number `json:"value"`
@@ -132,16 +132,20 @@ type (
 		Name     string  `json:"name"`
 		ParentID *string `json:"parentId"`
 	}
-	genProduct struct {
-		ID            string      `json:"id"`
-		ExternalID    string      `json:"externalId"`
-		CategoryID    string      `json:"categoryId"`
-		Name          string      `json:"name"`
-		Price         json.Number `json:"price"`
-		SchemeID      *string     `json:"schemeId"`
-		Description   string      `json:"description"`
-		ImageURLs     []string    `json:"imageUrls"`
-		Measure       genMeasure  `json:"measure"`
+	genItem struct {
+		ID          string      `json:"id"`
+		ExternalID  string      `json:"externalId"`
+		CategoryID  string      `json:"categoryId,omitempty"` // of a dish
+		Name        string      `json:"name"`
+		Price       json.Number `json:"price"`
+		SchemeID    *string     `json:"schemeId"`
+		Description string      `json:"description"`
+		ImageURLs   []string    `json:"imageUrls"`
+		Measure     *genMeasure `json:"measure"`
+
+		*genDish // nil for an ingredient
+	}
+	genDish struct {
 		Calories      int         `json:"calories"`
 		EnergyValue   int         `json:"energyValue"`
 		Proteins      json.Number `json:"proteins"`
@@ -162,16 +166,6 @@ type (
 		ID          string   `json:"id"`
 		Name        string   `json:"name"`
 		Ingredients []string `json:"ingredients"`
-	}
-	genIngredient struct {
-		ID          string      `json:"id"`
-		ExternalID  string      `json:"externalId"`
-		Name        string      `json:"name"`
-		Price       json.Number `json:"price"`
-		SchemeID    *string     `json:"schemeId"`
-		Description string      `json:"description"`
-		ImageURLs   []string    `json:"imageUrls"`
-		Measure     *genMeasure `json:"measure"`
 	}
 )
 

@@ -20,7 +20,7 @@ type menuGenerator struct {
 	combos int // schemes 0 … combos-1 belong to combo dishes
 
 	categories  []genCategory
-	ingredients []genIngredient
+	ingredients []genItem
 	groups      []genGroup
 	schemes     []genScheme
 
@@ -79,7 +79,7 @@ func (m *menuGenerator) makeCategories(n int) {
 
 func (m *menuGenerator) makeIngredients(n, schemes int) {
 	for i := range n {
-		in := genIngredient{
+		in := genItem{
 			ID:         m.id(forIngredient, i),
 			ExternalID: m.id(forIngredientExt, i),
 			Price:      money(m.rng.n(13) * 1000),
@@ -202,19 +202,21 @@ func (m *menuGenerator) limit(group, least int) genLimit {
 }
 
 // product returns the k-th dish. 13 of 20 dishes have a scheme; one of them is a combo.
-func (m *menuGenerator) product(k int) genProduct {
-	p := genProduct{
-		ID:            m.id(forProduct, k),
-		ExternalID:    m.id(forProductExt, k),
-		CategoryID:    m.categories[m.rng.n(len(m.categories))].ID,
-		Name:          dishName(m.rng, k),
-		Price:         money(m.rng.between(90, 1490) * 1000),
-		Description:   m.description(),
-		Measure:       genMeasure{Value: grams(m.rng.between(8, 60) * 10), Unit: pick(m.rng, []string{"kg", "kg", "kg", "liter"})},
-		Calories:      m.rng.between(60, 900),
-		Proteins:      tenths(m.rng.n(400)),
-		Fats:          tenths(m.rng.n(450)),
-		Carbohydrates: tenths(m.rng.n(800)),
+func (m *menuGenerator) product(k int) genItem {
+	p := genItem{
+		ID:          m.id(forProduct, k),
+		ExternalID:  m.id(forProductExt, k),
+		CategoryID:  m.categories[m.rng.n(len(m.categories))].ID,
+		Name:        dishName(m.rng, k),
+		Price:       money(m.rng.between(90, 1490) * 1000),
+		Description: m.description(),
+		Measure:     &genMeasure{Value: grams(m.rng.between(8, 60) * 10), Unit: pick(m.rng, []string{"kg", "kg", "kg", "liter"})},
+		genDish: &genDish{
+			Calories:      m.rng.between(60, 900),
+			Proteins:      tenths(m.rng.n(400)),
+			Fats:          tenths(m.rng.n(450)),
+			Carbohydrates: tenths(m.rng.n(800)),
+		},
 	}
 	p.EnergyValue = p.Calories * 4184 / 1000
 	p.ImageURLs = []string{m.g.ImageBase + "/sandbox/images/" + dishImage(k) + ".svg"}

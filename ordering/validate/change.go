@@ -44,9 +44,8 @@ func ReadPayments(in Input) (*Payments, error) {
 			d.missing(where, "payments")
 		}
 	}
-	var err error
-	p.body, err = d.finish()
-	return p, err
+	p.body = d.body
+	return p, d.Err()
 }
 
 func (p *Payments) readPayment(d *decoder) {
@@ -154,10 +153,8 @@ func ReadRejection(in Input) (*Rejection, error) {
 		readMembers(d, rejectionFields, r, &r.object, nil)
 		checkTexts(&d.notes, rejectionFields, r)
 	}
-	r.found = len(d.all)
-	var err error
-	r.body, err = d.finish()
-	return r, err
+	r.found, r.body = len(d.all), d.body
+	return r, d.Err()
 }
 
 // Check checks the rejection against the reasons that the service lists (policy O11), and reports

@@ -88,10 +88,8 @@ func (o *Order) decode(d *decoder, maxDepth int, payments []string) error {
 	*o = Order{}
 	d.maxDepth = maxDepth
 	d.readOrder(o, payments)
-	o.deepest = d.deepest
-	var err error
-	o.body, err = d.finish()
-	return err
+	o.deepest, o.body = d.deepest, d.body
+	return d.Err()
 }
 
 // Restaurant returns the restaurantID of the body, or an empty string if it is not an identifier.
@@ -109,9 +107,8 @@ func (o *Order) RefusedPayment() string { return o.refusedPayment }
 // decoder decodes a body and collects violations.
 type decoder struct {
 	jsontext.Reader
-	notes
+	body
 
-	in              Input
 	maxDepth        int   // levels of ingredients
 	deepest         int   // level of ingredients that was found, also if it was skipped
 	ingredientCount int   // number in the current dish
@@ -120,14 +117,9 @@ type decoder struct {
 
 // newDecoder returns a decoder of a copy of the body. It collects one violation more than a response lists.
 func newDecoder(in Input) *decoder {
-	d := &decoder{in: in, Reader: jsontext.NewReader(string(in.Body), maxBodyDepth)}
-	d.notes = notes{text: d.Source(), language: in.Language, limit: violation.Max + 1}
+	d := &decoder{Reader: jsontext.NewReader(string(in.Body), maxBodyDepth)}
+	d.body = body{in, notes{text: d.Source(), language: in.Language, limit: violation.Max + 1}}
 	return d
-}
-
-// finish returns the decoded body. The error is a *jsontext.SyntaxError if the body is not JSON.
-func (d *decoder) finish() (body, error) {
-	return body{Input: d.in, notes: d.notes}, d.Err()
 }
 
 // maxExponentDigits limits the exponents that are computed. Longer ones are not changed.
@@ -267,7 +259,7 @@ func readMembers[T any](d *decoder, fields *fieldTable[T], into *T, o *object, s
 
 // readUnknown reads a member that is forwarded on the compatible API only (policy W8).
 func (d *decoder) readUnknown(extra *[]member, name string) {
-	if raw := d.Raw(); !d.in.V1 {
+	if raw := d.Raw(); !d.V1 {
 		*extra = append(*extra, member{name, raw})
 	}
 }
@@ -275,7 +267,7 @@ func (d *decoder) readUnknown(extra *[]member, name string) {
 // readSoonest decodes larder's field soonest; the compatible API forwards it unchanged (policy O4).
 func (d *decoder) readSoonest(o *Order, name string) {
 	switch kind := d.Kind(); {
-	case !d.in.V1:
+	case !d.V1:
 		d.readUnknown(&o.extra, name)
 		o.soonest = o.extra[len(o.extra)-1].value == "true"
 	case kind == jsontext.KindNull:

@@ -17,14 +17,15 @@ type Validator struct {
 	clock       func() time.Time
 	general     *rules
 	restaurants atomic.Pointer[map[menu.RestaurantID]*rules]
-	// Availability returns what operators have said about a restaurant, without waiting; nil: nothing. It is set before orders
-	// are checked.
+	// Availability returns what operators have said about a restaurant, without waiting: nothing, unless it is set before
+	// orders are checked.
 	Availability func(menu.RestaurantID) hours.Availability
 }
 
 // New returns a Validator with a valid cfg. It calls clock once for each order without Request.At.
 func New(cfg Config, clock func() time.Time) *Validator {
-	return &Validator{cfg: cfg, clock: clock, general: newRules(cfg, Restaurant{})}
+	nothing := func(menu.RestaurantID) hours.Availability { return nil }
+	return &Validator{cfg: cfg, clock: clock, general: newRules(cfg, Restaurant{}), Availability: nothing}
 }
 
 // SetRestaurants replaces the time zones and rules of restaurants. It may be called at any time; an
@@ -45,17 +46,10 @@ func (v *Validator) SetRestaurants(restaurants []Restaurant) {
 
 // Terms returns what a restaurant asks of its orders for delivery and for pickup at a time.
 func (v *Validator) Terms(restaurant menu.RestaurantID, now time.Time) (delivery, pickup Terms) {
-	of, said := v.rules(restaurant), v.said(restaurant)
+	of, said := v.rules(restaurant), v.Availability(restaurant)
 	delivery = of.delivery.restricted(said, hours.PauseDelivery, now, of.location)
 	pickup = of.pickup.restricted(said, hours.PausePickup, now, of.location)
 	return delivery, pickup
-}
-
-func (v *Validator) said(restaurant menu.RestaurantID) hours.Availability {
-	if v.Availability == nil {
-		return nil
-	}
-	return v.Availability(restaurant)
 }
 
 func (v *Validator) rules(restaurant menu.RestaurantID) *rules {
@@ -186,7 +180,7 @@ type check struct {
 }
 
 func (v *Validator) newCheck(o *Order, req Request) *check {
-	c := &check{Request: req, rules: v.rules(req.Restaurant), said: v.said(req.Restaurant), now: req.At, order: o, work: workLimit}
+	c := &check{Request: req, rules: v.rules(req.Restaurant), said: v.Availability(req.Restaurant), now: req.At, order: o, work: workLimit}
 	if c.now.IsZero() {
 		c.now = v.clock()
 	}
