@@ -72,7 +72,7 @@ func (s *Server) route() error {
 
 // routeOps registers the routes that http.ops_listen moves (policy H6).
 func (s *Server) routeOps(engine *gin.Engine) error {
-	known, ofMenu := onlyKnownQuery(queryNames()), s.opsHandlers.OfMenu
+	known, ofMenu, said := onlyKnownQuery(queryNames()), s.opsHandlers.OfMenu, s.opsHandlers.Availability
 	guard := func(c *gin.Context) {
 		if s.auth.RequireOps(c); !c.IsAborted() {
 			known(c)
@@ -98,12 +98,12 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 	get(engine, "/v1/ops/restaurants/:restaurant/quarantined/lint", guard, withinStore, ofMenu(s.opsHandlers.QuarantinedLint))
 	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, ofMenu(s.opsHandlers.RollBack))
 	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, ofMenu(s.opsHandlers.ReleaseHold))
-	engine.POST("/v1/ops/restaurants/:restaurant/pause", guard, withinStore, ofMenu(s.opsHandlers.Pause))
-	engine.DELETE("/v1/ops/restaurants/:restaurant/pause", guard, withinStore, ofMenu(s.opsHandlers.Unpause))
-	engine.POST("/v1/ops/restaurants/:restaurant/busy", guard, withinStore, ofMenu(s.opsHandlers.Busy))
-	engine.DELETE("/v1/ops/restaurants/:restaurant/busy", guard, withinStore, ofMenu(s.opsHandlers.EndBusy))
-	engine.POST("/v1/ops/restaurants/:restaurant/snooze", guard, withinStore, ofMenu(s.opsHandlers.Snooze))
-	engine.DELETE("/v1/ops/restaurants/:restaurant/snooze/:id", guard, withinStore, ofMenu(s.opsHandlers.Wake))
+	engine.POST("/v1/ops/restaurants/:restaurant/pause", guard, withinStore, ofMenu(said.Pause))
+	engine.DELETE("/v1/ops/restaurants/:restaurant/pause", guard, withinStore, ofMenu(said.Unpause))
+	engine.POST("/v1/ops/restaurants/:restaurant/busy", guard, withinStore, ofMenu(said.Busy))
+	engine.DELETE("/v1/ops/restaurants/:restaurant/busy", guard, withinStore, ofMenu(said.EndBusy))
+	engine.POST("/v1/ops/restaurants/:restaurant/snooze", guard, withinStore, ofMenu(said.Snooze))
+	engine.DELETE("/v1/ops/restaurants/:restaurant/snooze/:id", guard, withinStore, ofMenu(said.Wake))
 	get(engine, "/v1/ops/changes", guard, withinStore, respond.Handle(s.opsHandlers.Changes))
 	get(engine, "/v1/ops/runs", guard, withinStore, respond.Handle(s.opsHandlers.Runs))
 	get(engine, "/v1/ops/runs/:run", guard, withinStore, respond.Handle(s.opsHandlers.Run))

@@ -51,13 +51,13 @@ type restrictionView struct {
 }
 
 // availabilityOf returns what holds now, from memory.
-func (h *Handlers) availabilityOf(restaurant menu.RestaurantID) availabilityView {
-	holding := h.deps.Replica.Availability.Of(restaurant).Holding(h.deps.Clock())
+func (d *Deps) availabilityOf(restaurant menu.RestaurantID) availabilityView {
+	holding := d.Replica.Availability.Of(restaurant).Holding(d.Clock())
 	view := availabilityView{
 		Pause:   map[string]*restrictionView{"delivery": nil, "pickup": nil},
-		Snoozed: []*restrictionView{}, ReadAt: menu.TimeOrNull(h.deps.Replica.Availability.ReadAt()),
+		Snoozed: []*restrictionView{}, ReadAt: menu.TimeOrNull(d.Replica.Availability.ReadAt()),
 	}
-	served, _ := h.deps.Replica.Cached(restaurant)
+	served, _ := d.Replica.Cached(restaurant)
 	for _, kind := range slices.Sorted(maps.Keys(holding)) {
 		r := holding[kind]
 		one := &restrictionView{Until: menu.TimeOrNull(r.Until), Note: r.Note, By: r.By, At: menu.FormatTime(r.At)}
@@ -86,6 +86,9 @@ func itemName(in *menu.Catalogue, id string) string {
 	}
 	return ""
 }
+
+// Availability answers requests of operators that restrict the orders of a restaurant.
+type Availability struct{ *Deps }
 
 // said is the body of a request to restrict orders.
 type said struct {
@@ -146,15 +149,15 @@ func texts(into *[]string) func(*jsontext.Reader) bool {
 }
 
 // restriction returns the restriction that the body describes, except for its lead time.
-func (h *Handlers) restriction(c *gin.Context, s said, restaurant menu.RestaurantID) (hours.Restriction, error) {
-	now := h.deps.Clock().Truncate(time.Millisecond)
+func (a *Availability) restriction(c *gin.Context, s said, restaurant menu.RestaurantID) (hours.Restriction, error) {
+	now := a.Clock().Truncate(time.Millisecond)
 	r := hours.Restriction{Note: s.note, By: auth.CallerOf(c).Client, At: now.UTC()}
 	if s.until == "" {
 		return r, nil
 	}
 	at, err := time.Parse(time.RFC3339, s.until)
 	if s.until == "next_open" && s.ids != nil {
-		if at, err = h.nextOpening(restaurant, now); err != nil {
+		if at, err = a.nextOpening(restaurant, now); err != nil {
 			return r, err
 		}
 	}
@@ -171,8 +174,8 @@ func (h *Handlers) restriction(c *gin.Context, s said, restaurant menu.Restauran
 }
 
 // nextOpening returns when a restaurant opens next, for delivery or for pickup.
-func (h *Handlers) nextOpening(restaurant menu.RestaurantID, now time.Time) (time.Time, error) {
-	delivery, pickup := h.deps.Terms(restaurant, now)
+func (a *Availability) nextOpening(restaurant menu.RestaurantID, now time.Time) (time.Time, error) {
+	delivery, pickup := a.Terms(restaurant, now)
 	first, ok := delivery.Hours.NextOpening(now)
 	if second, also := pickup.Hours.NextOpening(now); also && (!ok || second.Before(first)) {
 		first, ok = second, true
@@ -186,12 +189,12 @@ func (h *Handlers) nextOpening(restaurant menu.RestaurantID, now time.Time) (tim
 }
 
 // Pause answers POST …/pause: no orders of some types, or of all, for a time before until.
-func (h *Handlers) Pause(c *gin.Context, restaurant menu.RestaurantID) error {
+func (a *Availability) Pause(c *gin.Context, restaurant menu.RestaurantID) error {
 	var s said
 	if err := s.read(c, `{"expeditionTypes": ["pickup"], "until": "2026-12-31T19:00:00+03:00", "note": "the oven"}`); err != nil {
 		return err
 	}
-	r, err := h.restriction(c, s, restaurant)
+	r, err := a.restriction(c, s, restaurant)
 	if err != nil {
 		return err
 	}
@@ -206,16 +209,16 @@ func (h *Handlers) Pause(c *gin.Context, restaurant menu.RestaurantID) error {
 		}
 		all[kind] = r
 	}
-	return h.restrict(c, restaurant, audit.Pause, all, s.describe(strings.Join(s.types, ", ")))
+	return a.restrict(c, restaurant, audit.Pause, all, s.describe(strings.Join(s.types, ", ")))
 }
 
 // Unpause answers DELETE …/pause. It ends the pauses of both types.
-func (h *Handlers) Unpause(c *gin.Context, restaurant menu.RestaurantID) error {
-	return h.end(c, restaurant, audit.Open, hours.PauseDelivery, hours.PausePickup)
+func (a *Availability) Unpause(c *gin.Context, restaurant menu.RestaurantID) error {
+	return a.end(c, restaurant, audit.Open, hours.PauseDelivery, hours.PausePickup)
 }
 
 // Busy answers POST …/busy: a longer lead time until a time.
-func (h *Handlers) Busy(c *gin.Context, restaurant menu.RestaurantID) error {
+func (a *Availability) Busy(c *gin.Context, restaurant menu.RestaurantID) error {
 	var s said
 	if err := s.read(c, `{"leadTime": "90m", "until": "2026-12-31T19:00:00+03:00", "note": "a large party"}`); err != nil {
 		return err
@@ -224,30 +227,30 @@ func (h *Handlers) Busy(c *gin.Context, restaurant menu.RestaurantID) error {
 	if err != nil || lead < time.Minute || lead > maxLeadTime || lead%time.Minute != 0 {
 		return respond.InvalidParameter("leadTime", "must be whole minutes up to 24h, such as 90m")
 	}
-	r, err := h.restriction(c, s, restaurant)
+	r, err := a.restriction(c, s, restaurant)
 	if err != nil {
 		return err
 	}
 	r.Minutes = int(lead / time.Minute)
-	return h.restrict(c, restaurant, audit.Busy, hours.Availability{hours.Busy: r}, s.describe(s.leadTime))
+	return a.restrict(c, restaurant, audit.Busy, hours.Availability{hours.Busy: r}, s.describe(s.leadTime))
 }
 
 // EndBusy answers DELETE …/busy.
-func (h *Handlers) EndBusy(c *gin.Context, restaurant menu.RestaurantID) error {
-	return h.end(c, restaurant, audit.BusyEnd, hours.Busy)
+func (a *Availability) EndBusy(c *gin.Context, restaurant menu.RestaurantID) error {
+	return a.end(c, restaurant, audit.BusyEnd, hours.Busy)
 }
 
 // Snooze answers POST …/snooze: dishes and options that are not sold until a time.
-func (h *Handlers) Snooze(c *gin.Context, restaurant menu.RestaurantID) error {
+func (a *Availability) Snooze(c *gin.Context, restaurant menu.RestaurantID) error {
 	s := said{ids: []string{}}
 	if err := s.read(c, `{"ids": ["1"], "until": "2026-12-31T19:00:00+03:00 or next_open", "note": "the fryer"}`); err != nil {
 		return err
 	}
-	served, err := h.deps.Replica.Catalogue(c.Request.Context(), restaurant)
+	served, err := a.Replica.Catalogue(c.Request.Context(), restaurant)
 	if err != nil {
 		return err
 	}
-	r, err := h.restriction(c, s, restaurant)
+	r, err := a.restriction(c, s, restaurant)
 	if err != nil {
 		return err
 	}
@@ -259,48 +262,48 @@ func (h *Handlers) Snooze(c *gin.Context, restaurant menu.RestaurantID) error {
 		}
 		all[hours.Snooze(id)], names = r, append(names, name)
 	}
-	held := h.deps.Replica.Availability.Of(restaurant).Snoozed(r.At)
+	held := a.Replica.Availability.Of(restaurant).Snoozed(r.At)
 	maps.DeleteFunc(held, func(id string, _ time.Time) bool { return slices.Contains(s.ids, id) })
 	if len(all) == 0 || len(held)+len(all) > maxSnoozes {
 		return respond.InvalidParameter("ids", fmt.Sprintf("must have at least one id, and with those before at most %d", maxSnoozes))
 	}
-	return h.restrict(c, restaurant, audit.Snooze, all, s.describe(strings.Join(names, ", ")))
+	return a.restrict(c, restaurant, audit.Snooze, all, s.describe(strings.Join(names, ", ")))
 }
 
 // Wake answers DELETE …/snooze/{id}.
-func (h *Handlers) Wake(c *gin.Context, restaurant menu.RestaurantID) error {
-	return h.end(c, restaurant, audit.Wake, hours.Snooze(respond.Param(c, "id")))
+func (a *Availability) Wake(c *gin.Context, restaurant menu.RestaurantID) error {
+	return a.end(c, restaurant, audit.Wake, hours.Snooze(respond.Param(c, "id")))
 }
 
 // restrict saves what an operator has said, and answers with what holds then. A value replaces those that were said before,
 // also by instances whose clock is ahead.
-func (h *Handlers) restrict(
+func (a *Availability) restrict(
 	c *gin.Context, restaurant menu.RestaurantID, action audit.Action, all hours.Availability, what string,
 ) error {
 	ctx := c.Request.Context()
-	if err := h.deps.Replica.Availability.Read(ctx, restaurant); err != nil {
+	if err := a.Replica.Availability.Read(ctx, restaurant); err != nil {
 		return err
 	}
-	held := h.deps.Replica.Availability.Of(restaurant)
+	held := a.Replica.Availability.Of(restaurant)
 	for kind, r := range all {
-		r.Rev = max(h.deps.Clock().UnixMilli(), held[kind].Rev+1)
+		r.Rev = max(a.Clock().UnixMilli(), held[kind].Rev+1)
 		all[kind] = r
 	}
-	if err := h.deps.Store.Restrict(ctx, restaurant, all, nil); err != nil {
+	if err := a.Store.Restrict(ctx, restaurant, all, nil); err != nil {
 		return err
 	}
-	cache.AnnounceAvailability(ctx, h.deps.Store, restaurant)
-	h.deps.Audit.Add(c, audit.Entry{Action: action, Restaurant: &restaurant, Detail: audit.Detail(what)})
-	return h.answer(ctx, c, restaurant)
+	cache.AnnounceAvailability(ctx, a.Store, restaurant)
+	a.Audit.Add(c, audit.Entry{Action: action, Restaurant: &restaurant, Detail: audit.Detail(what)})
+	return a.answer(ctx, c, restaurant)
 }
 
 // end ends the restrictions of these kinds, if they hold.
-func (h *Handlers) end(c *gin.Context, restaurant menu.RestaurantID, action audit.Action, kinds ...hours.Kind) error {
-	ctx, now := c.Request.Context(), h.deps.Clock().Truncate(time.Millisecond)
-	if err := h.deps.Replica.Availability.Read(ctx, restaurant); err != nil { // another instance may have just changed it
+func (a *Availability) end(c *gin.Context, restaurant menu.RestaurantID, action audit.Action, kinds ...hours.Kind) error {
+	ctx, now := c.Request.Context(), a.Clock().Truncate(time.Millisecond)
+	if err := a.Replica.Availability.Read(ctx, restaurant); err != nil { // another instance may have just changed it
 		return err
 	}
-	held, ended, names := h.deps.Replica.Availability.Of(restaurant), hours.Availability{}, []string{}
+	held, ended, names := a.Replica.Availability.Of(restaurant), hours.Availability{}, []string{}
 	for _, kind := range kinds {
 		if r := held[kind]; r.Holds(now) {
 			r.EndedAt = now.UTC()
@@ -309,12 +312,12 @@ func (h *Handlers) end(c *gin.Context, restaurant menu.RestaurantID, action audi
 		}
 	}
 	if len(ended) == 0 {
-		return h.answer(ctx, c, restaurant)
+		return a.answer(ctx, c, restaurant)
 	}
-	return h.restrict(c, restaurant, action, ended, strings.Join(names, ", "))
+	return a.restrict(c, restaurant, action, ended, strings.Join(names, ", "))
 }
 
-func (h *Handlers) answer(ctx context.Context, c *gin.Context, restaurant menu.RestaurantID) error {
-	err := h.deps.Replica.Availability.Read(ctx, restaurant)
-	return respond.Answer(c, h.availabilityOf(restaurant), err)
+func (a *Availability) answer(ctx context.Context, c *gin.Context, restaurant menu.RestaurantID) error {
+	err := a.Replica.Availability.Read(ctx, restaurant)
+	return respond.Answer(c, a.availabilityOf(restaurant), err)
 }
