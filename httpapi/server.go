@@ -285,7 +285,7 @@ func (s *Server) observe() {
 		TakesOrders: s.auth.TakesOrders,
 		Log:         s.deps.Log,
 	}
-	served := metrics.Menus{Served: s.served, Runner: s.deps.Runner}
+	served := metrics.Menus{Replica: s.deps.Replica, Directory: s.deps.Directory, Runner: s.deps.Runner, Clock: s.deps.Clock}
 	s.deps.Metrics.Registry().MustRegister(metrics.Collector(s.collect), served.Collector(), counts.Collector())
 }
 
