@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -88,10 +87,10 @@ func (s *Server) finish(c *gin.Context, took time.Duration) {
 	status, route, stream := c.Writer.Status(), routeOf(c), events.IsStream(c)
 	s.deps.Metrics.Request(route, c.Request.Method, status, took, stream)
 	probe := strings.HasPrefix(route, "/livez") || strings.HasPrefix(route, "/readyz")
-	if !s.requests.wants(probe, stream, status, took) {
+	if !s.logs(probe, stream, status, took) {
 		return
 	}
-	s.requests.write(menus.Line{
+	s.logRequest(menus.Line{
 		ID:     respond.RequestID(c),
 		Method: c.Request.Method,
 		Route:  route,
@@ -106,17 +105,10 @@ func (s *Server) finish(c *gin.Context, took time.Duration) {
 	})
 }
 
-// requestLog logs the requests that http.access_log selects.
-type requestLog struct {
-	access  AccessLog
-	to      logrus.FieldLogger
-	sampled atomic.Uint64
-}
-
-// write logs one request.
-func (l *requestLog) write(line menus.Line) {
+// logRequest logs one request.
+func (s *Server) logRequest(line menus.Line) {
 	// Without query, body and address: a log line has no secrets and no personal data.
-	entry := l.to.WithFields(line.Trace).WithFields(logrus.Fields{
+	entry := s.deps.Log.WithFields(line.Trace).WithFields(logrus.Fields{
 		"event":     "http.request",
 		"requestId": line.ID,
 		"method":    line.Method,
@@ -145,20 +137,20 @@ func (l *requestLog) write(line menus.Line) {
 	}
 }
 
-// wants reports whether a request is logged. probe marks a health check. stream marks an event
+// logs reports whether http.access_log selects a request. probe marks a health check. stream marks an event
 // stream, whose duration depends on its client.
-func (l *requestLog) wants(probe, stream bool, status int, took time.Duration) bool {
+func (s *Server) logs(probe, stream bool, status int, took time.Duration) bool {
 	switch {
-	case l.access == LogAll:
+	case s.cfg.AccessLog == LogAll:
 		return true
 	case probe: // probes come every few seconds, and "not ready" is a normal response
 		return false
 	case status >= http.StatusInternalServerError:
 		return true
-	case l.access == LogErrors:
+	case s.cfg.AccessLog == LogErrors:
 		return false
 	default:
-		return took >= slowRequest && !stream || l.sampled.Add(1)%sampleEvery == 0
+		return took >= slowRequest && !stream || s.sampled.Add(1)%sampleEvery == 0
 	}
 }
 

@@ -72,7 +72,7 @@ func (s *Server) route() error {
 
 // routeOps registers the routes that http.ops_listen moves (policy H6).
 func (s *Server) routeOps(engine *gin.Engine) error {
-	known, ofMenu := onlyKnownQuery(queryNames()), s.opsHandlers.OfMenu
+	known, ofMenu, said := onlyKnownQuery(queryNames()), s.opsHandlers.OfMenu, s.opsHandlers.Availability
 	guard := func(want auth.Scope, others ...auth.Scope) gin.HandlerFunc {
 		required := s.auth.RequireOps(want, others...)
 		return func(c *gin.Context) {
@@ -102,12 +102,12 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 	get(engine, "/v1/ops/restaurants/:restaurant/quarantined/lint", reads, withinStore, ofMenu(s.opsHandlers.QuarantinedLint))
 	engine.POST("/v1/ops/restaurants/:restaurant/rollback", changes, ofMenu(s.opsHandlers.RollBack))
 	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", changes, ofMenu(s.opsHandlers.ReleaseHold))
-	engine.POST("/v1/ops/restaurants/:restaurant/pause", changes, withinStore, ofMenu(s.opsHandlers.Pause))
-	engine.DELETE("/v1/ops/restaurants/:restaurant/pause", changes, withinStore, ofMenu(s.opsHandlers.Unpause))
-	engine.POST("/v1/ops/restaurants/:restaurant/busy", changes, withinStore, ofMenu(s.opsHandlers.Busy))
-	engine.DELETE("/v1/ops/restaurants/:restaurant/busy", changes, withinStore, ofMenu(s.opsHandlers.EndBusy))
-	engine.POST("/v1/ops/restaurants/:restaurant/snooze", changes, withinStore, ofMenu(s.opsHandlers.Snooze))
-	engine.DELETE("/v1/ops/restaurants/:restaurant/snooze/:id", changes, withinStore, ofMenu(s.opsHandlers.Wake))
+	engine.POST("/v1/ops/restaurants/:restaurant/pause", changes, withinStore, ofMenu(said.Pause))
+	engine.DELETE("/v1/ops/restaurants/:restaurant/pause", changes, withinStore, ofMenu(said.Unpause))
+	engine.POST("/v1/ops/restaurants/:restaurant/busy", changes, withinStore, ofMenu(said.Busy))
+	engine.DELETE("/v1/ops/restaurants/:restaurant/busy", changes, withinStore, ofMenu(said.EndBusy))
+	engine.POST("/v1/ops/restaurants/:restaurant/snooze", changes, withinStore, ofMenu(said.Snooze))
+	engine.DELETE("/v1/ops/restaurants/:restaurant/snooze/:id", changes, withinStore, ofMenu(said.Wake))
 	get(engine, "/v1/ops/changes", reads, withinStore, respond.Handle(s.opsHandlers.Changes))
 	get(engine, "/v1/ops/runs", reads, withinStore, respond.Handle(s.opsHandlers.Runs))
 	get(engine, "/v1/ops/runs/:run", guard(auth.ScopeOpsRead, auth.ScopeSync), withinStore, respond.Handle(s.opsHandlers.Run))

@@ -124,8 +124,8 @@ func (s *Server) newFastPath(inner net.Listener) *fastpath.Listener {
 		WriteCORS:  s.cors.WriteHeaders,
 		CORSVaries: s.cors.Varies(),
 		OnPanic:    s.onFastPathPanic,
-		ShouldLog:  func(status int, took time.Duration) bool { return s.requests.wants(false, false, status, took) },
-		Log:        s.requests.write,
+		ShouldLog:  func(status int, took time.Duration) bool { return s.logs(false, false, status, took) },
+		Log:        s.logRequest,
 	}
 	return fastpath.New(inner, fastpath.Config{
 		Handler:      func() fastpath.Handler { return s.menus.FastPath(deps) },

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -86,10 +87,10 @@ type Server struct {
 	orderHandlers *orders.Handlers
 	events        *events.Handlers
 
-	assets   *web.Assets
-	scrape   *metrics.Scrape
-	requests requestLog
-	health   *health
+	assets  *web.Assets
+	scrape  *metrics.Scrape
+	sampled atomic.Uint64 // requests that http.access_log may select
+	health  *health
 
 	auth     *auth.Auth
 	cors     cors
@@ -118,11 +119,10 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 		deps.Clock = time.Now
 	}
 	s := &Server{
-		cfg:      cfg,
-		authCfg:  authCfg,
-		deps:     deps,
-		cors:     newCORS(cfg, authCfg.PublicOrders),
-		requests: requestLog{access: cfg.AccessLog, to: deps.Log},
+		cfg:     cfg,
+		authCfg: authCfg,
+		deps:    deps,
+		cors:    newCORS(cfg, authCfg.PublicOrders),
 	}
 	s.served = visible.Served{Directory: deps.Directory, Replica: deps.Replica, Terms: deps.Validator.Terms, Clock: deps.Clock}
 	s.limitRequests()
@@ -285,7 +285,7 @@ func (s *Server) observe() {
 		TakesOrders: s.auth.TakesOrders,
 		Log:         s.deps.Log,
 	}
-	served := metrics.Menus{Served: s.served, Runner: s.deps.Runner}
+	served := metrics.Menus{Replica: s.deps.Replica, Directory: s.deps.Directory, Runner: s.deps.Runner, Clock: s.deps.Clock}
 	s.deps.Metrics.Registry().MustRegister(metrics.Collector(s.collect), served.Collector(), counts.Collector())
 }
 

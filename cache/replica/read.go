@@ -12,7 +12,7 @@ import (
 
 func (s *slots) find(restaurant menu.RestaurantID) *slot {
 	found, _ := s.all.Load(restaurant)
-	one, _ := found.(*slot) // nil if there is none
+	one, _ := found.(*slot) // nil if it does not exist
 	return one
 }
 

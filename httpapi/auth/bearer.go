@@ -72,7 +72,6 @@ type Auth struct {
 	cfg         Config
 	deps        Deps
 	refusals    refusals
-	hosts       hosts
 	keys        *signingKeys
 	parser      *jwt.Parser
 	tokenCache  tokenCache
@@ -107,7 +106,6 @@ func New(cfg Config, deps Deps) *Auth {
 		cfg:      cfg,
 		deps:     deps,
 		refusals: refusals{log: deps.Log, counts: map[string]int{}},
-		hosts:    hosts{deps.Hosts, deps.Exposed},
 		keys:     signingKeysOf(cfg, deps.Redis, deps.Clock),
 	}
 	a.tokenCache.byID = map[[sha256.Size]byte]*Caller{}

@@ -8,16 +8,10 @@ import (
 	"strings"
 )
 
-// hosts are the names of this server, from http.hosts.
-type hosts struct {
-	names   []string
-	exposed bool // other machines can reach larder
-}
-
 // ownHost reports whether a host, with or without a port, is one of http.hosts, localhost, or an IP
 // address (policy H3). An attacker can make any other name resolve to this server (DNS rebinding).
 // For the browser, the attacker's pages would then have the same origin.
-func (h hosts) ownHost(host string) bool {
+func (a *Auth) ownHost(host string) bool {
 	name := hostName(host)
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return true
@@ -25,12 +19,12 @@ func (h hosts) ownHost(host string) bool {
 	if _, err := netip.ParseAddr(name); err == nil {
 		return true
 	}
-	return h.namesHost(name)
+	return a.namesHost(name)
 }
 
 // namesHost reports whether http.hosts lists the name.
-func (h hosts) namesHost(name string) bool {
-	return slices.ContainsFunc(h.names, func(own string) bool { return strings.EqualFold(own, name) })
+func (a *Auth) namesHost(name string) bool {
+	return slices.ContainsFunc(a.deps.Hosts, func(own string) bool { return strings.EqualFold(own, name) })
 }
 
 // hostName returns the host in lower case, without its port.
@@ -45,17 +39,17 @@ func hostName(host string) string {
 // https, with one of these hosts: the request's Host, if ownHost accepts it; or a name in
 // http.hosts without a port, because a proxy may change Host. Browsers send no Origin with a GET to
 // the same origin. At https or localhost they send Sec-Fetch-Site, which must be same-origin.
-func (h hosts) ownOrigin(r *http.Request) bool {
+func (a *Auth) ownOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
-		return r.Header.Get("Sec-Fetch-Site") == "same-origin" && h.ownHost(r.Host) &&
+		return r.Header.Get("Sec-Fetch-Site") == "same-origin" && a.ownHost(r.Host) &&
 			(r.Method == http.MethodGet || r.Method == http.MethodHead)
 	}
 	scheme, host, found := strings.Cut(origin, "://")
 	if !found || scheme != "http" && scheme != "https" {
 		return false
 	}
-	return strings.EqualFold(host, r.Host) && h.ownHost(host) || h.namesHost(strings.ToLower(host))
+	return strings.EqualFold(host, r.Host) && a.ownHost(host) || a.namesHost(strings.ToLower(host))
 }
 
 // notOwnHost is the error text for requests that reboundPage finds.
@@ -63,8 +57,8 @@ const notOwnHost = "the page's host name is not in http.hosts; add it there, or 
 
 // reboundPage reports whether only this machine can reach larder and the request comes from a page whose host is not
 // this server's own (DNS rebinding). Larder then accepts weak secrets (policy H8), and such a page must not use them.
-func (h hosts) reboundPage(r *http.Request) bool {
-	return !h.exposed && r.Header.Get("Origin") != "" && !h.ownHost(r.Host)
+func (a *Auth) reboundPage(r *http.Request) bool {
+	return !a.deps.Exposed && r.Header.Get("Origin") != "" && !a.ownHost(r.Host)
 }
 
 // Proxies are the networks in http.trusted_proxies. Larder trusts their X-Forwarded headers.

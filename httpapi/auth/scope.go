@@ -103,5 +103,5 @@ func (a *Auth) FromGuest(r *http.Request) bool {
 		return false
 	}
 	origins, origin := a.cfg.PublicOrders.Origins, r.Header.Get("Origin")
-	return origin != OriginSelf && slices.Contains(origins, origin) || slices.Contains(origins, OriginSelf) && a.hosts.ownOrigin(r)
+	return origin != OriginSelf && slices.Contains(origins, origin) || slices.Contains(origins, OriginSelf) && a.ownOrigin(r)
 }

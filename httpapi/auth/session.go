@@ -187,7 +187,7 @@ func (a *Auth) OwnSite(c *gin.Context) {
 		respond.Fail(c, &respond.Problem{Code: respond.CodeForbidden, Msg: "the request comes from a page of another site", Cause: err})
 		return
 	}
-	if a.hosts.reboundPage(c.Request) {
+	if a.reboundPage(c.Request) {
 		respond.Fail(c, &respond.Problem{Code: respond.CodeForbidden, Msg: notOwnHost})
 	}
 }

@@ -53,7 +53,7 @@ func (a *Auth) Token(c *gin.Context) error {
 
 // grantToken checks the client and the requested grant.
 func (a *Auth) grantToken(c *gin.Context) (status int, body any) {
-	if a.hosts.reboundPage(c.Request) {
+	if a.reboundPage(c.Request) {
 		return http.StatusBadRequest, tokenRefusal{oauthInvalidRequest, notOwnHost}
 	}
 	form, err := tokenForm(c)

@@ -8,7 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"larder.local/httpapi/visible"
+	"larder.local/cache/replica"
+	"larder.local/internal/directory"
 	menusync "larder.local/sync"
 	"larder.local/sync/runlog"
 )
@@ -17,9 +18,10 @@ import (
 // reads only memory. There is no label for restaurants, so the number of series does not grow
 // with their number (docs/decisions/0037-metric-labels-and-cardinality.md).
 type Menus struct {
-	visible.Served
-
-	Runner *menusync.Runner
+	Replica   *replica.Replica
+	Directory *directory.Directory
+	Runner    *menusync.Runner
+	Clock     func() time.Time
 }
 
 // Collector returns the collector of the series.

@@ -10,7 +10,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"larder.local/httpapi/metrics"
-	"larder.local/httpapi/visible"
 	"larder.local/internal/directory"
 )
 
@@ -20,10 +19,10 @@ func TestMenusAreReadOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int32
 		registry := prometheus.NewPedanticRegistry()
-		registry.MustRegister(metrics.Menus{Served: visible.Served{
+		registry.MustRegister(metrics.Menus{
 			Directory: directory.New(nil, nil),
 			Clock:     func() time.Time { reads.Add(1); return time.Now() },
-		}}.Collector())
+		}.Collector())
 		for second := range 3 {
 			var scrapes sync.WaitGroup
 			for range 8 {

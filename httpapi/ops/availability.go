@@ -57,16 +57,16 @@ type restrictionView struct {
 }
 
 // availabilityOf returns what holds now, from memory.
-func (h *Handlers) availabilityOf(restaurant menu.RestaurantID) availabilityView {
-	now := h.deps.Clock()
-	holding := h.deps.Replica.Availability.Of(restaurant).Holding(now)
-	delivery, pickup := h.deps.Terms(restaurant, now)
+func (d *Deps) availabilityOf(restaurant menu.RestaurantID) availabilityView {
+	now := d.Clock()
+	holding := d.Replica.Availability.Of(restaurant).Holding(now)
+	delivery, pickup := d.Terms(restaurant, now)
 	view := availabilityView{
 		Pause:       map[string]*restrictionView{"delivery": nil, "pickup": nil},
 		Snoozed:     []*restrictionView{},
 		LeadTime:    map[string]string{"delivery": inMinutes(*delivery.LeadTime), "pickup": inMinutes(*pickup.LeadTime)},
-		NextOpening: menu.TimeOrNull(h.nextOpening(restaurant, now)),
-		ReadAt:      menu.TimeOrNull(h.deps.Replica.Availability.ReadAt()),
+		NextOpening: menu.TimeOrNull(d.nextOpening(restaurant, now)),
+		ReadAt:      menu.TimeOrNull(d.Replica.Availability.ReadAt()),
 	}
 	for _, kind := range slices.Sorted(maps.Keys(holding)) {
 		r := holding[kind]
@@ -74,7 +74,7 @@ func (h *Handlers) availabilityOf(restaurant menu.RestaurantID) availabilityView
 		switch id, snoozed := kind.SnoozedID(); {
 		case snoozed:
 			one.ID = id
-			one.Name, one.Kind = h.itemOf(restaurant, id)
+			one.Name, one.Kind = d.itemOf(restaurant, id)
 			view.Snoozed = append(view.Snoozed, one)
 		case kind == hours.Busy:
 			one.LeadTime = inMinutes(time.Duration(r.Minutes) * time.Minute)
@@ -89,8 +89,8 @@ func (h *Handlers) availabilityOf(restaurant menu.RestaurantID) availabilityView
 func inMinutes(d time.Duration) string { return fmt.Sprintf("%dm", d/time.Minute) }
 
 // itemOf returns the name of a dish or an option in the menu that is served and its kind; its id and "" if the menu has neither.
-func (h *Handlers) itemOf(restaurant menu.RestaurantID, id string) (name, kind string) {
-	if served, _ := h.deps.Replica.Cached(restaurant); served != nil {
+func (d *Deps) itemOf(restaurant menu.RestaurantID, id string) (name, kind string) {
+	if served, _ := d.Replica.Cached(restaurant); served != nil {
 		dishes, options := served.Catalogue.Products(), served.Catalogue.Ingredients()
 		if at, ok := dishes.ByID(id); ok {
 			return cmp.Or(dishes.At(at).Name(), id), "dish"
@@ -101,6 +101,9 @@ func (h *Handlers) itemOf(restaurant menu.RestaurantID, id string) (name, kind s
 	}
 	return id, ""
 }
+
+// Availability answers requests of operators that restrict the orders of a restaurant.
+type Availability struct{ *Deps }
 
 // said is the body of a request to restrict orders.
 type said struct {
@@ -155,15 +158,15 @@ func texts(into *[]string) func(*jsontext.Reader) bool {
 }
 
 // restriction returns the restriction that the body describes, except for its lead time.
-func (h *Handlers) restriction(c *gin.Context, s said, restaurant menu.RestaurantID) (hours.Restriction, error) {
-	now := h.deps.Clock().Truncate(time.Millisecond)
+func (a *Availability) restriction(c *gin.Context, s said, restaurant menu.RestaurantID) (hours.Restriction, error) {
+	now := a.Clock().Truncate(time.Millisecond)
 	r := hours.Restriction{Note: s.note, By: auth.CallerOf(c).Client, At: now.UTC()}
 	if s.until == "" {
 		return r, nil
 	}
 	at, err := time.Parse(time.RFC3339, s.until)
 	if s.until == "next_open" && s.ids != nil {
-		if at, err = h.nextOpening(restaurant, now), nil; at.IsZero() {
+		if at, err = a.nextOpening(restaurant, now), nil; at.IsZero() {
 			return r, &respond.Problem{
 				Code: respond.CodeNoOpening, Msg: "it is not known when the restaurant opens next: set its hours, or send a time",
 			}
@@ -182,8 +185,8 @@ func (h *Handlers) restriction(c *gin.Context, s said, restaurant menu.Restauran
 }
 
 // nextOpening returns when a restaurant opens next, for delivery or for pickup; zero if that is not known.
-func (h *Handlers) nextOpening(restaurant menu.RestaurantID, now time.Time) time.Time {
-	delivery, pickup := h.deps.Terms(restaurant, now)
+func (d *Deps) nextOpening(restaurant menu.RestaurantID, now time.Time) time.Time {
+	delivery, pickup := d.Terms(restaurant, now)
 	first, _ := delivery.Hours.NextOpening(now)
 	if second, ok := pickup.Hours.NextOpening(now); ok && (first.IsZero() || second.Before(first)) {
 		return second
@@ -192,9 +195,9 @@ func (h *Handlers) nextOpening(restaurant menu.RestaurantID, now time.Time) time
 }
 
 // describe returns what was restricted and until when in the restaurant's time zone, for the audit log.
-func (h *Handlers) describe(restaurant menu.RestaurantID, what string, r hours.Restriction) string {
+func (a *Availability) describe(restaurant menu.RestaurantID, what string, r hours.Restriction) string {
 	if !r.Until.IsZero() {
-		plan, _ := h.deps.Runner.Plan(restaurant)
+		plan, _ := a.Runner.Plan(restaurant)
 		zone, err := time.LoadLocation(plan.TimeZone)
 		if err != nil {
 			zone = time.UTC
@@ -208,12 +211,12 @@ func (h *Handlers) describe(restaurant menu.RestaurantID, what string, r hours.R
 }
 
 // Pause answers POST …/pause: no orders of some types, or of all, for a time before until.
-func (h *Handlers) Pause(c *gin.Context, restaurant menu.RestaurantID) error {
+func (a *Availability) Pause(c *gin.Context, restaurant menu.RestaurantID) error {
 	var s said
 	if err := s.read(c, `{"expeditionTypes": ["pickup"], "until": "2026-12-31T19:00:00+03:00", "note": "the oven"}`); err != nil {
 		return err
 	}
-	r, err := h.restriction(c, s, restaurant)
+	r, err := a.restriction(c, s, restaurant)
 	if err != nil {
 		return err
 	}
@@ -228,16 +231,16 @@ func (h *Handlers) Pause(c *gin.Context, restaurant menu.RestaurantID) error {
 		}
 		all[kind] = r
 	}
-	return h.restrict(c, restaurant, audit.Pause, all, h.describe(restaurant, strings.Join(s.types, ", "), r))
+	return a.restrict(c, restaurant, audit.Pause, all, a.describe(restaurant, strings.Join(s.types, ", "), r))
 }
 
 // Unpause answers DELETE …/pause. It ends the pauses of both types.
-func (h *Handlers) Unpause(c *gin.Context, restaurant menu.RestaurantID) error {
-	return h.end(c, restaurant, audit.Open, hours.PauseDelivery, hours.PausePickup)
+func (a *Availability) Unpause(c *gin.Context, restaurant menu.RestaurantID) error {
+	return a.end(c, restaurant, audit.Open, hours.PauseDelivery, hours.PausePickup)
 }
 
 // Busy answers POST …/busy: a longer lead time until a time.
-func (h *Handlers) Busy(c *gin.Context, restaurant menu.RestaurantID) error {
+func (a *Availability) Busy(c *gin.Context, restaurant menu.RestaurantID) error {
 	var s said
 	if err := s.read(c, `{"leadTime": "90m", "until": "2026-12-31T19:00:00+03:00", "note": "a large party"}`); err != nil {
 		return err
@@ -246,41 +249,41 @@ func (h *Handlers) Busy(c *gin.Context, restaurant menu.RestaurantID) error {
 	if err != nil || lead < time.Minute || lead > maxLeadTime || lead%time.Minute != 0 {
 		return respond.InvalidParameter("leadTime", "must be whole minutes up to 24h, such as 90m")
 	}
-	r, err := h.restriction(c, s, restaurant)
+	r, err := a.restriction(c, s, restaurant)
 	if err != nil {
 		return err
 	}
 	r.Minutes = int(lead / time.Minute)
-	return h.restrict(c, restaurant, audit.Busy, hours.Availability{hours.Busy: r}, h.describe(restaurant, inMinutes(lead), r))
+	return a.restrict(c, restaurant, audit.Busy, hours.Availability{hours.Busy: r}, a.describe(restaurant, inMinutes(lead), r))
 }
 
 // EndBusy answers DELETE …/busy.
-func (h *Handlers) EndBusy(c *gin.Context, restaurant menu.RestaurantID) error {
-	return h.end(c, restaurant, audit.BusyEnd, hours.Busy)
+func (a *Availability) EndBusy(c *gin.Context, restaurant menu.RestaurantID) error {
+	return a.end(c, restaurant, audit.BusyEnd, hours.Busy)
 }
 
 // Snooze answers POST …/snooze: dishes and options that are not sold until a time.
-func (h *Handlers) Snooze(c *gin.Context, restaurant menu.RestaurantID) error {
+func (a *Availability) Snooze(c *gin.Context, restaurant menu.RestaurantID) error {
 	s := said{ids: []string{}}
 	if err := s.read(c, `{"ids": ["1"], "until": "2026-12-31T19:00:00+03:00 or next_open", "note": "the fryer"}`); err != nil {
 		return err
 	}
-	if _, err := h.deps.Replica.Catalogue(c.Request.Context(), restaurant); err != nil {
+	if _, err := a.Replica.Catalogue(c.Request.Context(), restaurant); err != nil {
 		return err
 	}
-	r, err := h.restriction(c, s, restaurant)
+	r, err := a.restriction(c, s, restaurant)
 	if err != nil {
 		return err
 	}
 	all, names := hours.Availability{}, make([]string, 0, len(s.ids))
 	for _, id := range s.ids {
-		name, itemKind := h.itemOf(restaurant, id)
+		name, itemKind := a.itemOf(restaurant, id)
 		if itemKind == "" {
 			return respond.InvalidParameter("ids", fmt.Sprintf("has %q, which is neither a dish nor an option of the menu", id))
 		}
 		all[hours.Snooze(id)], names = r, append(names, name)
 	}
-	held := h.deps.Replica.Availability.Of(restaurant).Snoozed(r.At)
+	held := a.Replica.Availability.Of(restaurant).Snoozed(r.At)
 	maps.DeleteFunc(held, func(id string, _ time.Time) bool { return slices.Contains(s.ids, id) })
 	if len(all) == 0 || len(held)+len(all) > maxSnoozes {
 		return respond.InvalidParameter("ids", fmt.Sprintf("must have at least one id, and with those before at most %d", maxSnoozes))
@@ -290,62 +293,62 @@ func (h *Handlers) Snooze(c *gin.Context, restaurant menu.RestaurantID) error {
 	if more := len(names) - named; more > 0 {
 		what += fmt.Sprintf(" and %d more", more)
 	}
-	return h.restrict(c, restaurant, audit.Snooze, all, h.describe(restaurant, what, r))
+	return a.restrict(c, restaurant, audit.Snooze, all, a.describe(restaurant, what, r))
 }
 
 // Wake answers DELETE …/snooze/{id}.
-func (h *Handlers) Wake(c *gin.Context, restaurant menu.RestaurantID) error {
-	return h.end(c, restaurant, audit.Wake, hours.Snooze(respond.Param(c, "id")))
+func (a *Availability) Wake(c *gin.Context, restaurant menu.RestaurantID) error {
+	return a.end(c, restaurant, audit.Wake, hours.Snooze(respond.Param(c, "id")))
 }
 
 // restrict saves what an operator has said, and answers with what holds then. A value replaces those that were said before,
 // also by instances whose clock is ahead.
-func (h *Handlers) restrict(
+func (a *Availability) restrict(
 	c *gin.Context, restaurant menu.RestaurantID, action audit.Action, all hours.Availability, what string,
 ) error {
 	ctx := c.Request.Context()
-	if err := h.deps.Replica.Availability.Read(ctx, restaurant); err != nil {
+	if err := a.Replica.Availability.Read(ctx, restaurant); err != nil {
 		return err
 	}
-	held := h.deps.Replica.Availability.Of(restaurant)
+	held := a.Replica.Availability.Of(restaurant)
 	for kind, r := range all {
-		r.Rev = max(h.deps.Clock().UnixMilli(), held[kind].Rev+1)
+		r.Rev = max(a.Clock().UnixMilli(), held[kind].Rev+1)
 		all[kind] = r
 	}
-	if err := h.deps.Store.Restrict(ctx, restaurant, all, nil); err != nil {
+	if err := a.Store.Restrict(ctx, restaurant, all, nil); err != nil {
 		return err
 	}
-	cache.AnnounceAvailability(ctx, h.deps.Store, restaurant)
-	h.deps.Audit.Add(c, audit.Entry{Action: action, Restaurant: &restaurant, Detail: audit.Detail(what)})
-	return h.answer(ctx, c, restaurant)
+	cache.AnnounceAvailability(ctx, a.Store, restaurant)
+	a.Audit.Add(c, audit.Entry{Action: action, Restaurant: &restaurant, Detail: audit.Detail(what)})
+	return a.answer(ctx, c, restaurant)
 }
 
 // end ends the restrictions of these kinds, if they hold.
-func (h *Handlers) end(c *gin.Context, restaurant menu.RestaurantID, action audit.Action, kinds ...hours.Kind) error {
-	ctx, now := c.Request.Context(), h.deps.Clock().Truncate(time.Millisecond)
-	if err := h.deps.Replica.Availability.Read(ctx, restaurant); err != nil { // another instance may have just changed it
+func (a *Availability) end(c *gin.Context, restaurant menu.RestaurantID, action audit.Action, kinds ...hours.Kind) error {
+	ctx, now := c.Request.Context(), a.Clock().Truncate(time.Millisecond)
+	if err := a.Replica.Availability.Read(ctx, restaurant); err != nil { // another instance may have just changed it
 		return err
 	}
-	held, ended, names := h.deps.Replica.Availability.Of(restaurant), hours.Availability{}, []string{}
+	held, ended, names := a.Replica.Availability.Of(restaurant), hours.Availability{}, []string{}
 	for _, kind := range kinds {
 		if r := held[kind]; r.Holds(now) {
 			r.EndedAt = now.UTC()
 			_, name, _ := strings.Cut(string(kind), ":") // the type of a pause
 			if id, snoozed := kind.SnoozedID(); snoozed {
-				name, _ = h.itemOf(restaurant, id)
+				name, _ = a.itemOf(restaurant, id)
 			}
 			ended[kind], names = r, append(names, name)
 		}
 	}
 	if len(ended) == 0 {
-		return h.answer(ctx, c, restaurant)
+		return a.answer(ctx, c, restaurant)
 	}
-	return h.restrict(c, restaurant, action, ended, strings.Join(names, ", "))
+	return a.restrict(c, restaurant, action, ended, strings.Join(names, ", "))
 }
 
-func (h *Handlers) answer(ctx context.Context, c *gin.Context, restaurant menu.RestaurantID) error {
-	if err := h.deps.Replica.Availability.Read(ctx, restaurant); err != nil {
+func (a *Availability) answer(ctx context.Context, c *gin.Context, restaurant menu.RestaurantID) error {
+	if err := a.Replica.Availability.Read(ctx, restaurant); err != nil {
 		return err
 	}
-	return respond.JSON(c, http.StatusOK, respond.Result{Result: h.availabilityOf(restaurant)})
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: a.availabilityOf(restaurant)})
 }

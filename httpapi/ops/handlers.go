@@ -17,6 +17,8 @@ import (
 
 // Handlers answer requests about restaurants, syncs and versions.
 type Handlers struct {
+	Availability Availability
+
 	deps  Deps
 	diffs *semaphore.Weighted // the comparisons in progress
 }
@@ -37,7 +39,7 @@ type Deps struct {
 
 // New returns the handlers.
 func New(deps Deps) *Handlers {
-	return &Handlers{deps: deps, diffs: semaphore.NewWeighted(maxDiffs)}
+	return &Handlers{Availability{&deps}, deps, semaphore.NewWeighted(maxDiffs)}
 }
 
 // OfMenu returns a handler that calls answer with the menu in the path.

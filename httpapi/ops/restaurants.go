@@ -165,7 +165,7 @@ func (h *Handlers) Restaurant(c *gin.Context, id menu.RestaurantID) error {
 		Content:          respond.OrNull(version.Content),
 		Phone:            respond.OrNull(cmp.Or(restaurant.Phone, restaurant.GuestPhone)),
 		Address:          respond.OrNull(restaurant.Address),
-		Availability:     h.availabilityOf(id),
+		Availability:     h.deps.availabilityOf(id),
 	}
 	if version.Held {
 		view.Hold = &version.Hold.Until
