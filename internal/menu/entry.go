@@ -100,16 +100,10 @@ type entryReader struct {
 	at     int
 }
 
-// count is binary.Uvarint for a string.
 func (r *entryReader) count() uint64 {
-	for n, shift := uint64(0), 0; ; shift += 7 {
-		c := r.packed[r.at]
-		r.at++
-		n |= uint64(c&0x7f) << shift
-		if c < 0x80 {
-			return n
-		}
-	}
+	n, size := binary.Uvarint([]byte(r.packed[r.at:])) // without a copy
+	r.at += size
+	return n
 }
 
 func (r *entryReader) text() string {

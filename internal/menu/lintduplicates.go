@@ -3,7 +3,6 @@ package menu
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -35,10 +34,7 @@ func (l *linter) duplicates() {
 func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name string)) {
 	id := func(at Index) string { id, _ := read(&all[at]); return id }
 	folded := func(at Index) string { return foldedID(id(at)) }
-	ids, similar := newIndex(len(all)), hashIndex(nil)
-	if slices.ContainsFunc(all, func(one T) bool { id, _ := read(&one); return foldedID(id) != id }) {
-		similar = newIndex(len(all)) // otherwise no two ids differ only by case or spaces
-	}
+	ids, similar := newIndex(len(all)), newIndex(len(all))
 	var repeated []Index         // the first definitions of these ids
 	again := map[Index][]Index{} // their further definitions
 	for i := range Index(len(all)) {
@@ -51,9 +47,6 @@ func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name str
 			if again[first] = append(again[first], i); len(again[first]) == 1 {
 				repeated = append(repeated, first)
 			}
-			continue
-		}
-		if similar == nil {
 			continue
 		}
 		if other, known := similar.add(folded(i), i, folded); known {

@@ -48,17 +48,11 @@ func (q *workQueue) enter(limit int, done <-chan struct{}) bool {
 	}
 }
 
-func (q *workQueue) leave(limit int) {
-	q.mu.Lock()
-	q.running--
-	q.mu.Unlock()
-	q.resize(limit)
-}
-
-// resize starts the waiting requests that the limit allows.
-func (q *workQueue) resize(limit int) {
+// resize starts the waiting requests that the limit allows, after some have ended.
+func (q *workQueue) resize(limit, ended int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.running -= ended
 	for len(q.waiting) > 0 && (limit == 0 || q.running < limit) {
 		close(q.waiting[0])
 		q.waiting = q.waiting[1:]
@@ -73,7 +67,7 @@ func (s *Sandbox) withCapacity(c *call, serve func(*call) answer) answer {
 	if !s.queue.enter(limit(), s.done) {
 		return c.refuse(http.StatusServiceUnavailable, "overloaded", "the sandbox takes no more requests")
 	}
-	defer func() { s.queue.leave(limit()) }()
+	defer func() { s.queue.resize(limit(), 1) }()
 	delay := time.Duration(s.settings.get().Capacity.Delay)
 	if delay > 0 && !s.wait(nil, delay, nil) {
 		return c.refuse(http.StatusServiceUnavailable, "stopping", "the sandbox is stopping")

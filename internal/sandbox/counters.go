@@ -46,7 +46,7 @@ func (s *Sandbox) putSettings(c *call) answer {
 	if err != nil {
 		return c.refuse(http.StatusBadRequest, "bad_settings", err.Error())
 	}
-	s.queue.resize(now.Capacity.Concurrent)
+	s.queue.resize(now.Capacity.Concurrent, 0)
 	return result(http.StatusOK, now)
 }
 

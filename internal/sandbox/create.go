@@ -53,16 +53,14 @@ func (s *Sandbox) createOrder(c *call) answer {
 
 // spell returns the configured spelling of a key with an id.
 func (s Settings) spell(key string) string {
-	if s.Spelling != SpellingCamel {
-		return key
-	}
+	before, named := strings.CutSuffix(key, "ID")
 	switch {
-	case key == "ID":
-		return "id"
-	case strings.HasSuffix(key, "ID"):
-		return strings.TrimSuffix(key, "ID") + "Id"
-	default:
+	case s.Spelling != SpellingCamel || !named:
 		return key
+	case before == "":
+		return "id"
+	default:
+		return before + "Id"
 	}
 }
 

@@ -27,21 +27,13 @@ func (s *Sandbox) boardOrders(now time.Time) (list []boardOrder, total int, next
 	for _, o := range s.orders.list[max(0, total-shownOrders):] {
 		o.advanceAutomatically(set, now)
 		list = append(list, o.boardOrder)
-		if at := o.nextTransitionAt(set, now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
-			next = at
+		for _, after := range o.transitions(set) {
+			if at := o.at.Add(after); at.After(now) && (next.IsZero() || at.Before(next)) {
+				next = at
+			}
 		}
 	}
 	return list, total, next
-}
-
-// nextTransitionAt is the time of the next automatic transition, or zero.
-func (o *order) nextTransitionAt(set Settings, now time.Time) time.Time {
-	for _, after := range o.transitions(set) {
-		if at := o.at.Add(after); at.After(now) {
-			return at
-		}
-	}
-	return time.Time{}
 }
 
 // boardState is the data of the board besides orders.

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"crypto/tls"
 	"net"
 	"net/http"
 	"strconv"
@@ -63,14 +62,10 @@ func reset(w http.ResponseWriter) {
 	if err != nil {
 		panic(http.ErrAbortHandler) // HTTP/2: the stream is reset
 	}
-	raw := conn
-	if over, ok := conn.(*tls.Conn); ok {
-		raw = over.NetConn()
-	}
-	if tcp, ok := raw.(*net.TCPConn); ok {
+	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0) // on an error the client sees a normal close
 	}
-	_ = raw.Close()
+	_ = conn.Close()
 }
 
 // truncate announces the complete length, sends the first bytes and drops the connection.

@@ -20,11 +20,8 @@ func (d *rng) unit() float64 {
 	return float64(d.next()>>11) / (1 << 53)
 }
 
-// n returns a number in [0, limit), or 0 if limit is not positive.
+// n returns a number in [0, limit); limit is positive.
 func (d *rng) n(limit int) int {
-	if limit <= 0 {
-		return 0
-	}
 	return int(d.next() >> 33 % uint64(limit))
 }
 

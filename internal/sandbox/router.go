@@ -213,16 +213,10 @@ func (rt route) match(path string) (id string, ok bool) {
 	if !variable {
 		return "", path == rt.pattern
 	}
-	rest, ok := strings.CutPrefix(path, before)
-	if !ok {
-		return "", false
-	}
-	rest, ok = strings.CutSuffix(rest, after)
-	if !ok || rest == "" || strings.Contains(rest, "/") {
-		return "", false
-	}
+	rest, starts := strings.CutPrefix(path, before)
+	rest, ends := strings.CutSuffix(rest, after)
 	id, err := url.PathUnescape(rest)
-	return id, err == nil
+	return id, starts && ends && rest != "" && !strings.Contains(rest, "/") && err == nil
 }
 
 // requestID returns the client's request id if it is valid, or a new one.

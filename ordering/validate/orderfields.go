@@ -131,9 +131,7 @@ func (c *check) checkChangeFrom() {
 func (c *check) checkExpectedAt() time.Time {
 	v := &c.order.expectedAt
 	switch {
-	case v.state == refused:
-		return time.Time{}
-	case v.blank() && !c.order.soonest && c.requires("expectedAt"):
+	case v.state == refused, v.blank() && !c.order.soonest && c.requires("expectedAt"):
 		return time.Time{} // a violation of its own
 	case v.blank():
 		soonest := c.now.Add(*c.ofType().LeadTime).In(c.location).Truncate(time.Second)

@@ -81,13 +81,7 @@ func (it *Line) addIngredients(unit jsontext.Number) (sum jsontext.Number, ok bo
 		if !price.known || !part.clear {
 			return unit, false
 		}
-		switch {
-		case price.Sign() == 0:
-		case part.per == 1:
-			unit = unit.Add(price.Number)
-		default:
-			unit = unit.Add(price.Mul(jsontext.Whole(part.per)))
-		}
+		unit = unit.Add(price.Mul(jsontext.Whole(part.per)))
 		if unit, ok = part.addIngredients(unit); !ok {
 			return unit, false
 		}
