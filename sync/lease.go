@@ -60,11 +60,13 @@ func (p *pipelineRun) acquire(ctx context.Context, slot time.Time, own force) er
 		r.suspected.Set()
 		return redisdb.CallError(ctx, "sync: acquire the lease of "+string(t.ID), err)
 	}
-	switch answer[0] {
-	case "busy":
+	switch state, _ := answer[0].(string); {
+	case state == "busy":
 		return ErrBusy
-	case "done":
+	case state == "done":
 		return errTaken
+	case state != "ok" || len(answer) != 5:
+		return fmt.Errorf("sync: acquire the lease of %s: unexpected result %v", t.ID, answer)
 	}
 	fence, _ := answer[1].(int64)
 	forced, _ := answer[2].(int64)

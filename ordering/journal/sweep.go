@@ -47,8 +47,13 @@ func (s *store) findOverdue(ctx context.Context, connection string, atMost int) 
 	if err != nil {
 		return nil, nil, 0, err
 	}
+	if len(reply) != 3 {
+		return nil, nil, 0, fmt.Errorf("%w: due.lua returned %d values", errCorrupt, len(reply))
+	}
 	text, _ := reply[2].(string)
-	now, _ = strconv.ParseInt(text, 10, 64) // always a number
+	if now, err = strconv.ParseInt(text, 10, 64); err != nil {
+		return nil, nil, 0, fmt.Errorf("%w: Redis's time", errCorrupt)
+	}
 	return texts(reply[0]), texts(reply[1]), now, nil
 }
 
