@@ -8,8 +8,8 @@
 //
 // A body is decoded into an Order, Payments or a Rejection: the fields with their positions. Its canonical form, for the
 // fingerprint, is written from the text. A Validator checks an Order against a catalogue in steps: checkDishes finds what the menu
-// has for each line, and counts the groups of each list (assign), price adds up the totals, checkFields checks the other
-// fields, and appendOrder writes the body to send. An order with more levels than usual is decoded again if its
+// has for each line, and counts the groups of each list (assign), price returns the totals, checkFields checks the other
+// fields, and upstreamOrder returns the body to send. An order with more levels than usual is decoded again if its
 // catalogue has a different depth limit. A violation has the offset of its value; its JSON Pointer is found in the body
 // when the violations are listed (notes).
 //

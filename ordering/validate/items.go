@@ -56,21 +56,20 @@ func (c *check) refuse(it *Line, pos int32, code violation.Code, params violatio
 
 // checkDishes checks every dish, and sets what the menu has for its lines. complete is false if some were skipped, here
 // or by the decoder.
-func (c *check) checkDishes() (complete bool) {
+func (c *check) checkDishes() (dishes []Line, complete bool) {
 	list := &c.order.dishes
 	if list.state == absent || list.state == readable && len(list.all) == 0 && !list.truncated {
 		c.missing(c.order.placeOf(list.pos, "dishList"), "dishList")
-		return false
+		return nil, false
 	}
 	before := len(c.all)
 	for i := range list.all {
 		if len(c.all)-before > violation.Max { // the other violations would not be listed (policy H7)
-			return false
+			return list.all[:i], false
 		}
 		c.checkDish(&list.all[i])
-		c.dishes = list.all[:i+1]
 	}
-	return !list.truncated
+	return list.all, !list.truncated
 }
 
 func (c *check) checkDish(it *Line) {

@@ -26,8 +26,9 @@ var (
 	paymentTypes    = []string{cash, "card", "online"} //nolint:gochecknoglobals // constant
 )
 
-// checkFields checks the fields of an order other than its dishes, and sets the expected time.
-func (c *check) checkFields() {
+// checkFields checks the fields of an order other than its dishes. It returns the expected time; zero if it is missing or
+// invalid.
+func (c *check) checkFields(total amount) (expectedAt time.Time) {
 	o := c.order
 	if v := &o.restaurant; c.V1 && !v.blank() && v.state == readable && v.text != string(c.Restaurant) {
 		c.refuseChoice(v, string(c.Restaurant))
@@ -35,9 +36,9 @@ func (c *check) checkFields() {
 	c.checkListed(&o.expedition, "expeditionType", expeditionTypes)
 	c.checkListed(&o.payment, "paymentTypeID", paymentTypes)
 	c.checkRequired()
-	c.expectedAt = c.checkExpectedAt()
-	c.checkMinimum()
-	c.checkChangeFrom()
+	expectedAt = c.checkExpectedAt()
+	c.checkMinimum(total)
+	c.checkChangeFrom(total)
 	c.checkRange(&o.persons, 1, 999) // policy O19
 	c.checkRange(&o.address.lat, -90, 90)
 	c.checkRange(&o.address.lon, -180, 180)
@@ -46,6 +47,7 @@ func (c *check) checkFields() {
 	checkTexts(&c.notes, guestFields, &o.guest)
 	checkTexts(&c.notes, addressFields, &o.address)
 	c.checkPhone()
+	return expectedAt
 }
 
 // refuseChoice adds a violation for a value that is not one of the allowed ones.
@@ -109,8 +111,8 @@ func (o *Order) fullAddress() string {
 }
 
 // checkChangeFrom accepts changeFrom only with cash, from the total to 100 times the total plus a million (policy O5).
-func (c *check) checkChangeFrom() {
-	change, payment, total := &c.order.changeFrom, &c.order.payment, c.total
+func (c *check) checkChangeFrom(total amount) {
+	change, payment := &c.order.changeFrom, &c.order.payment
 	if change.state != readable {
 		return
 	}

@@ -25,14 +25,16 @@ func (it *Line) current() amount {
 	return amount{it.sent().Price, true}
 }
 
-// price sets the total of each dish with its ingredients, rounded, and of the order (policy P1). The latter is known if
+// price returns the total of each dish with its ingredients, rounded, and of the order (policy P1). The latter is known if
 // the dishes are complete, and every dish has a total.
-func (c *check) price(complete bool) {
-	c.totals, c.total.known = make([]amount, len(c.dishes)), complete
-	for i := range c.dishes {
-		c.totals[i] = c.priceDish(&c.dishes[i])
-		c.total = amount{c.total.Add(c.totals[i].Number), c.total.known && c.totals[i].known}
+func (c *check) price(dishes []Line, complete bool) (totals []amount, total amount) {
+	totals = make([]amount, len(dishes))
+	total.known = complete
+	for i := range dishes {
+		totals[i] = c.priceDish(&dishes[i])
+		total = amount{total.Add(totals[i].Number), total.known && totals[i].known}
 	}
+	return totals, total
 }
 
 func (c *check) priceDish(it *Line) (total amount) {

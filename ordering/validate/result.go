@@ -26,48 +26,61 @@ type Result struct {
 	ExpectedAt time.Time       // expected time; zero if it is missing or invalid
 }
 
+// checked is a checked order.
+type checked struct {
+	*check
+
+	dishes     []Line
+	totals     []amount // of the dishes
+	total      amount
+	expectedAt time.Time
+}
+
 // valid reports whether no step has found a violation.
 func (c *check) valid() bool { return len(c.all) == 0 }
 
 // run checks the order.
-func (c *check) run() *check {
+func (c *check) run() *checked {
+	r := &checked{check: c}
 	if c.order.state == readable {
-		c.price(c.checkDishes())
-		c.checkFields()
+		var complete bool
+		r.dishes, complete = c.checkDishes()
+		r.totals, r.total = c.price(r.dishes, complete)
+		r.expectedAt = c.checkFields(r.total)
 	}
-	return c
+	return r
 }
 
-func (c *check) result() *Result {
-	result := &Result{Valid: c.valid(), Version: c.Version, ExpectedAt: c.expectedAt}
-	if c.total.known {
-		result.Total = decimal.NewNullDecimal(c.total.Decimal())
+func (r *checked) result() *Result {
+	result := &Result{Valid: r.valid(), Version: r.Version, ExpectedAt: r.expectedAt}
+	if r.total.known {
+		result.Total = decimal.NewNullDecimal(r.total.Decimal())
 	}
-	if c.valid() {
-		room := make([]byte, 0, len(c.Body)+len(c.Body)/2)
-		result.Order = c.appendOrder(room)
+	if r.valid() {
+		room := make([]byte, 0, len(r.Body)+len(r.Body)/2)
+		result.Order = r.appendOrder(room)
 	}
-	result.Violations, result.More = c.Violations()
+	result.Violations, result.More = r.notes.Violations()
 	return result
 }
 
 // appendJSON appends the response of the validate route. Amounts are exact decimals; unknown values are null.
-func (c *check) appendJSON(dst []byte) ([]byte, error) {
+func (r *checked) appendJSON(dst []byte) ([]byte, error) {
 	w := jsontext.Writer{Buf: dst}
 	w.Open('{')
 	w.Name("valid")
-	w.Bool(c.valid())
+	w.Bool(r.valid())
 	w.Name("version")
-	w.Int(c.Version)
-	writeAmount(&w, "total", c.total)
+	w.Int(r.Version)
+	writeAmount(&w, "total", r.total)
 	w.Name("lines")
 	w.Open('[')
-	for i := range c.dishes {
-		c.writeLine(&w, &c.dishes[i], c.totals[i])
+	for i := range r.dishes {
+		r.writeLine(&w, &r.dishes[i], r.totals[i])
 	}
 	w.Close(']')
 	w.Name("violations")
-	if violations, more := c.Violations(); len(violations) == 0 {
+	if violations, more := r.notes.Violations(); len(violations) == 0 {
 		w.Raw("[]")
 	} else {
 		text, err := json.Marshal(violations)
@@ -81,8 +94,8 @@ func (c *check) appendJSON(dst []byte) ([]byte, error) {
 		}
 	}
 	w.Name("order")
-	if c.valid() {
-		w.Buf = c.appendOrder(w.Buf)
+	if r.valid() {
+		w.Buf = r.appendOrder(w.Buf)
 	} else {
 		w.Raw("null")
 	}
@@ -90,7 +103,7 @@ func (c *check) appendJSON(dst []byte) ([]byte, error) {
 	return w.Buf, nil
 }
 
-func (c *check) writeLine(w *jsontext.Writer, dish *Line, total amount) {
+func (r *checked) writeLine(w *jsontext.Writer, dish *Line, total amount) {
 	id := cmp.Or(dish.id.text, dish.externalID.text)
 	if dish.index != menu.None {
 		id = dish.entry().ID()
@@ -98,7 +111,7 @@ func (c *check) writeLine(w *jsontext.Writer, dish *Line, total amount) {
 	w.Next()
 	w.Open('{')
 	w.Name("path")
-	w.Text("/" + c.order.dishList + "/" + strconv.Itoa(dish.number))
+	w.Text("/" + r.order.dishList + "/" + strconv.Itoa(dish.number))
 	w.Name("id")
 	w.Text(id)
 	w.Name("name")

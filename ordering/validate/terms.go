@@ -130,12 +130,12 @@ func localTime(t time.Time, zone *time.Location) string {
 }
 
 // checkMinimum rejects an order whose total is below the minimum for its type.
-func (c *check) checkMinimum() {
+func (c *check) checkMinimum(total amount) {
 	minimum := c.ofType().Minimum
-	if !c.total.known || minimum.Sign() <= 0 {
+	if !total.known || minimum.Sign() <= 0 {
 		return
 	}
-	missing := minimum.Sub(c.total.Decimal())
+	missing := minimum.Sub(total.Decimal())
 	if missing.Sign() > 0 {
 		c.add(at(c.order.dishes.pos), violation.MinimumOrder,
 			violation.Params{"minimum": json.Number(minimum.String()), "missing": json.Number(missing.String())}, "")

@@ -95,21 +95,21 @@ func appendNumber(dst []byte, number string) []byte {
 
 // appendOrder appends the body of a create call for a valid order (docs/ordering-service.md, section 2.1). Other fields
 // than those of the dishes are as the client sent them.
-func (c *check) appendOrder(dst []byte) []byte {
-	o, w := c.order, bodyWriter{fieldCase: c.FieldCase}
+func (r *checked) appendOrder(dst []byte) []byte {
+	o, w := r.order, bodyWriter{fieldCase: r.FieldCase}
 	w.Buf = dst
 	w.Open('{')
 	w.field("comment", &o.comment)
-	if c.V1 {
-		w.text("restaurantID", string(c.Restaurant))
+	if r.V1 {
+		w.text("restaurantID", string(r.Restaurant))
 	} else {
 		w.field("restaurantID", &o.restaurant)
 	}
 	w.field("persons", &o.persons)
 	w.name("dishList")
 	w.Open('[')
-	for i := range c.dishes {
-		dish := &c.dishes[i]
+	for i := range r.dishes {
+		dish := &r.dishes[i]
 		w.line(dish, dish.quantity.number)
 		w.name("ingredients")
 		w.Open('[')
@@ -119,8 +119,8 @@ func (c *check) appendOrder(dst []byte) []byte {
 	}
 	w.Close(']')
 	w.field("expeditionType", &o.expedition)
-	if c.V1 && o.expectedAt.blank() && !c.expectedAt.IsZero() { // soonest (policy O4)
-		w.text("expectedAt", c.expectedAt.Format(time.RFC3339))
+	if r.V1 && o.expectedAt.blank() && !r.expectedAt.IsZero() { // soonest (policy O4)
+		w.text("expectedAt", r.expectedAt.Format(time.RFC3339))
 	} else {
 		w.field("expectedAt", &o.expectedAt)
 	}
@@ -137,7 +137,7 @@ func (c *check) appendOrder(dst []byte) []byte {
 		w.Open('{')
 		last := len(addressFields.fields) - 1 // fullAddress
 		writeFields(&w, addressFields.fields[:last], a)
-		if a.full.blank() && c.requires("address.fullAddress") {
+		if a.full.blank() && r.requires("address.fullAddress") {
 			w.text("fullAddress", o.fullAddress())
 		} else {
 			w.field("fullAddress", &a.full)

@@ -147,9 +147,8 @@ func (v *Validator) Recheck(o *Order, req Request, before *menu.Catalogue) (*Res
 	}
 	current := req.Catalogue
 	req.Catalogue = before
-	first := v.newCheck(o, req)
-	first.checkDishes()
-	earlier := appendPrices(nil, first.dishes)
+	dishes, _ := v.newCheck(o, req).checkDishes()
+	earlier := appendPrices(nil, dishes)
 	req.Catalogue = current
 	now := v.newCheck(o, req).run()
 	result := now.result()
@@ -160,7 +159,7 @@ func (v *Validator) Recheck(o *Order, req Request, before *menu.Catalogue) (*Res
 	return result, nil
 }
 
-// check is the check of one order. Each step adds its violations, and sets its result.
+// check is the check of one order. Each step adds its violations, and returns its result.
 type check struct {
 	Request
 	*rules
@@ -172,11 +171,6 @@ type check struct {
 	table   groupTable                         // of the list that is counted
 	work    int                                // remaining steps; see workLimit
 	offered map[menu.Index]map[menu.Index]bool // the ingredients that a dish with the scheme offers; see offeredOf
-
-	dishes     []Line
-	totals     []amount // of the dishes
-	total      amount
-	expectedAt time.Time // zero if it is missing or invalid
 }
 
 func (v *Validator) newCheck(o *Order, req Request) *check {
