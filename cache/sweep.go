@@ -104,7 +104,7 @@ func (s *Store) Run(ctx context.Context) error {
 	for {
 		_, _ = s.Sweep(ctx) // tried again in an hour; until then it only costs space
 		if sleep.For(ctx, time.Hour) != nil {
-			return nil
+			return nil //nolint:nilerr // stopped, as intended
 		}
 	}
 }
