@@ -60,7 +60,7 @@ func TestConfigPrintEscapes(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	out := must(t, "check", "--config", "../../../configs/demo.yaml")
-	if want := "ok      configuration: valid: 1 connection, 1 restaurant, 2 clients\n"; out != want {
+	if want := "ok      configuration: valid: 1 connection, 1 restaurant, 3 clients\n"; out != want {
 		t.Errorf("check prints %q, want %q", out, want)
 	}
 	findings := clitest.FromJSON[[]finding](t, command{env: []string{"LARDER_HTTP_LITSEN=x"}}.run(t, "check", "--json", "--config", "../../../configs/demo.yaml").Out)
