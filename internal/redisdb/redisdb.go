@@ -3,7 +3,6 @@ package redisdb
 import (
 	"context"
 	"crypto/rand"
-	"embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -188,18 +187,4 @@ func InfoFields(text string) map[string]string {
 		}
 	}
 	return fields
-}
-
-// Lua returns the text of an embedded script.
-func Lua(files embed.FS, name string) string {
-	text, err := files.ReadFile(name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return string(text)
-}
-
-// Script returns the script of an embedded file, with the functions that it calls before it.
-func Script(files embed.FS, name string, functions ...string) *redis.Script {
-	return redis.NewScript(strings.Join(functions, "") + Lua(files, name))
 }
